@@ -15,6 +15,7 @@ SUBJECTS = (
     "first_second",
     "lookup_changelogs",
     "memory",
+    "following",
     "histories",
     "limits",
     "few_keys",

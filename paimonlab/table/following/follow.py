@@ -13,11 +13,12 @@ from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.following.follower import Clock, Follower
+from paimonlab.table.following.follower import Follower
 from paimonlab.table.following.options import FollowOptions, check_followable, first_level, rules_of
 from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import starting_position
+from paimonlab.table.following.waiting import Clock
 from paimonlab.table.reading.conditions import resolved
 from paimonlab.table.reading.query import with_read_options
 from paimonlab.table.store import TableStore

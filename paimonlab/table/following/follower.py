@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import pyarrow as pa
 
-from paimonlab.clock import now_millis
 from paimonlab.errors import SnapshotNotFoundError, SnapshotReplacedError
 from paimonlab.scan.following import Act, Position, Seen, next_act, ripe_at, watermark_of
 from paimonlab.storage.forks import Home
 from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import first_state
+from paimonlab.table.following.waiting import Clock, SystemClock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,28 +36,6 @@ class ChangeBatch:
     """Whether the snapshot has no more rows."""
     position: Position
     """Behind these rows."""
-
-
-class Clock(Protocol):
-    """What a follower knows of time."""
-
-    def now_millis(self) -> int:
-        """Return the time, epoch milliseconds."""
-
-    def wait(self, woken: threading.Event, millis: int) -> None:
-        """Return when an event is set, or after some time."""
-
-
-class SystemClock:
-    """The time of this machine."""
-
-    def now_millis(self) -> int:
-        """Return the time, epoch milliseconds."""
-        return now_millis()
-
-    def wait(self, woken: threading.Event, millis: int) -> None:
-        """Return when an event is set, or after some time."""
-        woken.wait(millis / 1000)
 
 
 class Follower(Iterator[ChangeBatch]):
@@ -91,6 +70,7 @@ class Follower(Iterator[ChangeBatch]):
         self._clock = clock or SystemClock()
         self._batches: Iterator[ChangeBatch] = iter(())
         self._wait_millis = poll_millis
+        self._has_news: Callable[[], bool] | None = None
         self._woken = threading.Event()
         self._is_closed = False
         self._is_ended = False
@@ -132,7 +112,7 @@ class Follower(Iterator[ChangeBatch]):
         while (batch := self.poll()) is None:
             if self.is_ended:
                 raise StopIteration
-            self._clock.wait(self._woken, self._wait_millis)
+            self._clock.wait(self._woken, self._wait_millis, self._has_news)
             self._woken.clear()
         return batch
 
@@ -222,7 +202,10 @@ class Follower(Iterator[ChangeBatch]):
             self._is_ended = True
         elif act is Act.WAIT:
             self._wait_millis = self._poll_millis
-            if seen.snapshot is not None:
+            self._has_news = None
+            if seen.snapshot is None:
+                self._has_news = partial(source.has_news, position)
+            else:
                 ripe = ripe_at(seen.snapshot, source.rules) - seen.now_millis
                 self._wait_millis = max(1, min(self._poll_millis, ripe))
         else:

@@ -25,7 +25,7 @@ class FollowOptions:
     """The table options that steer following."""
 
     poll_millis: int = option_field("continuous.discovery-interval", "duration", "10 s")
-    """``continuous.discovery-interval``: how often a follower that waits looks for a snapshot."""
+    """``continuous.discovery-interval``: the longest time between two looks for a snapshot."""
     delay_millis: int = option_field("streaming.read.snapshot.delay", "duration", 0)
     """``streaming.read.snapshot.delay``: how old a snapshot must be to be read."""
     bounded_watermark: int | None = option_field("scan.bounded.watermark", "long", None)

@@ -67,6 +67,13 @@ class ChangeSource:
             now_millis=now_millis, snapshot=snapshot, previous=previous, latest_id=latest_id
         )
 
+    def has_news(self, position: Position) -> bool:
+        """Whether the snapshot is there that a follower waits for; costs less than `look`."""
+        snapshots = self.store.snapshots
+        if position.snapshot_id == 0:
+            return snapshots.latest_id() is not None
+        return snapshots.has(position.snapshot_id)
+
     def pieces(self, act: Act, seen: Seen, position: Position) -> Iterator[tuple[Piece, Position]]:
         """Read the rest of a snapshot, each piece with the position after it.
 

@@ -12,6 +12,7 @@ import paimonlab as pl
 from paimonlab.scan.following import Position
 from paimonlab.table.following.follow import FollowRequest, follow
 from paimonlab.table.following.follower import ChangeBatch, Follower
+from paimonlab.table.following.waiting import Clock
 from paimonlab.table.inside import definition_of, store_of
 
 Row = tuple[Any, ...]
@@ -29,16 +30,19 @@ class FakeClock:
         """Return the time, epoch milliseconds."""
         return self.now
 
-    def wait(self, woken: threading.Event, millis: int) -> None:
+    def wait(
+        self, woken: threading.Event, millis: int, has_news: Callable[[], bool] | None = None
+    ) -> None:
         """Let the time pass, and let something happen."""
         assert not woken.is_set()
+        assert has_news is None or not has_news()
         assert self._happens, "it waits although nothing will come"
         self.waits.append(millis)
         self.now += millis
         self._happens.pop(0)()
 
 
-def followed(table: pl.Table, clock: FakeClock | None = None, **asked: Any) -> Follower:
+def followed(table: pl.Table, clock: Clock | None = None, **asked: Any) -> Follower:
     """Follow a table with a clock."""
     return follow(
         definition_of(table), store_of(table), FollowRequest(**asked), clock=clock or FakeClock()
