@@ -41,10 +41,15 @@ def ready(columns: list[pa.ChunkedArray], schema: pa.Schema) -> pa.Table:
             column = pa.table([column], names=["column"]).combine_chunks().column(0)
         joined.append(column)
         if freed >= _FREED_BYTES:
-            # Arrow's allocator waits before it gives back what many small pieces took.
-            pa.default_memory_pool().release_unused()
+            give_back(freed)
             freed = 0
     return pa.table(joined, schema=schema)
+
+
+def give_back(freed_bytes: int) -> None:
+    """Give memory back after so many bytes were freed; Arrow's allocator would wait with it."""
+    if freed_bytes >= _FREED_BYTES:
+        pa.default_memory_pool().release_unused()
 
 
 def taken(rows: pa.Table, positions: Positions) -> pa.Table:

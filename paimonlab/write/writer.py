@@ -235,7 +235,7 @@ class TableWriter:
     def _flush(self, *, everything: bool) -> None:
         if not self._buffer:
             return
-        rows = pa.Table.from_batches(self._buffer)
+        rows, size = pa.Table.from_batches(self._buffer), self._buffered_bytes
         self._buffer.clear()
         self._buffered_bytes = 0
         rows, groups = self._router.route(rows)
@@ -250,6 +250,8 @@ class TableWriter:
             self._keep(rows, later)
         else:
             self._append(rows, groups, is_last=everything)
+        del rows
+        gathering.give_back(size)
 
     def _write_runs(self, rows: pa.Table, groups: list[Group]) -> None:
         self._add_targets(groups)
