@@ -17,9 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 RUNS = 8
+PARTITIONS = 32
+MANY_PARTITIONS = 512
+LIMIT = 10
+FEW_KEYS = 1_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,17 @@ class Task:
     def all_rows(self) -> pa.Table:
         """Load the rows of one big batch."""
         return pq.read_table(self.rows / "all.parquet").combine_chunks()
+
+    def partitioned_rows(self, partitions: int) -> pa.Table:
+        """Load the same rows with a column ``p`` that tells their partition."""
+        rows = self.all_rows()
+        keys = rows["k"].combine_chunks()
+        quotients = pc.multiply(pc.divide(keys, partitions), partitions)
+        return rows.append_column("p", pc.subtract(keys, quotients).cast(pa.int32()))
+
+    def files(self, table: str) -> list[Path]:
+        """List the data files of a table of the warehouse, for engines that read plain files."""
+        return sorted((self.warehouse / "db.db" / table).glob("bucket-*/*.parquet"))
 
     def upserts(self) -> list[pa.Table]:
         """Load the batches of upserts."""

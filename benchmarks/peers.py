@@ -25,6 +25,7 @@ _SCRIPTS = {
     "deltalake": "deltalake_engine.py",
     "pyiceberg": "pyiceberg_engine.py",
     "pyarrow": "arrow_engine.py",
+    "polars": "polars_engine.py",
 }
 
 

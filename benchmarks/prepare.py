@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import paimonlab as pl
-from benchmarks.rows import RUNS, SEED, upserts
+from benchmarks.rows import RUNS, SEED, rows, upserts
 
 PARTITIONS = 500
 FILES = 5000
@@ -29,6 +29,9 @@ _COLUMNS = {
     "m": "DECIMAL(12, 2)",
 }
 _OPTIONS = {"bucket": "4", "write-only": "true", "write-buffer-size": "1 gb"}
+_FEW = {"few_upserts": ("small_bucket", 400_000), "few_upserts_large": ("large_bucket", 6_400_000)}
+"""Tables of one bucket whose keys are upserted a few at a time, and their rows."""
+_AT_ONCE = 1_600_000
 _MERGED = {
     "merge": {},
     "sums": {
@@ -65,6 +68,13 @@ def main(folder: Path, rows_folder: Path, works: Collection[str]) -> None:
         _many_files(catalog)
     if "expire" in works and not catalog.has_table("db.history"):
         _history(catalog)
+    _large_tables(catalog, works)
+
+
+def _large_tables(catalog: pl.Catalog, works: Collection[str]) -> None:
+    for work, (name, count) in _FEW.items():
+        if work in works:
+            _compacted_bucket(catalog, name, count)
     if "stream" in works:
         _runs(catalog, "large", LARGE_ROWS, buckets=4)
     if "compact_bucket" in works:
@@ -79,6 +89,18 @@ def _runs(catalog: pl.Catalog, name: str, count: int, *, buckets: int) -> None:
     table = catalog.create_table(f"db.{name}", _COLUMNS, primary_keys=["k"], options=options)
     for batch in upserts(count, np.random.default_rng(SEED)):
         table.write(batch)
+
+
+def _compacted_bucket(catalog: pl.Catalog, name: str, count: int) -> None:
+    """Write rows into one bucket and compact it, unless they are there."""
+    if catalog.has_table(f"db.{name}"):
+        return
+    options = {"bucket": "1", "changelog-producer": "lookup"}
+    table = catalog.create_table(f"db.{name}", _COLUMNS, primary_keys=["k"], options=options)
+    random = np.random.default_rng(SEED)
+    for start in range(0, count, _AT_ONCE):
+        table.write(rows(np.arange(start, min(start + _AT_ONCE, count)), random))
+    table.compact(full=True)
 
 
 def _many_files(catalog: pl.Catalog) -> None:

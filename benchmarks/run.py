@@ -38,6 +38,8 @@ def main() -> None:
     subprocess.run(prepare, check=True, env=ENVIRONMENT)
     found = {name: engine(name, BUILD / "engines") for name in options.engines}
     engines = {name: one for name, one in found.items() if one is not None}
+    if "java_scan" in options.works:
+        _file_of_java(engines, rows, warehouse, options.rows)
     outcomes: dict[str, dict[str, Outcome]] = {"import": _imports(engines)}
     for work in WORKS:
         if work.name in options.works:
@@ -95,6 +97,19 @@ def _run(one: Engine, command: list[str]) -> Outcome | None:
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     peak = reply.get("peak_bytes") or (after * 1024 if after > before else 0)
     return Outcome(reply["seconds"], peak)
+
+
+def _file_of_java(engines: dict[str, Engine], rows: Path, warehouse: Path, count: int) -> None:
+    """Have Java write the table that ``java_scan`` reads, unless it is there."""
+    java = next((one for one in engines.values() if one.python is None), None)
+    table = warehouse / "db.db" / "java"
+    if table.exists() or java is None:
+        return
+    scratch = BUILD / "scratch"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    _run(java, java.start(["append_write", str(rows), str(scratch), str(warehouse), "1"], count))
+    shutil.move(scratch / "db.db" / "t0", table)
 
 
 def _imports(engines: dict[str, Engine]) -> dict[str, Outcome]:

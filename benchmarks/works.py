@@ -20,7 +20,11 @@ PURE = frozenset({"pypaimon"})
 WORKS = (
     Work("append_write", "append write, 2 M rows"),
     Work("commits", "100 commits of one row each"),
+    Work("partition_write", "append write of 2 M rows into 32 partitions"),
+    Work("partition_write_many", "the same into 512 partitions"),
     Work("append_scan", "append scan to Arrow"),
+    Work("java_scan", "the same of a file that Java wrote: one row group of 2 M rows"),
+    Work("limit", "10 of its 2 M rows"),
     Work("key_write", "primary-key write, one batch of 2 M rows", PURE),
     Work("upsert", "8 upserts of 250 k rows, half of the keys again", PURE),
     Work("merge_scan", "merge-on-read scan of those 8 runs", PURE),
@@ -34,6 +38,8 @@ WORKS = (
     Work(
         "lookup_changelog", "8 commits of 250 k rows, half of the keys again, changelog by lookup"
     ),
+    Work("few_upserts", "commit of 1,000 random keys of 0.4 M in one bucket, changelog by lookup"),
+    Work("few_upserts_large", "the same of 6.4 M"),
     Work("compact_bucket", "full compaction of one bucket: 8 M rows in 8 runs"),
     Work("expire", "expiry of 900 snapshots of 1,000, a file deleted by each"),
     Work("plan", "plan of 5,000 files in 500 partitions, nothing cached"),
@@ -50,9 +56,9 @@ LONG = frozenset({"stream", "lookup_changelog", "compact_bucket"})
 
 ENGINES = (
     *("paimonlab", "pypaimon", "pypaimon native", "Java 1.3.1", "Java 1.4.2"),
-    *("deltalake", "pyiceberg", "pyarrow"),
+    *("deltalake", "pyiceberg", "pyarrow", "polars"),
 )
-"""Java 1.4.2 is the newest that can be had; most who run Java have 1.3."""
+"""Java 1.4.2 is the newest that can be had; most who run Java have 1.3. polars reads files."""
 MODULES = {
     "paimonlab": "paimonlab",
     "pypaimon": "pypaimon",
@@ -60,5 +66,6 @@ MODULES = {
     "deltalake": "deltalake",
     "pyiceberg": "pyiceberg.catalog",
     "pyarrow": "pyarrow.parquet",
+    "polars": "polars",
 }
 """What the engine's user imports."""

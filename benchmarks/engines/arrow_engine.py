@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.engine_side import Task, main, timed
+from benchmarks.engine_side import MANY_PARTITIONS, PARTITIONS, Task, main, timed
 
 _LEVEL = 1
 
@@ -28,6 +28,21 @@ def append_write(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda number: _write(data, task.scratch / f"{number}.parquet"))
 
 
+def partition_write(task: Task, partitions: int = PARTITIONS) -> tuple[list[float], object]:
+    data = task.partitioned_rows(partitions)
+    options = {"compression": "zstd", "compression_level": _LEVEL, "write_page_checksum": True}
+
+    def run(number: int) -> int:
+        pq.write_to_dataset(data, task.scratch / f"t{number}", partition_cols=["p"], **options)
+        return data.num_rows
+
+    return timed(task, run)
+
+
+def partition_write_many(task: Task) -> tuple[list[float], object]:
+    return partition_write(task, MANY_PARTITIONS)
+
+
 def append_scan(task: Task) -> tuple[list[float], object]:
     path = task.scratch / "t.parquet"
     _write(task.all_rows(), path)
@@ -38,12 +53,20 @@ def append_scan(task: Task) -> tuple[list[float], object]:
     return timed(task, run, warm=1)
 
 
+def java_scan(task: Task) -> tuple[list[float], object]:
+    return _read(task, "java")
+
+
 def key_write(task: Task) -> tuple[list[float], object]:
     return append_write(task)
 
 
 def merge_scan(task: Task) -> tuple[list[float], object]:
-    files = sorted((task.warehouse / "db.db" / "merge").glob("bucket-*/*.parquet"))
+    return _read(task, "merge")
+
+
+def _read(task: Task, table: str) -> tuple[list[float], object]:
+    files = task.files(table)
     names = ["k", "a", "d", "s", "t", "m"]
 
     def run(_: int) -> int:
@@ -59,7 +82,10 @@ if __name__ == "__main__":
     main(
         {
             "append_write": append_write,
+            "partition_write": partition_write,
+            "partition_write_many": partition_write_many,
             "append_scan": append_scan,
+            "java_scan": java_scan,
             "key_write": key_write,
             "merge_scan": merge_scan,
         }

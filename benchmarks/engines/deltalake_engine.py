@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
-from benchmarks.engine_side import Task, main, timed
+from benchmarks.engine_side import MANY_PARTITIONS, PARTITIONS, Task, main, timed
 
 
 def append_write(task: Task) -> tuple[list[float], object]:
@@ -16,6 +16,20 @@ def append_write(task: Task) -> tuple[list[float], object]:
         return data.num_rows
 
     return timed(task, run)
+
+
+def partition_write(task: Task, partitions: int = PARTITIONS) -> tuple[list[float], object]:
+    data = task.partitioned_rows(partitions)
+
+    def run(number: int) -> int:
+        write_deltalake(str(task.scratch / f"t{number}"), data, partition_by=["p"])
+        return data.num_rows
+
+    return timed(task, run)
+
+
+def partition_write_many(task: Task) -> tuple[list[float], object]:
+    return partition_write(task, MANY_PARTITIONS)
 
 
 def append_scan(task: Task) -> tuple[list[float], object]:
@@ -29,4 +43,11 @@ def append_scan(task: Task) -> tuple[list[float], object]:
 
 
 if __name__ == "__main__":
-    main({"append_write": append_write, "append_scan": append_scan})
+    main(
+        {
+            "append_write": append_write,
+            "partition_write": partition_write,
+            "partition_write_many": partition_write_many,
+            "append_scan": append_scan,
+        }
+    )

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 import paimonlab as pl
-from benchmarks.engine_side import Task, main, timed
+from benchmarks.engine_side import FEW_KEYS, LIMIT, MANY_PARTITIONS, PARTITIONS, Task, main, timed
 from benchmarks.hashing import assign_keys, hash_int, hash_text
+from benchmarks.rows import rows as random_rows
 from paimonlab.metadata.manifest_cache import shared_cache
 
+FEW_WARM = 2
+"""Commits before those that are timed: the first makes lookup stores."""
 OPTIONS = {"bucket": "4", "write-only": "true"}
 
 
-def _table(folder: Path, name: str, schema: pa.Schema, options: Mapping[str, str]) -> pl.Table:
+def _table(
+    folder: Path,
+    name: str,
+    schema: pa.Schema,
+    options: Mapping[str, str],
+    partition_keys: Sequence[str] = (),
+) -> pl.Table:
     catalog = pl.connect(folder)
     catalog.create_database("db", exist_ok=True)
     keys = ["k"] if options else []
-    return catalog.create_table(f"db.{name}", schema, primary_keys=keys, options=options)
+    return catalog.create_table(
+        f"db.{name}", schema, partition_keys=partition_keys, primary_keys=keys, options=options
+    )
 
 
 def _open(task: Task, name: str) -> pl.Table:
@@ -51,9 +62,29 @@ def commits(task: Task) -> tuple[list[float], object]:
     return timed(task, run, warm=1)
 
 
+def partition_write(task: Task, partitions: int = PARTITIONS) -> tuple[list[float], object]:
+    data = task.partitioned_rows(partitions)
+    tables = [_table(task.scratch, f"t{n}", data.schema, {}, ["p"]) for n in range(task.repeat)]
+    return timed(task, lambda number: _write(tables[number], data))
+
+
+def partition_write_many(task: Task) -> tuple[list[float], object]:
+    return partition_write(task, MANY_PARTITIONS)
+
+
 def append_scan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "append")
     return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
+def java_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "java")
+    return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
+def limit(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "append")
+    return timed(task, lambda _: table.scan(limit=LIMIT).to_arrow().num_rows, warm=1)
 
 
 def key_write(task: Task) -> tuple[list[float], object]:
@@ -152,6 +183,26 @@ def lookup_changelog(task: Task) -> tuple[list[float], object]:
     return timed(task, run)
 
 
+def few_upserts(task: Task, name: str = "small_bucket") -> tuple[list[float], object]:
+    task.copies(name, 1)
+    folder = task.scratch
+    table = pl.connect({"warehouse": str(folder), "lookup.cache-folder": f"{folder}/stores"}).table(
+        "db.t0"
+    )
+    assert isinstance(table, pl.Table)
+    random = np.random.default_rng(1)
+    count = table.scan().count()
+    batches = [
+        random_rows(random.choice(count, FEW_KEYS, replace=False), random)
+        for _ in range(FEW_WARM + task.repeat)
+    ]
+    return timed(task, lambda number: _write(table, batches[number]), warm=FEW_WARM)
+
+
+def few_upserts_large(task: Task) -> tuple[list[float], object]:
+    return few_upserts(task, "large_bucket")
+
+
 def expire(task: Task) -> tuple[list[float], object]:
     names = task.copies("history", 1 + task.repeat)
     catalog = pl.connect(task.scratch)
@@ -204,7 +255,11 @@ if __name__ == "__main__":
             for function in (
                 append_write,
                 commits,
+                partition_write,
+                partition_write_many,
                 append_scan,
+                java_scan,
+                limit,
                 key_write,
                 upsert,
                 merge_scan,
@@ -216,6 +271,8 @@ if __name__ == "__main__":
                 lookup,
                 compact_full,
                 lookup_changelog,
+                few_upserts,
+                few_upserts_large,
                 compact_bucket,
                 expire,
                 plan,

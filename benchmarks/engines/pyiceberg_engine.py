@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 
-from benchmarks.engine_side import Task, main, timed
+from benchmarks.engine_side import MANY_PARTITIONS, PARTITIONS, Task, main, timed
 
 
 def _table(task: Task, name: str, schema: pa.Schema) -> Any:
@@ -28,6 +28,24 @@ def append_write(task: Task) -> tuple[list[float], object]:
     return timed(task, run)
 
 
+def partition_write(task: Task, partitions: int = PARTITIONS) -> tuple[list[float], object]:
+    data = task.partitioned_rows(partitions)
+    tables = [_table(task, f"t{number}", data.schema) for number in range(task.repeat)]
+    for table in tables:
+        with table.update_spec() as update:
+            update.add_identity("p")
+
+    def run(number: int) -> int:
+        tables[number].append(data)
+        return data.num_rows
+
+    return timed(task, run)
+
+
+def partition_write_many(task: Task) -> tuple[list[float], object]:
+    return partition_write(task, MANY_PARTITIONS)
+
+
 def append_scan(task: Task) -> tuple[list[float], object]:
     data = task.all_rows()
     table = _table(task, "t", data.schema)
@@ -36,4 +54,11 @@ def append_scan(task: Task) -> tuple[list[float], object]:
 
 
 if __name__ == "__main__":
-    main({"append_write": append_write, "append_scan": append_scan})
+    main(
+        {
+            "append_write": append_write,
+            "partition_write": partition_write,
+            "partition_write_many": partition_write_many,
+            "append_scan": append_scan,
+        }
+    )

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pypaimon import CatalogFactory, Schema
 
-from benchmarks.engine_side import Task, main, timed
+from benchmarks.engine_side import LIMIT, MANY_PARTITIONS, PARTITIONS, Task, main, timed
 
 IS_NATIVE = sys.argv[-1] == "native"
 NATIVE = {
@@ -22,11 +22,19 @@ NATIVE = {
 OPTIONS = {"bucket": "4", "write-only": "true"}
 
 
-def _create(folder: Path, name: str, schema: pa.Schema, options: dict[str, str]) -> Any:
+def _create(
+    folder: Path,
+    name: str,
+    schema: pa.Schema,
+    options: dict[str, str],
+    partition_keys: list[str] | None = None,
+) -> Any:
     catalog = CatalogFactory.create({"warehouse": str(folder)})
     catalog.create_database("db", True)
     keys = ["k"] if options else None
-    definition = Schema.from_pyarrow_schema(schema, primary_keys=keys, options=options)
+    definition = Schema.from_pyarrow_schema(
+        schema, partition_keys=partition_keys, primary_keys=keys, options=options
+    )
     catalog.create_table(f"db.{name}", definition, False)
     return _tuned(catalog.get_table(f"db.{name}"))
 
@@ -66,9 +74,34 @@ def append_write(task: Task) -> tuple[list[float], object]:
     return timed(task, lambda number: _write(tables[number], data))
 
 
+def partition_write(task: Task, partitions: int = PARTITIONS) -> tuple[list[float], object]:
+    data = task.partitioned_rows(partitions)
+    tables = [_create(task.scratch, f"t{n}", data.schema, {}, ["p"]) for n in range(task.repeat)]
+    return timed(task, lambda number: _write(tables[number], data))
+
+
+def partition_write_many(task: Task) -> tuple[list[float], object]:
+    return partition_write(task, MANY_PARTITIONS)
+
+
 def append_scan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "append")
     return timed(task, lambda _: _read(table), warm=1)
+
+
+def java_scan(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "java")
+    return timed(task, lambda _: _read(table), warm=1)
+
+
+def limit(task: Task) -> tuple[list[float], object]:
+    builder = _open(task, "append").new_read_builder().with_limit(LIMIT)
+
+    def run(_: int) -> int:
+        splits = builder.new_scan().plan().splits()
+        return builder.new_read().to_arrow(splits).num_rows
+
+    return timed(task, run, warm=1)
 
 
 def key_write(task: Task) -> tuple[list[float], object]:
@@ -162,7 +195,11 @@ if __name__ == "__main__":
             function.__name__: function
             for function in (
                 append_write,
+                partition_write,
+                partition_write_many,
                 append_scan,
+                java_scan,
+                limit,
                 key_write,
                 upsert,
                 merge_scan,

@@ -33,10 +33,12 @@ import org.apache.paimon.table.source.DataSplit;
 import org.apache.paimon.table.source.ReadBuilder;
 import org.apache.paimon.table.source.Split;
 import org.apache.paimon.types.DataTypes;
+import org.apache.paimon.utils.CloseableIterator;
 
 /** One work of the benchmark in Java Paimon: WORK ROWS SCRATCH WAREHOUSE REPEAT COUNT. */
 public final class PaimonBench {
     private static final int RUNS = 8;
+    private static final int FEW_WARM = 10;
     private static String scratch;
     private static String warehouse;
     private static int repeat;
@@ -71,6 +73,12 @@ public final class PaimonBench {
                 break;
             case "append_scan":
                 timed(2, n -> read(open("append"), null, null));
+                break;
+            case "java_scan":
+                timed(2, n -> read(open("java"), null, null));
+                break;
+            case "limit":
+                timed(20, n -> firstRows(open("append"), 10));
                 break;
             case "merge_scan":
                 timed(2, n -> read(open("merge"), null, null));
@@ -118,6 +126,12 @@ public final class PaimonBench {
                     }
                     return ((FileStoreTable) table).snapshotManager().latestSnapshot().id();
                 });
+                break;
+            case "few_upserts":
+                fewUpserts("small_bucket", 400_000);
+                break;
+            case "few_upserts_large":
+                fewUpserts("large_bucket", 6_400_000);
                 break;
             case "expire":
                 for (int n = 0; n < repeat + 1; n++) {
@@ -268,6 +282,37 @@ public final class PaimonBench {
             }
         }
         return seen[0];
+    }
+
+    /** Commits 1,000 random keys at a time, each by a writer of its own. */
+    private static void fewUpserts(String name, int keys) throws Exception {
+        copyTable(name, "t0");
+        Table table = scratchTable("t0", Map.of());
+        List<GenericRow[]> batches = new ArrayList<>();
+        Random random = new Random(1);
+        for (int n = 0; n < FEW_WARM + repeat; n++) {
+            List<Long> chosen = new ArrayList<>();
+            for (int i = 0; i < 1_000; i++) {
+                chosen.add((long) random.nextInt(keys));
+            }
+            batches.add(rows(chosen));
+        }
+        timed(FEW_WARM, n -> write(table, batches.get(n)));
+    }
+
+    private static long firstRows(Table table, int limit) throws Exception {
+        ReadBuilder builder = table.newReadBuilder().withLimit(limit);
+        long seen = 0;
+        for (Split split : builder.newScan().plan().splits()) {
+            try (RecordReader<InternalRow> reader = builder.newRead().createReader(split);
+                    CloseableIterator<InternalRow> rows = reader.toCloseableIterator()) {
+                while (seen < limit && rows.hasNext()) {
+                    rows.next();
+                    seen++;
+                }
+            }
+        }
+        return seen;
     }
 
     private static Predicate greater(Table table, String column, long value) {
