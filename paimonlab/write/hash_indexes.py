@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.spec.manifests.hash_index import decode_hashes, encode_hashes
@@ -47,7 +47,8 @@ class HashIndexFiles:
         """The snapshot that the indexes belong to."""
         self._file_io = file_io
         self._plan = plan
-        self._entries = [entry for entry in entries if entry.index_type == HASH]
+        self.entries = tuple(entry for entry in entries if entry.index_type == HASH)
+        """The index files of that snapshot."""
         self._names = UniqueNames()
 
     def read(self, partition: bytes) -> dict[int, Hashes]:
@@ -58,11 +59,13 @@ class HashIndexFiles:
         CorruptMetadataError
             If a file is missing or damaged.
         """
-        return {
-            entry.bucket: self._read(entry)
-            for entry in self._entries
-            if entry.partition == partition
-        }
+        return dict(self.each(partition))
+
+    def each(self, partition: bytes, bucket: int | None = None) -> Iterator[tuple[int, Hashes]]:
+        """Yield the buckets of a partition that have an index, or one of them, and its hashes."""
+        for entry in self.entries:
+            if entry.partition == partition and bucket in (None, entry.bucket):
+                yield entry.bucket, self._read(entry)
 
     def write(self, partition: bytes, bucket: int, hashes: Hashes) -> IndexManifestEntry:
         """Write the index of a bucket, durable when this returns, and describe it."""

@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from paimonlab.errors import DataError
+from paimonlab.spec.binary_row.murmur import hash_words
 from paimonlab.spec.options.table_options import option_field
 
 _MOST_BUCKETS = 32767
+_ARITY_BYTES = 4
 
 Hashes = npt.NDArray[np.int32]
 Buckets = npt.NDArray[np.int32]
@@ -50,6 +52,43 @@ class DynamicBucketOptions:
         return max(assigners, 1)
 
 
+def partition_hash(partition: bytes) -> int:
+    """Return the hash of a serialised BinaryRow of partition values."""
+    words = np.frombuffer(partition, "<u4", offset=_ARITY_BYTES)
+    return int(hash_words(words.reshape(1, -1).astype(np.uint32))[0])
+
+
+def channels_of(
+    hashes: Hashes, hash_of_partition: int | npt.NDArray[np.int32], options: DynamicBucketOptions
+) -> npt.NDArray[np.int32]:
+    """Return the share of keys that each key belongs to, among those of all partitions.
+
+    Parameters
+    ----------
+    hashes : (n,) int32
+        Hashes of the trimmed primary keys.
+    hash_of_partition
+        `partition_hash` of all keys, or (n,) int32 of each.
+    options
+        The table's options.
+
+    Returns
+    -------
+    (n,) int32
+        In ``[0, options.channels)``; new keys of a share go to the buckets b with
+        ``b % options.assigners == share % options.assigners``.
+    """
+    share = np.abs(np.fmod(hashes, np.int32(options.assigners)))
+    return np.asarray((share + _start(hash_of_partition, options)) % options.channels, np.int32)
+
+
+def _start(
+    hash_of_partition: int | npt.NDArray[np.int32], options: DynamicBucketOptions
+) -> npt.NDArray[np.int32]:
+    """Say at which share the keys of a partition begin."""
+    return np.abs(np.fmod(np.asarray(hash_of_partition, np.int32), np.int32(options.channels)))
+
+
 class KeyHashes:
     """The known hashes of a partition, and where new ones go.
 
@@ -60,10 +99,13 @@ class KeyHashes:
     ----------
     known
         Hashes of each bucket.
-    partition_hash
-        Hash of the partition's BinaryRow: at which share its keys begin.
+    hash_of_partition
+        `partition_hash` of the partition: at which share its keys begin.
     options
         The table's options.
+    counts
+        Keys of each bucket that new ones may join, where ``known`` has only a share of the
+        hashes; None: as many as there are hashes.
 
     Notes
     -----
@@ -72,11 +114,17 @@ class KeyHashes:
     """
 
     def __init__(
-        self, known: Mapping[int, Hashes], partition_hash: int, options: DynamicBucketOptions
+        self,
+        known: Mapping[int, Hashes],
+        hash_of_partition: int,
+        options: DynamicBucketOptions,
+        counts: Mapping[int, int] | None = None,
     ) -> None:
         self._options = options
-        self._start = abs(int(np.fmod(partition_hash, options.channels)))
-        self._counts = {bucket: len(hashes) for bucket, hashes in sorted(known.items())}
+        self._hash_of_partition = hash_of_partition
+        if counts is None:
+            counts = {bucket: len(hashes) for bucket, hashes in sorted(known.items())}
+        self._counts = dict(sorted(counts.items()))
         hashes = np.concatenate([np.zeros(0, np.int32), *known.values()])
         buckets = np.repeat(
             np.array(list(known), np.int32), [len(found) for found in known.values()]
@@ -126,8 +174,7 @@ class KeyHashes:
     def _new_buckets(self, hashes: Hashes) -> Buckets:
         """Assign hashes that were never seen, in order of arrival."""
         options = self._options
-        share = np.abs(np.fmod(hashes, np.int32(options.assigners)))
-        assigner = (share + self._start) % options.channels % options.assigners
+        assigner = channels_of(hashes, self._hash_of_partition, options) % options.assigners
         buckets = np.empty(len(hashes), np.int32)
         for assigner_number in np.unique(assigner).tolist():
             ours = np.flatnonzero(assigner == assigner_number)

@@ -56,6 +56,9 @@ class KeyRouter:
         Returns the keys in the table; called before the first row.
     snapshot_id
         The snapshot they are of; 0: the table is empty; None: it does not matter.
+    share
+        Number of the share of all keys that is routed here and how many shares there are; new
+        keys of share a of n go to buckets b with ``b % n == a``.
 
     Notes
     -----
@@ -72,6 +75,7 @@ class KeyRouter:
         known: Callable[[], Iterable[KnownKeys]],
         *,
         snapshot_id: int | None,
+        share: tuple[int, int] = (0, 1),
     ) -> None:
         if plan.options.merge_engine == "deduplicate" and plan.options.ignore_delete:
             raise UnsupportedError(
@@ -84,6 +88,7 @@ class KeyRouter:
         self._plan = plan
         self._schema = plan.schema
         self._load = known
+        self._share, self._shares = share
         self._is_loaded = False
         self._partitions: dict[bytes, int] = {}
         self._counts: defaultdict[int, dict[int, int]] = defaultdict(dict)
@@ -210,7 +215,8 @@ class KeyRouter:
         target = max(self._plan.dynamic.target_rows, 1)
         counts = self._counts[partition]
         chosen, numbers = [], []
-        for bucket in [*sorted(counts), *self._free(counts, missing // target + 1)]:
+        ours = [bucket for bucket in sorted(counts) if bucket % self._shares == self._share]
+        for bucket in [*ours, *self._free(counts, missing // target + 1)]:
             taken = min(target - counts.get(bucket, 0), missing)
             if taken > 0:
                 counts[bucket] = counts.get(bucket, 0) + taken
@@ -220,7 +226,9 @@ class KeyRouter:
         return np.repeat(np.array(chosen, np.int64), numbers)
 
     def _free(self, counts: dict[int, int], wanted: int) -> list[int]:
-        return [bucket for bucket in range(len(counts) + wanted) if bucket not in counts][:wanted]
+        last = (len(counts) + wanted) * self._shares
+        ours = range(self._share, last, self._shares)
+        return [bucket for bucket in ours if bucket not in counts][:wanted]
 
     def _forget(self, partition: Ints, bucket: Ints) -> None:
         places, counts = np.unique(np.stack([partition, bucket]), axis=1, return_counts=True)

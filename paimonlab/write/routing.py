@@ -12,19 +12,16 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.spec.binary_row.murmur import hash_words
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.buckets import Group, grouped, groups, partition_codes, positions_of
 from paimonlab.write.hash_indexes import HashIndexFiles
-from paimonlab.write.key_hashes import DynamicBucketOptions, Hashes, KeyHashes
+from paimonlab.write.key_hashes import DynamicBucketOptions, Hashes, KeyHashes, partition_hash
 
 BucketIndexes = Mapping[BucketKey, tuple[IndexManifestEntry, ...]]
 """New index files by partition and bucket."""
-
-_ARITY_BYTES = 4
 
 
 class Router(Protocol):
@@ -154,11 +151,6 @@ class DynamicRouter:
     def _index(self, partition: bytes) -> KeyHashes:
         if partition not in self._partitions:
             self._partitions[partition] = KeyHashes(
-                self._known(partition), _hash(partition), self._options
+                self._known(partition), partition_hash(partition), self._options
             )
         return self._partitions[partition]
-
-
-def _hash(partition: bytes) -> int:
-    words = np.frombuffer(partition, "<u4", offset=_ARITY_BYTES)
-    return int(hash_words(words.reshape(1, -1).astype(np.uint32))[0])

@@ -26,6 +26,9 @@ from paimonlab.spec.types.text import format_type
 from paimonlab.write.conversion import convert
 
 KIND_FIELD = pa.field(VALUE_KIND, pa.int8(), nullable=False)
+GIVEN_BUCKET = "_BUCKET"
+"""Column of the bucket of each row, if others than the writer found it."""
+_BUCKET_FIELD = pa.field(GIVEN_BUCKET, pa.int32(), nullable=False)
 
 
 _DECODED_BYTES = 64 << 20
@@ -69,6 +72,7 @@ def align(
     table: str,
     row_kinds: str | None = None,
     kind_field: str | None = None,
+    buckets: str | None = None,
     first_row: int = 0,
 ) -> pa.RecordBatch:
     """Make a batch of the table's rows out of a batch of a user's.
@@ -87,13 +91,16 @@ def align(
     kind_field
         The column of the table with the kinds as text, which is stored; then ``row_kinds`` has
         to be None.
+    buckets
+        The column of ``batch`` with the bucket of each row (int32); None: there is none.
     first_row
         Number of rows before this batch, for messages.
 
     Returns
     -------
     pyarrow.RecordBatch
-        n rows: the columns of the table in order, then ``_VALUE_KIND`` (int8).
+        n rows: the columns of the table in order, then ``_VALUE_KIND`` (int8), then, where buckets
+        are given, ``_BUCKET`` (int32).
 
     Raises
     ------
@@ -103,7 +110,7 @@ def align(
         If a column comes twice, a value does not fit its type, or a NOT NULL column has nulls
         or is missing.
     """
-    names = [name for name in batch.schema.names if name != row_kinds]
+    names = [name for name in batch.schema.names if name not in (row_kinds, buckets)]
     _check_names(names, schema, table)
     arrays = [_column(batch, field, schema, table, first_row) for field in schema.fields]
     if kind_field is None:
@@ -116,8 +123,10 @@ def align(
             f"{table}: row kinds are taken from the column {kind_field!r} ('rowkind.field'), "
             f"not from {row_kinds!r}"
         )
-    fields = [*schema.arrow_schema, KIND_FIELD]
-    return pa.RecordBatch.from_arrays([*arrays, kinds], schema=pa.schema(fields))
+    fields, arrays = [*schema.arrow_schema, KIND_FIELD], [*arrays, kinds]
+    if buckets is not None:
+        fields, arrays = [*fields, _BUCKET_FIELD], [*arrays, batch.column(buckets)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def _check_names(names: list[str], schema: TableSchema, table: str) -> None:

@@ -124,7 +124,7 @@ class TableWriter:
         if kind is not None or not self._handed_over:
             self.abort()
 
-    def write(self, data: Any, *, row_kinds: str | None = None) -> None:
+    def write(self, data: Any, *, row_kinds: str | None = None, buckets: str | None = None) -> None:
         """Take rows: anything that speaks Arrow.
 
         Parameters
@@ -133,6 +133,9 @@ class TableWriter:
             Rows with the table's columns by name.
         row_kinds
             Name of a column of ``data`` with the kind of each row; see `rows.align`.
+        buckets
+            Name of a column of ``data`` with the bucket of each row (int32), for a router that
+            asks for it: `given_buckets.GivenRouter`.
 
         Raises
         ------
@@ -143,7 +146,7 @@ class TableWriter:
         """
         self._check_process()
         plan = self._plan
-        columns = (*plan.schema.field_names, *filter(None, [row_kinds]))
+        columns = (*plan.schema.field_names, *filter(None, [row_kinds, buckets]))
         first_row = 0
         given = batches_of(data, columns, table=plan.table_name)
         for batch in (piece for whole in given for piece in decoded_pieces(whole)):
@@ -154,6 +157,7 @@ class TableWriter:
                     table=plan.table_name,
                     row_kinds=row_kinds,
                     kind_field=plan.options.kind_field,
+                    buckets=buckets,
                     first_row=first_row,
                 )
                 first_row += batch.num_rows

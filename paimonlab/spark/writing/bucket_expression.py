@@ -62,8 +62,12 @@ def bucket_of(bridge: Bridge, bucket_keys: Sequence[DataField], total_buckets: i
     total_buckets
         Buckets of a partition.
     """
-    row = _binary_row(bridge, bucket_keys)
-    return functions.abs(functions.hash(row) % functions.lit(total_buckets))
+    return functions.abs(hash_of(bridge, bucket_keys) % functions.lit(total_buckets))
+
+
+def hash_of(bridge: Bridge, fields: Sequence[DataField]) -> Column:
+    """Make the expression of the hash of the BinaryRow of some columns, INT."""
+    return functions.hash(_binary_row(bridge, fields))
 
 
 def _is_known(field: DataField) -> bool:

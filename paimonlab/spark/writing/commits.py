@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapshot | None) -> None:
+def commit_rows(
+    table: Table, messages: Sequence[CommitMessage], *, seen: Snapshot | None, user: str
+) -> None:
     """Add files to a table; no files make no snapshot.
 
     Executors leave compaction to the driver, which does it once the rows are committed.
@@ -38,6 +40,8 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapsh
     seen
         The latest snapshot before the first row was written; later ones are checked for
         conflicts. None if the table was empty.
+    user
+        Who commits.
     """
     if not messages:
         return
@@ -47,7 +51,7 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapsh
     with files_deleted_on_failure(definition, store, messages):
         written = committer_of(definition, store).append(
             messages,
-            user=new_user(definition.options),
+            user=user,
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
             checked_id=(seen.id if seen else 0) if is_checked else None,
@@ -55,7 +59,13 @@ def commit_rows(table: Table, messages: Sequence[CommitMessage], *, seen: Snapsh
     compact_written(definition, store, messages, written)
 
 
-def commit_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:
+def commit_scope(
+    table: Table,
+    messages: Sequence[CommitMessage],
+    scope: OverwriteScope,
+    *,
+    user: str | None = None,
+) -> None:
     """Replace the files of a scope by others, or by none."""
     definition, store = definition_of(table), store_of(table)
     _check_scope(table, messages, scope)
@@ -63,7 +73,7 @@ def commit_scope(table: Table, messages: Sequence[CommitMessage], scope: Overwri
         committer_of(definition, store).overwrite(
             messages,
             scope=scope,
-            user=new_user(definition.options),
+            user=user or new_user(definition.options),
             identifier=BATCH_COMMIT_IDENTIFIER,
             is_new_user=True,
         )

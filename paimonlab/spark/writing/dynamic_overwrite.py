@@ -8,6 +8,7 @@ by several. An overwrite starts without files, so no sequence numbers have to go
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyspark.cloudpickle import dumps
@@ -19,12 +20,23 @@ from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.spellings import scope_of
 from paimonlab.spark.writing.commits import commit_scope, discard
-from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
+from paimonlab.spark.writing.executor_write import (
+    MESSAGE_COLUMN,
+    Routing,
+    WriteTask,
+    indexed,
+    messages_of,
+    waiting,
+)
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
+from paimonlab.table.writing.key_index import StoredKeyIndex
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
+    from paimonlab.write.write_plan import WritePlan
 
 
 class DynamicOverwrite(Proxy):
@@ -43,6 +55,7 @@ class DynamicOverwrite(Proxy):
         self._table = table
         self._schema = schema
         self._began_commit = False
+        self._user = new_user(definition_of(table).options)
 
     def description(self) -> str:
         """Say what is written, for plans."""
@@ -60,10 +73,13 @@ class DynamicOverwrite(Proxy):
         """Ask for equal bucket keys of a partition in one task."""
         distributions = self._bridge.java_class(CONNECTOR + "distributions.Distributions")
         schema = self._table.schema
-        if definition_of(self._table).buckets < 1:
+        mode = definition_of(self._table).bucket_mode
+        if mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE):
             return distributions.unspecified()
         expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
-        names = dict.fromkeys((*schema.partition_keys, *schema.bucket_keys))
+        # Buckets that depend on other rows of the partition need them all in one task.
+        bucket_keys = schema.bucket_keys if mode is BucketMode.HASH_FIXED else ()
+        names = dict.fromkeys((*schema.partition_keys, *bucket_keys))
         columns = [expressions.column(quoted(name)) for name in names]
         return distributions.clustered(
             self._bridge.array(CONNECTOR + "expressions.Expression", columns)
@@ -102,7 +118,8 @@ class DynamicOverwrite(Proxy):
         bridge = self._bridge
         ship(bridge.spark.sparkContext)
         definition, store = definition_of(self._table), store_of(self._table)
-        task = WriteTask(write_plan(definition, store.layout), store.file_io, None)
+        plan = write_plan(definition, store.layout)
+        task = WriteTask(plan, store.file_io, None, self._routing(plan), user=self._user)
         result = StructType().add(MESSAGE_COLUMN, BinaryType())
         writers = bridge.java_class(PYTHON_SOURCE + "PythonBatchWriterFactory")
         none = bridge.none()
@@ -118,7 +135,13 @@ class DynamicOverwrite(Proxy):
             raise error
         partitions = {message.partition for message in written}
         if partitions:
-            commit_scope(self._table, written, scope_of(partitions))
+            commit_scope(self._table, written, scope_of(partitions), user=self._user)
+
+    def _routing(self, plan: WritePlan) -> Routing | None:
+        if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
+            stored = StoredKeyIndex.empty(plan, store_of(self._table).file_io)
+            return partial(indexed, stored=stored)
+        return waiting if plan.bucket_mode is BucketMode.POSTPONE_MODE else None
 
     def abort(self, messages: Sequence[Any]) -> None:
         """Delete what tasks of a failed job wrote; not once a commit began, it may have landed."""

@@ -8,8 +8,9 @@ files of the other tasks are known and can be deleted.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +18,24 @@ import pyarrow as pa
 from paimonlab.errors import PaimonError
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.storage import FileIO
+from paimonlab.table.writing.key_index import StoredKeyIndex
+from paimonlab.write.given_buckets import GivenRouter
+from paimonlab.write.key_router import KeyRouter, KnownKeys
+from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
 BUCKET_COLUMN = "__paimon_bucket"
-"""Column by which Spark shuffled the rows; it is not written."""
+"""Column of the bucket by which Spark shuffled the rows; it is not written."""
+KIND_COLUMN = "__paimon_kind"
+"""Column of the kind of each row (0..3), where there is one; it is not written."""
 MESSAGE_COLUMN = "message"
 _RESULT = pa.schema([(MESSAGE_COLUMN, pa.binary())])
+
+Routing: TypeAlias = Callable[[WritePlan], Router]
+"""Makes the router of a task; picklable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,12 @@ class WriteTask:
     plan: WritePlan
     file_io: FileIO
     sequence_numbers: pa.Table | None
+    routing: Routing | None = None
+    """What says the buckets of rows; None: they themselves do."""
+    takes_buckets: bool = False
+    """Whether the router takes `BUCKET_COLUMN`; else that column is checked."""
+    user: str = ""
+    """Who will commit."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write the rows of one task; yields one row with the pickled `TaskOutcome`."""
@@ -43,9 +60,17 @@ class WriteTask:
 
     def _outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
         try:
-            with TableWriter(self.plan, self.file_io, self.sequence_numbers) as writer:
+            router = self.routing(self.plan) if self.routing is not None else None
+            with TableWriter(
+                self.plan, self.file_io, self.sequence_numbers, router=router, user=self.user
+            ) as writer:
                 for batch in batches:
-                    writer.write(self._rows(batch))
+                    rows, columns = self._rows(batch), batch.schema.names
+                    writer.write(
+                        rows,
+                        row_kinds=KIND_COLUMN if KIND_COLUMN in columns else None,
+                        buckets=BUCKET_COLUMN if self.takes_buckets else None,
+                    )
                 messages = tuple(message.to_bytes() for message in writer.prepare_commit())
         except PaimonError as error:
             for _ in batches:  # Spark's side must be read to its end
@@ -55,7 +80,7 @@ class WriteTask:
 
     def _rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         position = batch.schema.get_field_index(BUCKET_COLUMN)
-        if position < 0:
+        if position < 0 or self.takes_buckets:
             return batch
         schema = self.plan.schema
         keys = [schema.field(name) for name in schema.bucket_keys]
@@ -64,6 +89,35 @@ class WriteTask:
             f"{self.plan.table_name}: rows were shuffled by other buckets than they belong to"
         )
         return batch.drop_columns([BUCKET_COLUMN])
+
+
+def indexed(plan: WritePlan, *, stored: StoredKeyIndex) -> Router:
+    """Make the router of the only task that writes to its partitions of dynamic buckets."""
+    return DynamicRouter(
+        plan.schema,
+        plan.dynamic,
+        stored.files,
+        lambda partition: dict(stored.of_partition(partition)),
+    )
+
+
+def given(
+    plan: WritePlan, *, stored: StoredKeyIndex | None, alone_since: int | None = None
+) -> Router:
+    """Make the router of rows whose buckets another task has found."""
+    return GivenRouter(plan.schema, stored, alone_since=alone_since)
+
+
+def keyed(
+    plan: WritePlan, *, known: Callable[[], Iterator[KnownKeys]], snapshot_id: int | None
+) -> Router:
+    """Make the router of the only task that writes to a table of keys that may move."""
+    return KeyRouter(plan, known, snapshot_id=snapshot_id)
+
+
+def waiting(plan: WritePlan) -> Router:
+    """Make the router of rows that get their buckets when they are compacted."""
+    return FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,48 +1,247 @@
-"""Which task writes which rows: all rows of a bucket of a partition meet in one."""
+"""Which task writes which rows: all rows of a bucket of a partition meet in one.
+
+Where the index of keys says which bucket a row belongs to, the rows meet twice: by shares of keys,
+so that one task finds the buckets of all keys of its share, then by buckets. Few rows, or an
+index of few keys, are one share: the task that finds the buckets also writes.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, functions
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql import Column, DataFrame, functions
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, ByteType, IntegerType, StructField, StructType
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.values.quoting import quoted
-from paimonlab.spark.writing.bucket_expression import bucket_of, has_expression
-from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, add_buckets
+from paimonlab.spark.writing.bucket_expression import bucket_of, has_expression, hash_of
+from paimonlab.spark.writing.executor_assign import (
+    PARTITION_COLUMN,
+    SHARE_COLUMN,
+    HashAssignment,
+    HashShares,
+    KeyAssignment,
+    KeyReads,
+    add_key_shares,
+    add_shares,
+)
+from paimonlab.spark.writing.executor_write import (
+    BUCKET_COLUMN,
+    KIND_COLUMN,
+    Routing,
+    add_buckets,
+    given,
+    indexed,
+    keyed,
+    waiting,
+)
 from paimonlab.spec.buckets.bucket import BucketFunction
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans.read import read_plan
 from paimonlab.table.plans.write import write_plan
+from paimonlab.table.writing.key_index import KeyIndex, StoredKeyIndex, all_splits
+from paimonlab.table.writing.writers import sequence_numbers
 
 if TYPE_CHECKING:
     from paimonlab.spark.jvm.bridge import Bridge
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.spec.types.data_types import DataField
     from paimonlab.table.table import Table
     from paimonlab.write.write_plan import WritePlan
 
+_RESERVED = (BUCKET_COLUMN, KIND_COLUMN, PARTITION_COLUMN, SHARE_COLUMN)
+_SHARE_BYTES = 64 << 20
+"""Rows of about so many bytes make one share of keys."""
+_SHARE_KEYS = 4_000_000
+"""So do so many rows of a table whose keys may move."""
+_TASKS_PER_CORE = 2
+"""Tasks that write buckets without partitions; each writes several buckets."""
 
-def shuffled(bridge: Bridge, rows: DataFrame, table: Table) -> DataFrame:
-    """Bring all rows of a bucket of a partition into one task; add the column of the bucket.
 
-    The rows of a table without buckets stay where they are.
+@dataclass(frozen=True, slots=True)
+class Shuffled:
+    """Rows where they are written, and what tells the tasks their buckets."""
+
+    rows: DataFrame
+    routing: Routing | None = None
+    takes_buckets: bool = False
+
+
+def shuffled(
+    bridge: Bridge, rows: DataFrame, table: Table, seen: Snapshot | None, *, replaces: bool
+) -> Shuffled:
+    """Bring all rows of a bucket of a partition into one task.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    rows
+        The rows, with `KIND_COLUMN` if some are not inserted.
+    table
+        Where they go to.
+    seen
+        Its latest snapshot.
+    replaces
+        Whether all rows of the partitions that are written to are replaced.
     """
+    _check_names(rows)
     plan = write_plan(definition_of(table), store_of(table).layout)
-    if plan.buckets < 1:
-        return rows
-    rows = _with_bucket(bridge, rows, plan)
+    match plan.bucket_mode:
+        case BucketMode.HASH_FIXED:
+            return Shuffled(
+                _by_bucket(bridge, _with_bucket(bridge, rows, plan), plan, plan.buckets)
+            )
+        case BucketMode.HASH_DYNAMIC:
+            return _by_hash(bridge, rows, table, None if replaces else seen, plan, replaces)
+        case BucketMode.KEY_DYNAMIC:
+            return _by_key(bridge, rows, table, None if replaces else seen, plan, replaces)
+        case BucketMode.POSTPONE_MODE:
+            return Shuffled(rows, waiting)
+    return Shuffled(rows)
+
+
+def _check_names(rows: DataFrame) -> None:
+    for name in rows.columns:
+        if name.lower() in _RESERVED and name != KIND_COLUMN:
+            raise UnsupportedError(f"a column {name!r} in Spark", "rename it")
+
+
+def _by_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan, most: int) -> DataFrame:
+    """Shuffle rows by `BUCKET_COLUMN`, into ``most`` tasks if there are no partitions."""
     bucket = functions.col(BUCKET_COLUMN)
-    if not table.partition_keys:
-        return rows.repartitionById(plan.buckets, bucket)
-    return rows.repartition(*map(functions.col, map(quoted, table.partition_keys)), bucket)
+    keys = plan.schema.partition_keys
+    if keys:
+        return rows.repartition(*(functions.col(quoted(key)) for key in keys), bucket)
+    tasks = min(most, _TASKS_PER_CORE * bridge.spark.sparkContext.defaultParallelism)
+    return rows.repartitionById(tasks, bucket % functions.lit(tasks))
 
 
 def _with_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame:
-    if BUCKET_COLUMN in (name.lower() for name in rows.columns):
-        raise UnsupportedError(f"a column {BUCKET_COLUMN!r} in Spark", "rename it")
     keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
     is_default = plan.schema.bucket_function is BucketFunction.DEFAULT
     if is_default and has_expression(keys):
         return rows.withColumn(BUCKET_COLUMN, bucket_of(bridge, keys, plan.buckets))
     schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
     return rows.mapInArrow(partial(add_buckets, plan), schema)
+
+
+def _by_hash(
+    bridge: Bridge,
+    rows: DataFrame,
+    table: Table,
+    seen: Snapshot | None,
+    plan: WritePlan,
+    replaces: bool,  # noqa: FBT001
+) -> Shuffled:
+    definition, store = definition_of(table), store_of(table)
+    if replaces:
+        stored = StoredKeyIndex.empty(plan, store.file_io)
+    else:
+        live = sequence_numbers(store.sequence_memory, seen)
+        stored = KeyIndex(definition, store, seen, live).stored()
+    options = plan.dynamic
+    shares = options.assigner_parallelism or max(
+        options.initial_buckets or 1, _shares_of(bridge, rows, 0)
+    )
+    if shares == 1:
+        return Shuffled(rows.repartition(1), partial(indexed, stored=stored))
+    divided = HashShares(plan, shares)
+    found = _with_share(bridge, rows, divided).repartitionById(shares, functions.col(SHARE_COLUMN))
+    schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
+    assigned = found.mapInArrow(HashAssignment(divided, stored), schema)
+    by_bucket = _by_bucket(bridge, assigned, plan, shares)
+    return Shuffled(by_bucket, partial(given, stored=stored), takes_buckets=True)
+
+
+def _with_share(bridge: Bridge, rows: DataFrame, divided: HashShares) -> DataFrame:
+    schema, options = divided.plan.schema, divided.options
+    keys = [schema.field(name) for name in schema.trimmed_primary_keys]
+    partition = [schema.field(name) for name in schema.partition_keys]
+    if not has_expression(keys) or not has_expression(partition):
+        target = StructType([*rows.schema.fields, StructField(SHARE_COLUMN, IntegerType())])
+        return rows.mapInArrow(partial(add_shares, divided), target)
+    start = _remainder(bridge, partition, options.channels)
+    share = _remainder(bridge, keys, options.assigners)
+    return rows.withColumn(SHARE_COLUMN, (share + start) % functions.lit(options.channels))
+
+
+def _remainder(bridge: Bridge, fields: list[DataField], divisor: int) -> Column:
+    return functions.abs(hash_of(bridge, fields) % functions.lit(divisor))
+
+
+def _by_key(
+    bridge: Bridge,
+    rows: DataFrame,
+    table: Table,
+    seen: Snapshot | None,
+    plan: WritePlan,
+    replaces: bool,  # noqa: FBT001
+) -> Shuffled:
+    if plan.options.kind_field is not None:
+        raise UnsupportedError(
+            f"rowkind.field = {plan.options.kind_field!r} of a table whose primary key lacks a "
+            "partition column, written by Spark",
+            "write with paimonlab.Table.write",
+        )
+    definition, store = definition_of(table), store_of(table)
+    splits = [] if seen is None else all_splits(definition, store, seen)
+    reading = read_plan(
+        definition, store, plan.schema, plan.schema.primary_keys, None, snapshot=seen
+    )
+    reads = KeyReads(tuple(splits), reading, store.file_io)
+    snapshot_id = None if replaces else 0 if seen is None else seen.id
+    known = 0 if seen is None else sum(split.row_count for split in splits)
+    shares = plan.dynamic.assigner_parallelism or _shares_of(bridge, rows, known)
+    if shares == 1:
+        return Shuffled(
+            rows.repartition(1), partial(keyed, known=reads.all, snapshot_id=snapshot_id)
+        )
+    has_kinds = KIND_COLUMN in rows.columns
+    both = _with_known(bridge, rows, reads)
+    keys = [plan.schema.field(name) for name in plan.schema.primary_keys]
+    if has_expression(keys):
+        both = both.withColumn(SHARE_COLUMN, _remainder(bridge, keys, shares))
+    else:
+        target = StructType([*both.schema.fields, StructField(SHARE_COLUMN, IntegerType())])
+        both = both.mapInArrow(partial(add_key_shares, keys, shares), target)
+    meeting = both.repartitionById(shares, functions.col(SHARE_COLUMN)).sortWithinPartitions(
+        functions.col(PARTITION_COLUMN).isNull()
+    )
+    columns = [column for column in rows.schema.fields if column.name != KIND_COLUMN]
+    added = [StructField(KIND_COLUMN, ByteType()), StructField(BUCKET_COLUMN, IntegerType())]
+    schema = StructType([*columns, *added])
+    arrow = to_arrow_schema(schema, timezone="UTC")
+    assignment = KeyAssignment(plan, shares, snapshot_id, arrow, has_kinds)
+    by_bucket = _by_bucket(bridge, meeting.mapInArrow(assignment, schema), plan, shares)
+    return Shuffled(
+        by_bucket, partial(given, stored=None, alone_since=snapshot_id), takes_buckets=True
+    )
+
+
+def _with_known(bridge: Bridge, rows: DataFrame, reads: KeyReads) -> DataFrame:
+    """Put the keys of the table beside the rows: their other columns are null."""
+    place = {
+        BUCKET_COLUMN: functions.lit(None).cast(IntegerType()),
+        PARTITION_COLUMN: functions.lit(None).cast(BinaryType()),
+    }
+    new = rows.withColumns(place)
+    if not reads.splits:
+        return new
+    fields = [StructField(field.name, field.dataType) for field in new.schema.fields]
+    schema = StructType(fields)
+    tasks = min(len(reads.splits), 4 * bridge.spark.sparkContext.defaultParallelism)
+    numbers = bridge.spark.range(len(reads.splits), numPartitions=tasks)
+    read = partial(reads.rows, schema=to_arrow_schema(schema, timezone="UTC"))
+    return new.unionAll(numbers.mapInArrow(read, schema))
+
+
+def _shares_of(bridge: Bridge, rows: DataFrame, known: int) -> int:
+    """Choose how many tasks find buckets: one for so many bytes, or keys, but not more than run."""
+    size_bytes = int(rows._jdf.queryExecution().optimizedPlan().stats().sizeInBytes())
+    wanted = max(size_bytes // _SHARE_BYTES, known // _SHARE_KEYS) + 1
+    return min(wanted, max(bridge.spark.sparkContext.defaultParallelism, 1))

@@ -26,11 +26,13 @@ from paimonlab.spark.writing.dynamic_overwrite import DynamicOverwrite
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.shuffle import shuffled
 from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import check_known, check_supported
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.table import Table
-from paimonlab.write.write_plan import WritePlan
 
 CAPABILITIES = (
     "BATCH_WRITE",
@@ -42,21 +44,6 @@ CAPABILITIES = (
 """What a table says it can do when it is written to."""
 
 _PREDICATE_UTILS = "org.apache.spark.sql.internal.connector.PredicateUtils"
-
-
-def check_mode(plan: WritePlan) -> None:
-    """Check that tasks can tell the bucket of a row by themselves.
-
-    Raises
-    ------
-    UnsupportedError
-        If it depends on the rows that other tasks write.
-    """
-    if plan.bucket_mode not in (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE):
-        raise UnsupportedError(
-            f"bucket = '{plan.buckets}' of a table with a primary key, written by Spark",
-            "set 'bucket' to a number of at least 1, or write with paimonlab.Table.write",
-        )
 
 
 class WriteBuilder(Proxy):
@@ -75,7 +62,7 @@ class WriteBuilder(Proxy):
         self._table = _with_options(bridge, table, definition, catalog)
         ours, store = definition_of(self._table), store_of(self._table)
         check_supported(ours.options, ours.schema, "write")
-        check_mode(write_plan(ours, store.layout))
+        write_plan(ours, store.layout)  # whether files can hold all columns
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
         self._is_dynamic = False
@@ -93,12 +80,15 @@ class WriteBuilder(Proxy):
         """Replace the partitions that predicates choose."""
         values = self._values(predicates)
         assert values is not None, "Spark asks canOverwrite first"
+        if values:
+            self._check_keys_stay()
         self._scope = scope_with([values], self._table)
         return self
 
     def overwriteDynamicPartitions(self) -> Proxy:
         """Replace just the partitions that the rows have."""
         if self._table.partition_keys:
+            self._check_keys_stay()
             self._is_dynamic = True
             return self
         return self.truncate()
@@ -108,6 +98,14 @@ class WriteBuilder(Proxy):
         if self._is_dynamic:
             return DynamicOverwrite(self._bridge, self._table, self._schema)
         return RowsWrite(self._bridge, self._table, self._scope)
+
+    def _check_keys_stay(self) -> None:
+        if definition_of(self._table).bucket_mode is BucketMode.KEY_DYNAMIC:
+            raise UnsupportedError(
+                f"INSERT OVERWRITE of some partitions of {self._table.name}, whose primary key "
+                "lacks a partition column",
+                "keys may be in other partitions; overwrite the whole table, or INSERT INTO",
+            )
 
     def _values(self, predicates: Sequence[Any]) -> dict[str, Any] | None:
         utilities = self._bridge.module(_PREDICATE_UTILS)
@@ -173,24 +171,64 @@ class RowsInsert(Proxy):
     def insert(self, rows: Any, overwrite: bool) -> None:  # noqa: FBT001 - Spark's signature
         """Write rows; whether they replace others was said before."""
         del overwrite
-        ship(self._bridge.spark.sparkContext)
         seen = store_of(self._table).snapshots.latest()
-        frame = shuffled(self._bridge, DataFrame(rows, self._bridge.spark), self._table)
-        task = write_task(self._table, keeps_rows=self._scope is None)
-        pickled = frame.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
-        messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
-        if error is not None:
-            discard(self._table, messages)
-            raise error
+        user = new_user(definition_of(self._table).options)
+        messages = written(
+            self._bridge,
+            DataFrame(rows, self._bridge.spark),
+            self._table,
+            seen,
+            replaces=self._scope is not None,
+            user=user,
+        )
         if self._scope is None:
-            commit_rows(self._table, messages, seen=seen)
+            commit_rows(self._table, messages, seen=seen, user=user)
         else:
-            commit_scope(self._table, messages, self._scope)
+            commit_scope(self._table, messages, self._scope, user=user)
 
 
-def write_task(table: Table, *, keeps_rows: bool) -> WriteTask:
-    """Make what the tasks run; ``keeps_rows``: sequence numbers go on from the rows there are."""
-    plan = write_plan(definition_of(table), store_of(table).layout)
-    # Nothing orders the files of a table without buckets.
-    numbers = table.sequence_numbers() if keeps_rows and plan.buckets > 0 else None
-    return WriteTask(plan, store_of(table).file_io, numbers)
+def written(
+    bridge: Bridge,
+    rows: DataFrame,
+    table: Table,
+    seen: Snapshot | None,
+    *,
+    replaces: bool,
+    user: str,
+) -> list[CommitMessage]:
+    """Write rows to files on the executors; nothing is visible before a commit.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    rows
+        The table's columns; with `KIND_COLUMN` (TINYINT) rows can be deletes and updates.
+    table
+        Where they go to.
+    seen
+        Its latest snapshot, None if it has none.
+    replaces
+        Whether all rows of the partitions that are written to are replaced: nothing that is there
+        says the buckets or sequence numbers.
+    user
+        Who will commit.
+
+    Raises
+    ------
+    PaimonError
+        The first error of a task; the files of all tasks are deleted.
+    """
+    ship(bridge.spark.sparkContext)
+    definition, store = definition_of(table), store_of(table)
+    plan = write_plan(definition, store.layout)
+    divided = shuffled(bridge, rows, table, seen, replaces=replaces)
+    is_numbered = plan.bucket_mode not in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
+    numbers = table.sequence_numbers() if is_numbered and not replaces else None
+    task = WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user)
+    pickled = divided.rows.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
+    messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
+    if error is not None:
+        discard(table, messages)
+        raise error
+    return messages

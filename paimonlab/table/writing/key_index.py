@@ -7,8 +7,8 @@ program wrote it or the table had fixed buckets before, is read.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,12 +18,15 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_scalar
 from paimonlab.datafile.layout import key_field
 from paimonlab.read.merging import open_data_file
+from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_splits
 from paimonlab.scan.live_files import index_files_of
 from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import hash_codes
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import FileIO
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.plans.write import write_plan
@@ -31,6 +34,7 @@ from paimonlab.table.store import TableStore
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import Hashes
 from paimonlab.write.key_router import KnownKeys
+from paimonlab.write.write_plan import WritePlan
 
 
 class KeyIndex:
@@ -75,32 +79,86 @@ class KeyIndex:
         stored = self.files.read(partition)
         is_ours = pc.equal(self._live["partition"], arrow_scalar(partition, pa.large_binary()))
         with_files = self._live.filter(is_ours)["bucket"].to_pylist()
-        missing = sorted(set(with_files) - set(stored))
+        missing = frozenset(with_files) - stored.keys()
         if missing:
-            stored |= self._read(partition, missing)
+            splits = self._splits(missing)
+            parts = [(split.bucket, split) for split in splits if split.partition == partition]
+            stored |= hashes_of_files(parts, self._reading, self._store.file_io)
         return stored
 
-    def _read(self, partition: bytes, buckets: list[int]) -> dict[int, Hashes]:
-        """Hash the keys in the files of buckets, those of deleted rows included."""
-        assert self._snapshot is not None, "without a snapshot there are no files"
-        schema = self._definition.schema
-        fields = [key_field(schema.field(name)) for name in schema.trimmed_primary_keys]
-        reading = read_plan(
-            self._definition, self._store, schema, (), None, snapshot=self._snapshot
+    def stored(self) -> StoredKeyIndex:
+        """Return the index as a value that can be sent."""
+        indexed = {(entry.partition, entry.bucket) for entry in self.files.entries}
+        columns = (self._live[name].to_pylist() for name in ("partition", "bucket"))
+        missing = set(zip(*columns, strict=True)) - indexed
+        splits: defaultdict[BucketKey, list[DataSplit]] = defaultdict(list)
+        if missing:
+            for split in self._splits(frozenset(bucket for _, bucket in missing)):
+                if (split.partition, split.bucket) in missing:
+                    splits[split.partition, split.bucket].append(split)
+        return StoredKeyIndex(
+            self.files, self._store.file_io, splits, self._reading if missing else None
         )
-        by_partition: dict[int, list[Hashes]] = defaultdict(list)
-        for split in all_splits(
-            self._definition, self._store, self._snapshot, buckets=frozenset(buckets)
-        ):
-            if split.partition != partition:
-                continue
-            for file in split.files:
-                with open_data_file(split, file, reading, self._store.file_io) as data:
-                    for _, rows in data.positioned(fields, batch_rows=reading.bounds.batch_rows):
-                        columns = [rows.column(field.name) for field in fields]
-                        hashes = hash_codes(columns, [field.type for field in fields])
-                        by_partition[split.bucket].append(np.unique(hashes))
-        return {bucket: np.unique(np.concatenate(parts)) for bucket, parts in by_partition.items()}
+
+    @property
+    def _reading(self) -> ReadPlan:
+        definition = self._definition
+        return read_plan(
+            definition, self._store, definition.schema, (), None, snapshot=self._snapshot
+        )
+
+    def _splits(self, buckets: frozenset[int]) -> list[DataSplit]:
+        assert self._snapshot is not None, "without a snapshot there are no files"
+        return all_splits(self._definition, self._store, self._snapshot, buckets=buckets)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKeyIndex:
+    """The hashes of the keys of a snapshot, to be read where they are needed; picklable."""
+
+    files: HashIndexFiles
+    file_io: FileIO
+    unindexed: Mapping[BucketKey, Sequence[DataSplit]]
+    """Buckets with data files but no index."""
+    reading: ReadPlan | None
+    """How to read those; None: there are none."""
+
+    @classmethod
+    def empty(cls, plan: WritePlan, file_io: FileIO) -> StoredKeyIndex:
+        """Return one that knows no keys: all rows of the partitions are replaced."""
+        return cls(HashIndexFiles(file_io, plan), file_io, {}, None)
+
+    def of_bucket(self, partition: bytes, bucket: int) -> Hashes:
+        """Return the hashes of the keys in a bucket, each once."""
+        return dict(self.of_partition(partition, bucket)).get(bucket, np.zeros(0, np.int32))
+
+    def of_partition(
+        self, partition: bytes, bucket: int | None = None
+    ) -> Iterator[tuple[int, Hashes]]:
+        """Yield the buckets of a partition, or one, with their hashes, one after the other."""
+        yield from self.files.each(partition, bucket)
+        for (ours, number), splits in self.unindexed.items():
+            if ours == partition and bucket in (None, number):
+                assert self.reading is not None, "where files have to be read, it is known how"
+                parts = [(number, split) for split in splits]
+                yield from hashes_of_files(parts, self.reading, self.file_io).items()
+
+
+def hashes_of_files(
+    splits: Iterable[tuple[int, DataSplit]], reading: ReadPlan, file_io: FileIO
+) -> dict[int, Hashes]:
+    """Hash the keys in the files of buckets, those of deleted rows included."""
+    schema = reading.schema
+    fields = [key_field(schema.field(name)) for name in schema.trimmed_primary_keys]
+    by_bucket: defaultdict[int, list[Hashes]] = defaultdict(list)
+    for bucket, split in splits:
+        for file in split.files:
+            with open_data_file(split, file, reading, file_io) as data:
+                for _, rows in data.positioned(fields, batch_rows=reading.bounds.batch_rows):
+                    columns = [rows.column(field.name) for field in fields]
+                    hashes = hash_codes(columns, [field.type for field in fields])
+                    by_bucket[bucket].append(np.unique(hashes))
+    return {bucket: np.unique(np.concatenate(parts)) for bucket, parts in by_bucket.items()}
 
 
 def all_splits(
@@ -137,5 +195,10 @@ def known_keys(
     schema = definition.schema
     reading = read_plan(definition, store, schema, schema.primary_keys, None, snapshot=snapshot)
     for split in all_splits(definition, store, snapshot):
-        for batch in read_splits([split], reading, store.file_io):
-            yield KnownKeys(split.partition, split.bucket, pa.Table.from_batches([batch]))
+        yield from keys_of_split(split, reading, store.file_io)
+
+
+def keys_of_split(split: DataSplit, reading: ReadPlan, file_io: FileIO) -> Iterator[KnownKeys]:
+    """Read the primary keys of the rows of a split, in bounded pieces."""
+    for batch in read_splits([split], reading, file_io):
+        yield KnownKeys(split.partition, split.bucket, pa.Table.from_batches([batch]))
