@@ -65,7 +65,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
 
     def tableStateOptionKeys(self) -> Any:
         """Return the read options for which Spark asks `loadTable`, not `loadRelation`."""
-        return self._bridge.set([*TRAVEL_OPTIONS, *REFUSED_OPTIONS])
+        return self._bridge.strings_once(*TRAVEL_OPTIONS, *REFUSED_OPTIONS)
 
     def changelogStateOptionKeys(self) -> Any:
         """Return no read options that would choose changes."""
@@ -114,7 +114,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         """
         with self._missing_as_spark_says(identifier):
             table = self._open(identifier)
-        check_access(table.name, arguments)
+        check_access(self._bridge, table.name, arguments)
         point = travel_arguments(arguments)
         if point:
             return self._as_of(point, identifier, table)

@@ -44,6 +44,8 @@ class Bridge:
         server = self.gateway._callback_server
         server.callback_server_parameters.propagate_java_exceptions = True
         failures.install()
+        self._texts: dict[tuple[str, ...], Any] = {}
+        self._capabilities: dict[tuple[str, ...], Any] = {}
 
     @property
     def session(self) -> Any:
@@ -86,10 +88,21 @@ class Bridge:
             result.add(item)
         return result
 
+    def strings_once(self, *items: str) -> Any:
+        """Return a ``java.util.Set`` of text that nobody changes: the same one every time."""
+        if items not in self._texts:
+            self._texts[items] = self.set(items)
+        return self._texts[items]
+
     def capabilities(self, *names: str) -> Any:
-        """Make the set of the ``TableCapability`` constants of these names."""
-        constants = self.java_class(CONNECTOR + "catalog.TableCapability")
-        return self.set(constants.valueOf(name) for name in names)
+        """Return the set of the ``TableCapability`` constants of these names: the same always.
+
+        Spark asks for it a dozen times in one statement.
+        """
+        if names not in self._capabilities:
+            constants = self.java_class(CONNECTOR + "catalog.TableCapability")
+            self._capabilities[names] = self.set(constants.valueOf(name) for name in names)
+        return self._capabilities[names]
 
     def list(self, items: Iterable[Any]) -> Any:
         """Make a ``java.util.List``."""
@@ -132,7 +145,15 @@ class Bridge:
         java_settings = self.jvm.scala.jdk.javaapi.CollectionConverters.asJava(
             self.conf.getAllConfs()
         )
-        return dict(json.loads(self._json_mapper.writeValueAsString(java_settings)))
+        return self.texts_of_map(java_settings)
+
+    def texts_of_map(self, java_map: Any) -> dict[str, str]:
+        """Return a ``java.util.Map`` of text, in one call."""
+        return dict(json.loads(self._json_mapper.writeValueAsString(java_map)))
+
+    def names_of_set(self, java_set: Any) -> frozenset[str]:
+        """Return the names of a ``java.util.Set`` of constants, in one call."""
+        return frozenset(json.loads(self._json_mapper.writeValueAsString(java_set)))
 
     def from_json(self, class_name: str, text: str) -> Any:
         """Build Java objects from JSON in one call, by their fields (``[La.b.C;`` for arrays)."""

@@ -14,6 +14,7 @@ from py4j.java_collections import JavaMap, JavaSet
 from py4j.java_gateway import JavaObject
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
 from paimonlab.spec.options.table_options import KNOWN_OPTIONS
 
@@ -24,11 +25,13 @@ REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - set(TRAVEL_OPTIONS)))
 """Table options that a read cannot set for itself."""
 
 
-def check_access(table: str, arguments: tuple[Any, ...]) -> None:
+def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None:
     """Refuse row-level statements, and read options that would have no effect.
 
     Parameters
     ----------
+    bridge
+        The session.
     table
         Its name, for messages.
     arguments
@@ -41,11 +44,27 @@ def check_access(table: str, arguments: tuple[Any, ...]) -> None:
     """
     for argument in arguments:
         if isinstance(argument, JavaSet):
-            _check_privileges(table, {str(name) for name in argument})
+            _check_privileges(table, bridge.names_of_set(argument))
         elif isinstance(argument, JavaMap):
-            _check_options(table, argument)
+            check_options(table, bridge.texts_of_map(argument))
         elif isinstance(argument, JavaObject):
-            _check_privileges(table, {str(name) for name in argument.writePrivileges()})
+            _check_privileges(table, bridge.names_of_set(argument.writePrivileges()))
+
+
+def check_options(table: str, options: Mapping[str, str]) -> None:
+    """Refuse options of one read or write that would have no effect.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the option.
+    """
+    for key in REFUSED_OPTIONS:
+        if key in options:
+            raise UnsupportedError(
+                f"{key} = {options[key]!r} for one read or write of {table}",
+                "set it on the table: ALTER TABLE … SET TBLPROPERTIES",
+            )
 
 
 def check_statement(sql: str) -> None:
@@ -63,7 +82,7 @@ def check_statement(sql: str) -> None:
         )
 
 
-def _check_privileges(table: str, privileges: set[str]) -> None:
+def _check_privileges(table: str, privileges: frozenset[str]) -> None:
     if "UPDATE" in privileges:
         statement = "MERGE INTO" if privileges - {"UPDATE"} else "UPDATE"
     elif privileges == {"DELETE"}:
@@ -75,12 +94,3 @@ def _check_privileges(table: str, privileges: set[str]) -> None:
         "in Python there are table.delete and table.update; in SQL insert rows with the same "
         "primary key to replace them, or ALTER TABLE … DROP PARTITION",
     )
-
-
-def _check_options(table: str, options: Mapping[str, str]) -> None:
-    for key in REFUSED_OPTIONS:
-        if key in options:
-            raise UnsupportedError(
-                f"{key} = {options[key]!r} for one read or write of {table}",
-                "set it on the table: ALTER TABLE … SET TBLPROPERTIES",
-            )

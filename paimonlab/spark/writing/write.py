@@ -20,7 +20,7 @@ from paimonlab.spark.reading.filters import equal_values
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.spellings import scope_with
-from paimonlab.spark.writing.access import check_access
+from paimonlab.spark.writing.access import check_options
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.dynamic_overwrite import DynamicOverwrite
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
@@ -117,8 +117,8 @@ class WriteBuilder(Proxy):
 
 def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -> Table:
     """Put the options of the session on top of the table's; refuse those of one write."""
-    given = definition.options().asCaseSensitiveMap()
-    check_access(table.name, (given,))
+    given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+    check_options(table.name, given)
     check_known(given)
     name = (catalog, table.identifier.database, table.identifier.table)
     of_session = options_of(session_options(bridge, name), table, writes=True)
