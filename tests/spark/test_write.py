@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from py4j.clientserver import JavaClient
 from pyspark.sql import SparkSession, functions
 
 from paimonlab.catalog import Catalog
@@ -59,6 +60,35 @@ def test_insert_into_a_keyed_table_upserts(keyed: Table, spark: SparkSession) ->
     ] == rows(keyed)
     kinds = [snapshot.commit_kind for snapshot in keyed.snapshots.list()]
     assert kinds == [CommitKind.APPEND] * 2
+
+
+def test_rows_of_a_statement_are_written_by_one_task(catalog: Catalog, spark: SparkSession) -> None:
+    table = catalog.create_table("db.few", {"a": "INT"})
+
+    spark.sql("INSERT INTO paimon.db.few VALUES (1), (2), (3), (4)")
+    spark.sql("INSERT INTO paimon.db.few SELECT id FROM range(4, 8, 1, 2)")
+
+    assert rows(table) == [(n,) for n in (1, 2, 3, 4, 4, 5, 6, 7)]
+    assert [len(split.files) for split in table.scan().plan().splits] == [3]
+
+
+def test_an_insert_takes_few_calls_into_the_jvm(
+    plain: Table, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert = "INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')"
+    spark.sql(insert)
+    calls = []
+    send = JavaClient.send_command
+
+    def counted(self: JavaClient, command: str, *arguments: Any, **keywords: Any) -> Any:
+        calls.append(command)
+        return send(self, command, *arguments, **keywords)
+
+    monkeypatch.setattr(JavaClient, "send_command", counted)
+    spark.sql(insert)
+
+    assert len(plain.scan().to_arrow()) == 4
+    assert len(calls) < 300  # there are more options than that, so none is asked for by itself
 
 
 def test_the_driver_compacts_buckets_of_append_tables(

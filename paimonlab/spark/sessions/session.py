@@ -246,6 +246,8 @@ def _settings(master: str, memory: str | None) -> dict[str, str]:
         settings |= {
             "spark.driver.host": _LOOPBACK,
             "spark.driver.bindAddress": _LOOPBACK,
+            # Python tasks start sooner, and no other user of the machine can reach them.
+            "spark.python.unix.domain.socket.enabled": "true",
             "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
         }
     return settings

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from paimonlab.write.write_plan import WritePlan
 
 _RESERVED = (BUCKET_COLUMN, KIND_COLUMN, PARTITION_COLUMN, SHARE_COLUMN)
+_STATED_BYTES = 1 << 20
+"""Rows of a statement of at most so many bytes are written by one task."""
 _SHARE_BYTES = 64 << 20
 """Rows of about so many bytes make one share of keys."""
 _SHARE_KEYS = 4_000_000
@@ -90,6 +92,7 @@ def shuffled(
         Whether all rows of the partitions that are written to are replaced.
     """
     _check_names(rows)
+    rows = _together(rows)
     plan = write_plan(definition_of(table), store_of(table).layout)
     match plan.bucket_mode:
         case BucketMode.HASH_FIXED:
@@ -103,6 +106,13 @@ def shuffled(
         case BucketMode.POSTPONE_MODE:
             return Shuffled(rows, waiting)
     return Shuffled(rows)
+
+
+def _together(rows: DataFrame) -> DataFrame:
+    """Let one task have the few rows that stand in a statement: they would make a file a core."""
+    plan = rows._jdf.queryExecution().optimizedPlan()
+    is_stated = plan.getClass().getSimpleName() == "LocalRelation"
+    return rows.coalesce(1) if is_stated and plan.stats().sizeInBytes() <= _STATED_BYTES else rows
 
 
 def _check_names(rows: DataFrame) -> None:
