@@ -496,13 +496,6 @@ def test_row_level_statements_are_refused_by_name(
         spark.sql(sql)
 
 
-def test_streams_are_refused(spark: SparkSession, catalog: Catalog) -> None:
-    spark.sql(ORDERS)
-
-    with pytest.raises(AnalysisException, match="streaming"):
-        spark.readStream.table("paimon.db.orders")
-
-
 def test_dropping_takes_the_table_away(spark: SparkSession, catalog: Catalog) -> None:
     spark.sql(ORDERS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from paimonlab.spark.catalogs.ddl import schema_changes, table_definition
 from paimonlab.spark.catalogs.procedures import Procedures
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.jvm.callers import replaces_table, statement, wants_rows
+from paimonlab.spark.jvm.callers import Wanted, replaces_table, statement, wanted
 from paimonlab.spark.reading import relation
 from paimonlab.spark.reading.system_tables import SystemRelation
 from paimonlab.spark.reading.time_travel import (
@@ -36,7 +36,13 @@ from paimonlab.spark.session_options import (
     chosen_branch,
     session_options,
 )
-from paimonlab.spark.writing.access import REFUSED_OPTIONS, check_access, check_statement
+from paimonlab.spark.streaming.source import StreamTable
+from paimonlab.spark.writing.access import (
+    REFUSED_OPTIONS,
+    check_access,
+    check_statement,
+    read_options,
+)
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.table.system import CatalogTable, SystemTable
 
@@ -103,7 +109,10 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
             table = self._open(identifier)
         check_statement(statement(self._bridge))
         table, given = self._chosen(identifier, table)
-        if isinstance(table, SystemTable) or not wants_rows(self._bridge):
+        purpose = wanted(self._bridge)
+        if purpose is Wanted.STREAM:
+            return self._streamed(table, given, {})
+        if isinstance(table, SystemTable) or purpose is Wanted.TABLE:
             return self._described(table)
         return relation.view_for(self._bridge, table, given, name=self._parts(table))
 
@@ -114,11 +123,19 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         """
         with self._missing_as_spark_says(identifier):
             table = self._open(identifier)
+        options = read_options(self._bridge, arguments)
+        if options and wanted(self._bridge) is Wanted.STREAM:
+            return self._streamed(*self._chosen(identifier, table), options)
         check_access(self._bridge, table.name, arguments)
         point = travel_arguments(arguments)
         if point:
             return self._as_of(point, identifier, table)
         return self._described(self._chosen(identifier, table)[0])
+
+    def _streamed(
+        self, table: Table | SystemTable, of_session: SessionOptions, given: Mapping[str, str]
+    ) -> Proxy:
+        return StreamTable(self._bridge, f"{self._name}.{table.name}", table, of_session, given)
 
     def _as_of(self, point: TravelArguments, identifier: Any, table: Table | SystemTable) -> Any:
         table, given = self._chosen(identifier, table)

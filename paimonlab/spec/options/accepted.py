@@ -87,11 +87,6 @@ precommit-compact  boolean  false
 provider  string  -
 read.batch-size  int  1024
 read.shuffle-bucket-with-partition  boolean  true
-read.stream.maxBytesPerTrigger  long  -
-read.stream.maxFilesPerTrigger  int  -
-read.stream.maxRowsPerTrigger  long  -
-read.stream.maxTriggerDelayMs  long  -
-read.stream.minRowsPerTrigger  long  -
 requiredSparkConfsCheck.enabled  boolean  true
 row-tracking.partition-group-on-commit  boolean  true
 scalar-index.search-mode  enum  fast  fast|full|detail

@@ -160,6 +160,11 @@ partition.timestamp-formatter  string  -
 partition.timestamp-pattern  string  -
 postpone.default-bucket-num  int  1
 primary-key  string  -
+read.stream.maxBytesPerTrigger  long  -
+read.stream.maxFilesPerTrigger  int  -
+read.stream.maxRowsPerTrigger  long  -
+read.stream.maxTriggerDelayMs  long  -
+read.stream.minRowsPerTrigger  long  -
 record-level.expire-time  duration  -
 record-level.time-field  string  -
 row-tracking.enabled  boolean  false

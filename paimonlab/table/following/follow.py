@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from paimonlab.metadata.consumers import ConsumerManager
-from paimonlab.scan.following import Position
+from paimonlab.scan.following import FollowRules, Position
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.predicates.predicate import Predicate
@@ -67,24 +67,53 @@ def follow(
     definition, store = with_read_options(definition, store, request.options)
     check_followable(definition)
     options = definition.options.slice(FollowOptions)
-    consumer = _consumer(request, options)
     rules = rules_of(definition, store, request.until)
-    position = starting_position(
+    position = first_position(definition, store, request)
+    if position.is_full and rules.until_id is not None and position.snapshot_id > rules.until_id:
+        raise ValueError(
+            f"{definition.name}: it would start with all rows of snapshot {position.snapshot_id}, "
+            f"which is after until = {request.until!r}"
+        )
+    return Follower(
+        change_source(definition, store, request, rules),
+        position,
+        poll_millis=options.poll_millis,
+        progress=progress_of(definition, store, request),
+        clock=clock,
+    )
+
+
+def first_position(
+    definition: TableDefinition, store: TableStore, request: FollowRequest
+) -> Position:
+    """Find where following starts: where a consumer came to, or where the request says.
+
+    Parameters
+    ----------
+    definition, store
+        Of the table, with the options of the request.
+    request
+        What is asked for.
+    """
+    options = definition.options.slice(FollowOptions)
+    consumer = _consumer(request, options)
+    return starting_position(
         definition,
         store,
         request.start,
         request.options,
         consumer=None if options.ignores_progress else consumer,
     )
-    if position.is_full and rules.until_id is not None and position.snapshot_id > rules.until_id:
-        raise ValueError(
-            f"{definition.name}: it would start with all rows of snapshot {position.snapshot_id}, "
-            f"which is after until = {request.until!r}"
-        )
+
+
+def change_source(
+    definition: TableDefinition, store: TableStore, request: FollowRequest, rules: FollowRules
+) -> ChangeSource:
+    """Prepare looking at a table; parameters as in `first_position`."""
     columns, schema, predicate = resolved(
         request.columns, request.where, definition.schema, definition.options, definition.name
     )
-    source = ChangeSource(
+    return ChangeSource(
         definition=definition,
         store=store,
         schema=schema,
@@ -93,12 +122,14 @@ def follow(
         rules=rules,
         min_level=first_level(definition.options),
     )
-    progress = (
-        None if consumer is None else _progress(definition.options, store.consumers, consumer)
-    )
-    return Follower(
-        source, position, poll_millis=options.poll_millis, progress=progress, clock=clock
-    )
+
+
+def progress_of(
+    definition: TableDefinition, store: TableStore, request: FollowRequest
+) -> ConsumerProgress | None:
+    """Return what keeps the progress of the consumer, if one is named; parameters as above."""
+    consumer = _consumer(request, definition.options.slice(FollowOptions))
+    return None if consumer is None else _progress(definition.options, store.consumers, consumer)
 
 
 def _consumer(request: FollowRequest, options: FollowOptions) -> str | None:

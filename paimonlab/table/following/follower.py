@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 import pyarrow as pa
 
@@ -209,7 +209,7 @@ class Follower(Iterator[ChangeBatch]):
                 ripe = ripe_at(seen.snapshot, source.rules) - seen.now_millis
                 self._wait_millis = max(1, min(self._poll_millis, ripe))
         else:
-            _fail(act, source, position)
+            fail(act, source, position)
         return False
 
 
@@ -244,7 +244,7 @@ def _behind(position: Position, seen: Seen) -> Position:
     return position.after(seen.snapshot.delta_manifest_list)
 
 
-def _fail(act: Act, source: ChangeSource, position: Position) -> None:
+def fail(act: Act, source: ChangeSource, position: Position) -> NoReturn:
     """Say why a follower cannot go on."""
     table, snapshot_id = source.definition.name, position.snapshot_id
     if act is Act.EXPIRED:

@@ -50,7 +50,7 @@ class ChangeSource:
     @property
     def arrow_schema(self) -> pa.Schema:
         """``rowkind``, then the columns."""
-        return change_schema(self._read_plan(None))
+        return change_schema(self.read_plan(None))
 
     def look(self, position: Position, now_millis: int) -> Seen:
         """See what there is at a position."""
@@ -87,8 +87,8 @@ class ChangeSource:
         snapshot = seen.snapshot
         assert snapshot is not None, "there is something to read"
         try:
-            splits = self._splits(act, snapshot, position)
-            reading = self._read_plan(snapshot)
+            splits = self.splits(act, snapshot, position)
+            reading = self.read_plan(snapshot)
             told = fingerprint(splits, reading)
             if position.is_inside and position.plan != told:
                 raise ValueError(
@@ -122,7 +122,8 @@ class ChangeSource:
         except SnapshotNotFoundError:
             return None
 
-    def _splits(self, act: Act, snapshot: Snapshot, position: Position) -> list[ChangeSplit]:
+    def splits(self, act: Act, snapshot: Snapshot, position: Position) -> list[ChangeSplit]:
+        """Find the files with all that is to be read of a snapshot, in an order that stays."""
         definition, store = self.definition, self.store
         if act is Act.STATE:
             return self._state(snapshot, position)
@@ -159,7 +160,8 @@ class ChangeSource:
         )
         return [ChangeSplit(after=split, is_state=True) for split in planned.splits]
 
-    def _read_plan(self, snapshot: Snapshot | None) -> ReadPlan:
+    def read_plan(self, snapshot: Snapshot | None) -> ReadPlan:
+        """Return how files of a snapshot and those before are read; None: of the newest schema."""
         newest = self.schema.id if snapshot is None else max(self.schema.id, snapshot.schema_id)
         if newest not in self._plans:
             made = read_plan(

@@ -1,0 +1,95 @@
+"""The options of a stream that reads a table.
+
+Source: apache/paimon@5dacde5 ``docs/spark/structured-streaming.md``, ``SparkConnectorOptions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from paimonlab.errors import SchemaError
+from paimonlab.spec.options.table_options import (
+    KNOWN_OPTIONS,
+    OPTION_KEY,
+    Options,
+    check_known,
+    option_field,
+)
+from paimonlab.table.following.admission import BatchLimits
+
+READ_CHANGELOG = "read.changelog"
+"""Whether rows have a first column with their kind."""
+_SPELLED = {key.lower(): key for key in KNOWN_OPTIONS}
+"""Keys of options by those in small letters, as which Spark tells the options of a stream."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamReadOptions:
+    """The options that say how much a batch of a stream reads."""
+
+    max_files: int | None = option_field("read.stream.maxFilesPerTrigger", "int", None)
+    """``read.stream.maxFilesPerTrigger``"""
+    max_bytes: int | None = option_field("read.stream.maxBytesPerTrigger", "long", None)
+    """``read.stream.maxBytesPerTrigger``"""
+    max_rows: int | None = option_field("read.stream.maxRowsPerTrigger", "long", None)
+    """``read.stream.maxRowsPerTrigger``: rows of files, before merging."""
+    min_rows: int | None = option_field("read.stream.minRowsPerTrigger", "long", None)
+    """``read.stream.minRowsPerTrigger``: with fewer rows a batch waits."""
+    max_delay_millis: int | None = option_field("read.stream.maxTriggerDelayMs", "long", None)
+    """``read.stream.maxTriggerDelayMs``: for how long it waits at most."""
+
+    @property
+    def limits(self) -> BatchLimits:
+        """The limits of a batch."""
+        return BatchLimits(
+            max_files=self.max_files,
+            max_bytes=self.max_bytes,
+            max_rows=self.max_rows,
+            min_rows=self.min_rows,
+        )
+
+
+def stream_read_options(options: Options, table: str) -> StreamReadOptions:
+    """Read the limits of a stream out of a table's options with its own on top.
+
+    Raises
+    ------
+    SchemaError
+        If a limit is not at least 1, or one of the two that belong together is missing.
+    """
+    chosen = options.slice(StreamReadOptions)
+    for item in fields(chosen):
+        value = getattr(chosen, item.name)
+        if value is not None and value < 1:
+            key = item.metadata[OPTION_KEY]
+            raise SchemaError(f"{table}: {key} = {value}, must be at least 1")
+    if (chosen.min_rows is None) != (chosen.max_delay_millis is None):
+        raise SchemaError(
+            f"{table}: read.stream.minRowsPerTrigger and read.stream.maxTriggerDelayMs belong "
+            "together: set both or neither"
+        )
+    return chosen
+
+
+def split_options(given: Mapping[str, str]) -> tuple[dict[str, str], bool]:
+    """Return the table options of a stream, and whether its rows have their kinds.
+
+    Raises
+    ------
+    SchemaError
+        If an option is not known.
+
+    Examples
+    --------
+    >>> split_options({"scan.mode": "latest", "read.changelog": "true"})
+    ({'scan.mode': 'latest'}, True)
+    >>> split_options({"read.stream.maxfilespertrigger": "3"})  # as Spark tells them
+    ({'read.stream.maxFilesPerTrigger': '3'}, False)
+    """
+    given = {_SPELLED.get(key.lower(), key): value for key, value in given.items()}
+    check_known(given)
+    kinds = given.get(READ_CHANGELOG, "false").strip().lower()
+    if kinds not in ("true", "false"):
+        raise SchemaError(f"{READ_CHANGELOG} = {given[READ_CHANGELOG]!r} is not true or false")
+    return {key: value for key, value in given.items() if key != READ_CHANGELOG}, kinds == "true"
