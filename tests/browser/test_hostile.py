@@ -79,7 +79,8 @@ def test_hostile_texts_do_nothing(
 
     assert drawn["found"] == [[0, WIDTH]] * len(data)
     assert drawn["handlers"] == []
-    assert set(drawn["parts"]) <= set(allowed["parts"])
+    # Long names break where a name with dots does.
+    assert set(drawn["parts"]) <= {*allowed["parts"], "wbr"}
     assert drawn["canary"] == "undefined"
 
 

@@ -37,6 +37,18 @@ def table() -> pa.Table:
     )
 
 
+@pytest.fixture
+def searched(table: pa.Table) -> pa.Table:
+    """Return enough rows for tools: five more, of NULLs."""
+    return with_nulls(table)
+
+
+def with_nulls(table: pa.Table) -> pa.Table:
+    more = 10 - table.num_rows
+    empty = pa.table({field.name: pa.nulls(more, field.type) for field in table.schema})
+    return pa.concat_tables([table, empty])
+
+
 def column(page: Page, place: int) -> list[str]:
     return page.locator(f".result tbody td.c{place}").all_inner_texts()
 
@@ -61,17 +73,36 @@ def test_rows_are_sorted_by_their_values(page_of: PageOf, table: pa.Table, schem
     assert column(page, 0)[0] == str(2**53 + 1)
 
 
-def test_rows_are_filtered_and_searched(page_of: PageOf, table: pa.Table) -> None:
-    page = page_of(make(table).view)
+def test_rows_are_filtered_and_searched(page_of: PageOf, searched: pa.Table) -> None:
+    page = page_of(make(searched).view)
     numbers = page.get_by_role("searchbox", name="filter n")
 
-    for text, left in [("> 9", 3), ("= 9", 1), ("null", 1), ("not null", 4), ("10", 1), ("", 5)]:
+    for text, left in [("> 9", 3), ("= 9", 1), ("null", 6), ("not null", 4), ("10", 1), ("", 10)]:
         numbers.fill(text)
         assert len(column(page, 0)) == left, text
     page.get_by_role("searchbox", name="search all columns").fill("ONERROR")
 
     assert column(page, 1) == [EVIL]
-    expect(page.get_by_text("1 of 5 rows")).to_be_visible()
+    expect(page.get_by_text("1 of 10 rows")).to_be_visible()
+
+
+def test_few_rows_have_no_tools_and_many_show_them_when_pointed_at(
+    page_of: PageOf, table: pa.Table, searched: pa.Table
+) -> None:
+    few = page_of(make(table).view)
+    assert few.locator("input").count() == 0
+
+    page = page_of(make(searched).view)
+    tools = page.locator(".tools")
+    shown = "tools => tools.checkVisibility({ opacityProperty: true })"
+    page.mouse.move(1, 700)
+    assert not tools.evaluate(shown)
+    page.get_by_role("searchbox", name="search all columns").focus()
+    assert tools.evaluate(shown)
+    page.keyboard.press("Escape")
+    assert not tools.evaluate(shown)
+    page.locator(".result").hover()
+    assert tools.evaluate(shown)
 
 
 def test_keys_walk_over_cells_and_open_them(page_of: PageOf, table: pa.Table) -> None:
@@ -116,8 +147,8 @@ def test_a_column_is_made_wider_by_keys_and_by_the_mouse(page_of: PageOf, table:
     assert width() == pytest.approx(keys + 60, abs=3)
 
 
-def test_what_is_shown_can_be_copied(page_of: PageOf, table: pa.Table) -> None:
-    page = page_of(make(table).view, permissions=["clipboard-read", "clipboard-write"])
+def test_what_is_shown_can_be_copied(page_of: PageOf, searched: pa.Table) -> None:
+    page = page_of(make(searched).view, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("searchbox", name="filter n").fill("<= 10")
 
     page.get_by_role("button", name="CSV").click()
@@ -129,7 +160,9 @@ def test_what_is_shown_can_be_copied(page_of: PageOf, table: pa.Table) -> None:
 
 def test_rows_are_copied_as_a_statement(page_of: PageOf) -> None:
     table = pa.table({"n": [2**63 - 1, None], "s": ["it's \\ ${x}\n", ""], "d": [True, False]})
-    page = page_of(make(table).view, permissions=["clipboard-read", "clipboard-write"])
+    view = make(with_nulls(table)).view
+    page = page_of(view, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("searchbox", name="filter d").fill("not null")
 
     page.get_by_role("button", name="INSERT").click()
     expect(page.get_by_text("copied: INSERT")).to_be_visible()
@@ -146,8 +179,10 @@ def test_rows_are_copied_as_a_statement(page_of: PageOf) -> None:
     expect(page.get_by_text("copied: true")).to_be_visible()
 
 
-def test_what_has_no_literal_is_not_copied_as_a_statement(page_of: PageOf, table: pa.Table) -> None:
-    page = page_of(make(table).view)
+def test_what_has_no_literal_is_not_copied_as_a_statement(
+    page_of: PageOf, searched: pa.Table
+) -> None:
+    page = page_of(make(searched).view)
 
     page.get_by_role("button", name="INSERT").click()
 
@@ -285,14 +320,14 @@ def test_without_its_kernel_a_view_makes_do_with_its_rows(browser: Browser, many
     selections()._answers.update(kept)
 
 
-def test_what_is_chosen_is_known_in_python(browser: Browser, table: pa.Table) -> None:
-    made = make(table)
+def test_what_is_chosen_is_known_in_python(browser: Browser, searched: pa.Table) -> None:
+    made = make(searched)
     made.sql = "SELECT n, s, v FROM t"
 
     with with_kernel(browser, made.view) as page:
         page.get_by_role("button", name="n", exact=True).click()
         page.get_by_role("searchbox", name="filter n").fill("not null")
-        expect(page.get_by_text("4 of 5 rows")).to_be_visible()
+        expect(page.get_by_text("4 of 10 rows")).to_be_visible()
         for _ in range(100):
             if made.view.query.filters:
                 break

@@ -1,6 +1,58 @@
 // Written by tools/labextension.py; change the modules it is made of instead.
 (() => {
 
+function count(value) {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : value.toLocaleString("en-US");
+}
+
+function many(number, what, several = `${what}s`) {
+  return `${count(number)} ${number === 1 ? what : several}`;
+}
+
+
+function signed(value) {
+  if (value === null || value === undefined) return "";
+  return (value > 0 ? "+" : "") + count(value);
+}
+
+function bytes(value) {
+  if (value === null || value === undefined) return "";
+  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+  let place = 0;
+  let rest = Number(value);
+  while (rest >= 1000 && place < units.length - 1) {
+    rest /= 1000;
+    place += 1;
+  }
+  return place ? `${rest.toFixed(1)} ${units[place]}` : `${rest} B`;
+}
+
+function moment(millis) {
+  if (millis === null || millis === undefined) return "";
+  const date = new Date(millis);
+  return Number.isNaN(date.getTime()) ? String(millis) : date.toISOString().slice(0, 19).replace("T", " ");
+}
+
+function ago(millis) {
+  const seconds = Math.max(0, Math.round((Date.now() - millis) / 1000));
+  const units = ([[86400, "day"], [3600, "hour"], [60, "minute"]]);
+  const [size, unit] = units.find(([least]) => seconds >= least) ?? [1, "second"];
+  return `${many(Math.floor(seconds / size), unit)} ago`;
+}
+
+function areNumbers(texts) {
+  const known = texts.filter((text) => text !== null && text !== undefined && text !== "");
+  return known.length > 0 && known.every((text) => /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(String(text)));
+}
+
+function figure(text) {
+  if (text === null || !areNumbers([text])) return text;
+  if (/^-?\d+$/.test(text)) return BigInt(text).toLocaleString("en-US");
+  return Number(text).toLocaleString("en-US", { maximumSignificantDigits: 7 });
+}
+
+
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -50,35 +102,6 @@ function copyButton(label, text, say) {
   }, label);
 }
 
-
-function count(value) {
-  if (value === null || value === undefined) return "";
-  return typeof value === "string" ? value : value.toLocaleString("en-US");
-}
-
-function signed(value) {
-  if (value === null || value === undefined) return "";
-  return (value > 0 ? "+" : "") + count(value);
-}
-
-function bytes(value) {
-  if (value === null || value === undefined) return "";
-  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
-  let place = 0;
-  let rest = Number(value);
-  while (rest >= 1000 && place < units.length - 1) {
-    rest /= 1000;
-    place += 1;
-  }
-  return place ? `${rest.toFixed(1)} ${units[place]}` : `${rest} B`;
-}
-
-function moment(millis) {
-  if (millis === null || millis === undefined) return "";
-  const date = new Date(millis);
-  return Number.isNaN(date.getTime()) ? String(millis) : date.toISOString().slice(0, 19).replace("T", " ");
-}
-
 const COLOURS = {
   blue: "#0072B2",
   orange: "#E69F00",
@@ -97,29 +120,31 @@ function ink(colour) {
 
 const STYLE = `
 :host { display: block; }
-.frame { color: var(--jp-ui-font-color1, CanvasText); background: var(--jp-layout-color0, Canvas);
-  font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 6px 8px; overflow: hidden;
-  border: 1px solid var(--jp-border-color2, #8888); border-radius: 4px; box-sizing: border-box; }
-.frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.orange}; --faint: #b0b0b0; }
+.frame { --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: #8884; --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
+  color: var(--ink); background: var(--ground); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 8px 12px; overflow: hidden;
+  border: 1px solid var(--jp-border-color2, #8888); border-radius: 6px; box-sizing: border-box; font-variant-numeric: tabular-nums; }
+.frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.sky}; --faint: #b0b0b0; }
 .frame[data-theme="light"] { color-scheme: light; --focus: ${COLOURS.blue}; --faint: #595959; }
-.head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 6px; }
-.head h3 { font-size: 14px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 4px; }
+.head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; margin-left: auto; }
 .faint, .null { color: var(--faint); } .null { font-style: italic; }
-.status { min-height: 1.4em; margin: 6px 0 0; overflow-wrap: anywhere; }
-button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, ButtonFace);
-  border: 1px solid var(--jp-border-color1, #8888); border-radius: 3px; padding: 1px 7px; }
-input[type=range] { padding: 0; vertical-align: middle; } ::placeholder { color: inherit; opacity: .9; }
-button { cursor: pointer; } button[aria-pressed=true] { box-shadow: 0 0 0 2px ${COLOURS.blue}; }
+.status { font-size: 11px; color: var(--faint); min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
+button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
+  border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
+input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); } ::placeholder { color: inherit; opacity: .9; }
+button { cursor: pointer; } button:hover { background: var(--chosen); } button[aria-pressed=true] { background: var(--chosen); border-color: var(--focus); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; } .scroll tr:focus-visible { outline-offset: -3px; }
-table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 2px 8px; }
-th, td { padding: 2px 8px; text-align: left; vertical-align: top; border: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; max-width: 40em; }
-th { position: sticky; top: 0; background: var(--jp-layout-color0, Canvas); z-index: 1; }
-th.right, td.right { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-tbody tr[aria-selected=true] { background: color-mix(in srgb, ${COLOURS.sky} 35%, transparent); }
-tbody tr:hover { background: color-mix(in srgb, ${COLOURS.sky} 15%, transparent); }
-.scroll { overflow: auto; max-height: 26em; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margin: 4px 0; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
-.row { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 4px 0; }
+table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 4px 0; }
+th, td { padding: 3px 16px 3px 0; text-align: left; vertical-align: top; border: 0; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
+th:first-child, td:first-child { padding-left: 4px; } tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
+th { position: sticky; top: 0; background: var(--ground); z-index: 1; vertical-align: bottom; }
+th.right, td.right { text-align: right; white-space: nowrap; }
+tbody tr[aria-selected=true] { background: var(--chosen); }
+tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground)); }
+.scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
+.row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; } .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
+@media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; } }
+@media (hover: hover) and (min-width: 700px) { .frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 @media (forced-colors: active) {
@@ -127,7 +152,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margi
 }
 `;
 
-function frame(el, { title, note = "", css = "" }) {
+function plainFrame(el, { title, note = "", css = "" }) {
   const root = el.shadowRoot ?? el.attachShadow({ mode: "open" });
   const status = h("p", { class: "status", role: "status", "aria-live": "polite" });
   const body = h("div", { class: "body" });
@@ -158,6 +183,37 @@ function followTheme(box) {
     observer.disconnect();
     media.removeEventListener("change", look);
   };
+}
+
+
+const LISTED = `
+.frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; }
+.headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
+.error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
+td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+[role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 8px 0; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+`;
+
+function frame(el, { headline = "", css = "", ...what }) {
+  const made = plainFrame(el, { ...what, css: LISTED + css });
+  if (headline) made.body.before(h("p", { class: "headline" }, headline));
+  return made;
+}
+
+
+function breaking(text) {
+  const parts = text.split(/(?<=[._/,=-])(?=[^\s._/,=-])/);
+  return h("span", {}, ...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
+}
+
+function shortId(text) {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(text) ? h("span", { title: text }, text.slice(0, 8)) : text;
+}
+
+function shortFile(text) {
+  const short = text.replace(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8,12}/, "$1…");
+  return short === text ? text : h("span", { title: text }, short);
 }
 
 function compare(left, right) {
@@ -215,16 +271,16 @@ function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
   const body = h("tbody");
   const headCells = heads.map((head, column) =>
     h("th", { scope: "col", class: head.right && "right", "aria-sort": "none" },
-      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold" }, head.name),
-      head.type && h("div", { class: "faint", style: "font-weight:normal" }, head.type)));
+      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, breaking(head.name)),
+      head.type && h("div", { class: "faint", style: "font-weight:normal;font-size:11px" }, head.type)));
   const draw = () => {
     const lines = order.map((row) =>
       h("tr", { "aria-selected": selected ? String(selected(row)) : null },
-        ...heads.map((head, column) => h("td", { class: head.right && "right" }, head.text ? head.text(row[column], row) : row[column]))));
+        ...heads.map((head, column) => cellOf(head, row[column], row))));
     const focused = [...body.children].findIndex((line) => line.matches(":focus"));
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
-    heads.forEach((_, column) => { headCells[column].style.minWidth = `${longestWord([headCells[column], ...lines.map((line) => line.children[column])])}ch`; });
+    heads.forEach((head, column) => { headCells[column].style.minWidth = `${head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose)}px`; });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
     if (focused >= 0) rover.go(focused);
   };
@@ -241,9 +297,15 @@ function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
   return { element, draw };
 }
 
-function longestWord(cells) {
-  const words = cells.slice(0, 50).flatMap((cell) => (cell.textContent ?? "").slice(0, 200).split(/\s+/));
-  return Math.min(14, Math.max(...words.map((word) => word.length)));
+function cellOf(head, value, row) {
+  const shown = head.text ? head.text(value, row) : value;
+  const isLong = typeof shown === "string" && shown.length > 24;
+  return h("td", { class: head.right ? "right" : head.prose ? null : "line", title: isLong && !head.right && shown }, shown);
+}
+
+function roomOf(cells, isProse) {
+  const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
+  return Math.min(isProse ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
 }
 
 
@@ -262,8 +324,17 @@ function isAt(item, { partition, bucket }) {
 }
 
 
-function listing(el, { title, note, heads, rows, cellsOf, factsOf, copiesOf }) {
+function empty(why, code) {
+  return h("p", { class: "empty" }, why, code && ": ", code && h("code", {}, code));
+}
+
+
+function listing(el, { title, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
   const { body, say, stop } = frame(el, { title, note });
+  if (!rows.length) {
+    body.append(empty(none));
+    return stop;
+  }
   const details = h("div");
   const list = h("div");
     let chosen;
@@ -283,7 +354,7 @@ function listing(el, { title, note, heads, rows, cellsOf, factsOf, copiesOf }) {
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search all columns", oninput: () => draw() });
   draw();
-  body.append(h("div", { class: "row" }, rows.length > 1 && search), list, details);
+  body.append(h("div", { class: "row tools" }, rows.length >= 10 && search), list, details);
   return stop;
 }
 
@@ -371,7 +442,8 @@ function render({ data, el, host }) {
   const { table, start, end, source, note, columns, key, total, partitions, buckets, rows, rowCount, fileCount } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
-    note: `${count(total.inserts)} +, ${count(total.updates)} ~, ${count(total.deletes)} -; ${source}, read from ${count(fileCount)} data files`,
+    note: `${source}, read from ${count(fileCount)} data files`,
+    headline: `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted`,
     css: CHANGES_CSS,
   });
   const page = Math.max(rows.length, 1);
@@ -417,6 +489,7 @@ function render({ data, el, host }) {
         { name: "kind" },
         ...columns.map((name, place) => ({
           name: key.includes(place) ? `${name} (key)` : name,
+          right: areNumbers(shown.map((row) => row.cells[place])),
           text: (_value, row) => changed(row[row.length - 1], place),
         })),
       ],
@@ -474,8 +547,8 @@ function render({ data, el, host }) {
   });
   draw();
   body.append(
-    h("p", { class: "faint", style: "margin:0 0 4px" }, note),
-    h("div", { class: "row" }, ...marks, filter, back, next, where,
+    h("p", { class: "legend" }, note),
+    h("div", { class: "row tools" }, ...(rowCount >= 10 ? [...marks, filter] : []), rowCount > page && back, rowCount > page && next, where,
       copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);
   const places = [...partitions, ...buckets];
@@ -531,7 +604,7 @@ const COMPACTION_ROW = 30;
 function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
-  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note });
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
     let place = {};
@@ -564,7 +637,7 @@ function render({ data, el, host }) {
   }
 
   body.append(
-    ...(view.runs.length ? [runs.element, details] : [h("p", {}, `No compaction in snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}.`)]),
+    ...(view.runs.length ? [runs.element, details] : [empty(view.firstId === null ? "Nothing was written to it yet." : `No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     picks.element, compactionLooked(view),
@@ -600,7 +673,7 @@ function compactionTime(millis) {
 function compactionSum(sum) {
   if (!sum.files) return "nothing";
   const size = sum.bytes === null ? "" : `, ${bytes(sum.bytes)}`;
-  return `${count(sum.files)} ${sum.files === 1 ? "file" : "files"}${size}, ${count(sum.rows)} rows`;
+  return `${many(Number(sum.files), "file")}${size}, ${many(Number(sum.rows), "row")}`;
 }
 
 function compactionWeight(sum) {
@@ -657,7 +730,7 @@ function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
     selected: (row) => isMarked(row[4]),
-    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why" }],
+    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why", prose: true }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
@@ -689,8 +762,7 @@ return render;
 
 
 const CSS = `
-th:not(.right), td:not(.right) { min-width: 3em; }
-.tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid ${COLOURS.blue}; font-weight: bold; }
+.tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
 .bar { display: inline-block; height: .8em; vertical-align: baseline; border: 1px solid currentColor; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
@@ -698,7 +770,7 @@ th:not(.right), td:not(.right) { min-width: 3em; }
 function render({ data, el, host }) {
   const view = data.view;
   const { before, after } = view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, css: CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, headline: headlineOf(view), css: CSS });
   const details = h("div");
     let followed = {};
   const hasBytes = before.timeMillis !== null;
@@ -737,7 +809,7 @@ function render({ data, el, host }) {
   } }, ...buttons);
   const changes = `%paimon_changes ${view.table} ${before.snapshotId} ${after.snapshotId}`;
   body.append(summaryOf(view, hasBytes),
-    h("div", { class: "row" }, before.snapshotId < after.snapshotId && copyButton(`copy ${changes}`, () => changes, say),
+    h("div", { class: "row tools" }, before.snapshotId < after.snapshotId && copyButton(`copy ${changes}`, () => changes, say),
       h("button", { onclick: () => { host.select({ snapshot: before.snapshotId }); say(`snapshot ${before.snapshotId}`); } }, `snapshot ${before.snapshotId}`),
       h("button", { onclick: () => { host.select({ snapshot: after.snapshotId }); say(`snapshot ${after.snapshotId}`); } }, `snapshot ${after.snapshotId}`)),
     list, panel, details);
@@ -788,8 +860,8 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const bar = (value, kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = ({ fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (what) => [
-    { name: `files ${what}`, right: true, text: count }, { name: `rows ${what}`, right: true, text: count },
-    ...(hasBytes ? [{ name: `bytes ${what}`, right: true, text: bytes }] : []),
+    { name: `${what} files`, right: true, text: count }, { name: "rows", right: true, text: count },
+    ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []),
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
@@ -809,7 +881,7 @@ function filesOf({ files, fileCount }, hasBytes, followed, choose) {
   const draw = () => {
     const found = files.filter(({ name, partition }) => `${name} ${partition}`.includes(search.value));
     const isPartitioned = files.some(({ partition }) => partition);
-    const heads = [{ name: "", label: "added or removed" }, { name: "file" }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
+    const heads = [{ name: "", label: "added or removed" }, { name: "file", text: shortFile }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
       { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "bytes", right: true, text: bytes }] : [])];
     const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
     const isFollowed = (row) => (followed.file ? row[1] === followed.file : hasPlace(followed) && isAt(row[row.length - 1], followed));
@@ -837,6 +909,12 @@ function more(shown, there) {
   return shown < there ? h("p", { class: "faint" }, `${count(shown)} of ${count(there)}`) : null;
 }
 
+function headlineOf({ before, after, added, removed, fileCount }) {
+  if (!fileCount) return "The same files";
+  const rows = Number(after.live.rowCount) - Number(before.live.rowCount);
+  return `+${many(Number(added.fileCount), "file")}, -${many(Number(removed.fileCount), "file")}: ${signed(rows) || "0"} rows before merging`;
+}
+
 return render;
 })(),
 "doctor": (() => {
@@ -849,7 +927,7 @@ function render({ data, el }) {
   const { checks } = data.view;
   const wrong = checks.filter(({ status }) => status === "error" || status === "warning");
   const note = wrong.length ? `${count(wrong.length)} of ${count(checks.length)} need help` : "everything is in order";
-  const { body, say, stop } = frame(el, { title: "this machine", note });
+  const { body, say, stop } = frame(el, { title: "this machine", headline: wrong.length ? note : `✔ ${note}` });
   const details = h("div");
   const chosen = new Set(VERDICT_ORDER);
   const list = h("div");
@@ -864,7 +942,7 @@ function render({ data, el }) {
     const shown = checks.filter(({ status }) => chosen.has(status));
     list.replaceChildren(grid({
       label: "what was checked",
-      heads: [{ name: "what" }, { name: "verdict", text: (place) => VERDICTS[VERDICT_ORDER[place]] }, { name: "found" }, { name: "what to do" }],
+      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: true }, ...(wrong.length ? [{ name: "what to do", prose: true }] : [])],
       rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
       onChoose: (row) => show(row[4]),
     }).element);
@@ -877,7 +955,7 @@ function render({ data, el }) {
       draw();
       say(`${many} of verdict ${status} ${chosen.has(status) ? "shown" : "hidden"}`);
     } }, `${VERDICTS[status]} ${many}`);
-    return many > 0 && button;
+    return checks.length >= 10 && many > 0 && button;
   });
   const fixes = wrong.map(({ name, fix }) => `# ${name}\n${fix ?? ""}`).join("\n");
   draw();
@@ -891,11 +969,11 @@ return render;
 "file": (() => {
 
 
-const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; }`;
+const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--error); padding: 2px 8px; font-weight: bold; }";
 
 function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, css: FILE_CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}, level ${view.level}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
@@ -916,7 +994,7 @@ function render({ data, el, host }) {
   const page = () => {
     const last = rows.offset + rows.cells.length;
     const caption = rows.cells.length ? `rows ${count(rows.offset)} to ${count(last - 1)} of ${count(view.rows)}, as the file has them` : rows.problem || "no rows";
-    shown.replaceChildren(grid({ caption, rows: (rows.cells), heads: rows.columns.map((name) => ({ name, text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
+    shown.replaceChildren(grid({ caption, rows: (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;
     say(caption);
@@ -951,9 +1029,9 @@ function render({ data, el, host }) {
 }
 
 function columnGrid(columns, say, caption) {
-  const heads = [{ name: "column" }, { name: "type" }, { name: "compression" }, { name: "encodings" },
-    { name: "bytes", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "least" }, { name: "largest" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
+  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
+    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
+    { name: "min" }, { name: "max" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
@@ -984,19 +1062,19 @@ return render;
 const MAP = { width: 1000, height: 480 };
 const MIB = 1 << 20;
 const BINS = [
-  { end: 8 * MIB, colour: COLOURS.red, letter: "a" }, { end: 32 * MIB, colour: COLOURS.orange, letter: "b" },
-  { end: 128 * MIB, colour: COLOURS.yellow, letter: "c" }, { end: 512 * MIB, colour: COLOURS.green, letter: "d" },
-  { end: Infinity, colour: COLOURS.blue, letter: "e" },
+  { end: 8 * MIB, colour: "#DEEBF7", letter: "a" }, { end: 32 * MIB, colour: "#B3D2EA", letter: "b" },
+  { end: 128 * MIB, colour: "#86B6DC", letter: "c" }, { end: 512 * MIB, colour: "#5C9BCC", letter: "d" },
+  { end: Infinity, colour: "#3C86BF", letter: "e" },
 ];
 
 const FILES_CSS = `
 .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; }
+.map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
-.map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 8; }
-.map text { fill: #000; paint-order: stroke; stroke: #fffc; stroke-width: 3px; pointer-events: none; }
+.map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
+.map text { fill: #000; pointer-events: none; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
-.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
+.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
 
 function render({ data, el, host }) {
@@ -1011,8 +1089,16 @@ function render({ data, el, host }) {
 
 function showFiles({ data, el, host }, again) {
   const view = data.view;
-  const title = `${view.table}: ${many(view.fileCount, "data file")} of snapshot ${view.snapshotId ?? "none"}`;
-  const { body, say, stop } = frame(el, { title, note: `${count(view.rowCount)} rows before merging${view.bytes === null ? "" : `, ${bytes(view.bytes)}`}`, css: FILES_CSS });
+  const title = `${view.table}: data files${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
+  const size = view.bytes === null || !view.fileCount ? "" : `, ${bytes(view.bytes)}, on average ${bytes(Math.round(view.bytes / view.fileCount))} a file`;
+  const { body, say, stop } = frame(el, {
+    title, note: `${count(view.rowCount)} rows before merging`, css: FILES_CSS,
+    headline: view.fileCount ? `${many(view.fileCount, "file")} in ${many(view.bucketCount, "bucket")}${size}` : "",
+  });
+  if (!view.fileCount) {
+    body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   const children = (new Map());
   view.tiles.forEach((tile, at) => children.set(tile.parent, [...(children.get(tile.parent) ?? []), at]));
   let inside = -1;
@@ -1052,7 +1138,7 @@ function showFiles({ data, el, host }, again) {
     if (focus) rover.go(0);
     const trail = [];
     for (let at = inside; at >= 0; at = view.tiles[at].parent) trail.unshift(at);
-    path.replaceChildren(step("all partitions", -1), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
+    path.replaceChildren(...(trail.length ? [step("all partitions", -1)] : []), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
   };
 
     const step = (label, at) => h("button", { "aria-pressed": String(at === inside), onclick: () => { inside = at; draw(); } }, label);
@@ -1103,17 +1189,17 @@ function showFiles({ data, el, host }, again) {
 
   const most = Math.max(1, ...view.bins.map((bin) => bin.files));
   const histogram = h("table", {}, h("caption", {}, "files by size"),
-    h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "bytes"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
+    h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "size"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
-      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:${ink(BINS[at].colour)}` }, BINS[at].letter), ` ${bin.name}`),
+      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
-  const advice = view.advice.map((item) => h("div", { class: "advice" }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
+  const advice = view.advice.map((item) => h("div", { class: `advice ${item.action ? "" : "faint"}` }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
-  const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}${rest}`;
-  body.append(path, map, h("p", { class: "faint" }, note), details, histogram, ...advice);
+  const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.partitionCount, "partition")}${rest}`;
+  body.append(path, map, h("p", { class: "legend" }, note), details, histogram, ...advice);
   draw();
   return () => {
     quiet();
@@ -1138,10 +1224,6 @@ function short(text, room) {
   return text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 1))}…`;
 }
 
-function many(value, noun) {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
-}
-
 return render;
 })(),
 "fsck": (() => {
@@ -1150,9 +1232,10 @@ return render;
 function render({ data, el }) {
   const { table, summary, findings } = data.view;
   return listing(el, {
-    title: `${table}: ${findings.length ? `${count(findings.length)} found` : "nothing found"}`,
-    note: summary,
-    heads: [{ name: "severity", text: (severity) => (severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem" }, { name: "advice" }],
+    title: `${table}: check of the files`,
+    note: findings.length ? summary : "",
+    none: `✔ ${summary}`,
+    heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,
     cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],
     factsOf: (finding) => [["file", finding.file], ["severity", finding.severity], ["problem", finding.problem], ["referred to by", finding.referrer], ["advice", finding.advice]],
@@ -1172,12 +1255,15 @@ const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
 
 function render({ data, el, host }) {
   const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
-  const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
-  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
-    const findings = tables.flatMap((table) => [
+  const note = `no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
+      const findings = tables.flatMap((table) => [
     ...(table.problem ? [unreadableFinding(table)] : []),
     ...table.findings.map((finding) => ({ ...finding, table: table.table })),
   ]);
+  const found = SEVERITY_ORDER.map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length]).filter(([, number]) => number);
+  const headline = `${SEVERITY_MARKS[worst].slice(0, 1)} ${found.map(([severity, number]) => (severity === "info" ? many(Number(number), "note") : many(Number(number), String(severity)))).join(", ") || "In order: nothing to do"}`;
+  const { body, say, stop } = frame(el, { title, note, headline, css: ".actions code { overflow-wrap: anywhere; }" });
+  const isOne = tables.length === 1;
   const chosen = new Set(SEVERITY_ORDER);
     let followed = {};
     const isFollowed = (finding) => {
@@ -1209,20 +1295,20 @@ function render({ data, el, host }) {
 
   const draw = () => {
     const shown = findings.filter((finding) => chosen.has(finding.severity));
-    const rows = shown.map((finding) => [finding.table, finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
+    const rows = shown.map((finding) => [...(isOne ? [] : [finding.table]), finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
+    if (!shown.length) return list.replaceChildren(findings.length ? empty("None of the chosen severities.") : "");
     const made = grid({
-      caption: shown.length ? "" : "nothing to say",
       label: "findings",
-      selected: (row) => hasPlace(followed) && isFollowed(row[7]),
+      selected: (row) => hasPlace(followed) && isFollowed(row[row.length - 1]),
       heads: [
-        { name: "table" },
-        { name: "severity", text: (value) => SEVERITY_MARKS[value] },
-        { name: "code" }, { name: "where" }, { name: "what" },
-        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[7].unit}`) },
+        ...(isOne ? [] : [{ name: "table", text: breaking }]),
+        { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
+        { name: "finding" }, { name: "where" }, { name: "what", prose: true },
+        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
         { name: "limit", right: true, text: count },
       ],
       rows,
-      onChoose: (row) => show(row[7]),
+      onChoose: (row) => show(row[row.length - 1]),
     });
     list.replaceChildren(made.element);
   };
@@ -1238,11 +1324,11 @@ function render({ data, el, host }) {
     return button;
   });
   draw();
-  const overview = grid({
+  const overview = isOne ? { element: card(numbersOf(tables[0])) } : grid({
     caption: "tables",
     heads: [
-      { name: "table" },
-      { name: "verdict", text: (value) => SEVERITY_MARKS[SEVERITY_ORDER[value]] },
+      { name: "table", text: breaking },
+      { name: "verdict", text: (value) => h("span", { class: SEVERITY_ORDER[value] }, SEVERITY_MARKS[SEVERITY_ORDER[value]]) },
       ...["snapshot", "files", "rows before merging", "level-0 files", "snapshots", "manifests"]
         .map((name) => ({ name, right: true, text: count })),
       { name: "bytes", right: true, text: bytes },
@@ -1250,7 +1336,7 @@ function render({ data, el, host }) {
     rows: tables.map((table) => [table.table, verdict(table), table.snapshotId, table.fileCount, table.recordCount,
       table.level0Files, table.snapshotCount, table.manifestCount, table.totalBytes]),
   });
-  body.append(h("div", { class: "row", role: "group", "aria-label": "severities" }, ...filters), list, detail, overview.element);
+  body.append(h("div", { class: "row tools", role: "group", "aria-label": "severities" }, ...(findings.length >= 10 ? filters : [])), list, detail, overview.element);
   const quiet = host.onSelect((selection) => {
     if (!hasPlace(selection)) return;
     followed = selection;
@@ -1280,6 +1366,11 @@ function unreadableFinding(table) {
     threshold: 0, unit: "", where: "", sql: "", python: "" };
 }
 
+function numbersOf(table) {
+  return [["snapshot", table.snapshotId === null ? "none yet" : count(table.snapshotId)], ["files", count(table.fileCount)], ["level-0 files", count(table.level0Files)],
+    ["rows before merging", count(table.recordCount)], ["size", bytes(table.totalBytes)], ["snapshots", count(table.snapshotCount)], ["manifests", count(table.manifestCount)]];
+}
+
 return render;
 })(),
 "heatmap": (() => {
@@ -1296,7 +1387,7 @@ const MEASURE_TEXTS = ({
 const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
 
 const HEAT_CSS = `
-.scroll { max-height: 34em; } td.cell { text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
+td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
 td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
 td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
 .ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${RAMP.map(([r, g, b]) => `rgb(${r} ${g} ${b})`).join(",")}); }
@@ -1305,14 +1396,14 @@ td.none { cursor: default; background: repeating-linear-gradient(45deg, transpar
 function render({ data, el, host }) {
   let view = data.view;
   let measure = view.measures.includes(view.measure) ? view.measure : view.measures[0];
-  let logarithmic = true;
+  let logarithmic = false;
   let order = "measure";
     let chosen = null;
   const title = () => `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`;
-  const { body, say, stop, head } = frame(el, { title: title(), css: HEAT_CSS });
+  const { body, say, stop, head } = frame(el, { title: title(), headline: headlineOf(view), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
-  const legend = h("div", { class: "row faint" });
-  const notes = h("div", { class: "faint" });
+  const legend = h("div", { class: "row legend" });
+  const notes = h("div", { class: "legend" });
   const details = h("div");
 
   const pick = h("select", { "aria-label": "measure", onchange: () => change(pick.value) },
@@ -1320,12 +1411,16 @@ function render({ data, el, host }) {
   pick.value = measure;
   const sort = h("select", { "aria-label": "order of partitions", onchange: () => { order = sort.value; draw(); } },
     h("option", { value: "measure" }, "largest first"), h("option", { value: "smallest" }, "smallest first"), h("option", { value: "partition" }, "by partition"));
-  const scale = h("button", { "aria-pressed": "true", onclick: () => {
+  const scale = h("button", { "aria-pressed": "false", onclick: () => {
     logarithmic = !logarithmic;
     scale.setAttribute("aria-pressed", String(logarithmic));
     draw();
   } }, "log scale");
-  body.append(h("div", { class: "row" }, h("label", {}, "colour ", pick), h("label", {}, "rows ", sort), scale),
+  if (!view.rows.length) {
+    body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
+  body.append(h("div", { class: "row tools" }, h("label", {}, "colour ", pick), h("label", {}, "rows ", sort), scale),
     h("div", { class: "scroll" }, table), legend, details, notes);
 
     const change = async (name) => {
@@ -1498,13 +1593,13 @@ function skewText(view, measure) {
   const found = view.skews.find((skew) => skew.measure === measure);
   if (!found) return "";
   const { text } = MEASURE_TEXTS[measure];
-  const ratio = found.ratio === null ? "" : `, maximum/median ${found.ratio.toFixed(1)}`;
+  const ratio = found.ratio === null ? "" : `, max/median ${found.ratio.toFixed(1)}`;
   const gini = found.gini === null ? "" : `, Gini ${found.gini.toFixed(2)}`;
-  return `by bucket: maximum ${text(found.maximum)}, median ${text(found.median)}${ratio}${gini}`;
+  return `by bucket: max ${text(found.maximum)}, median ${text(found.median)}${ratio}${gini}`;
 }
 
 function coverText(view) {
-  const all = `${count(view.bucketCount)} buckets in ${count(view.partitionCount)} partitions`;
+  const all = `${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}`;
   const { name } = MEASURE_TEXTS[view.measure] ?? { name: view.measure };
   const some = view.rest ? `; the ${count(view.rows.length)} with most ${name}, and the rest: --top N for more` : "";
   const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
@@ -1518,6 +1613,13 @@ function span(millis) {
   return `${Math.round(millis)} ms`;
 }
 
+function headlineOf(view) {
+  const found = view.skews.find((skew) => skew.measure === view.measure) ?? view.skews[0];
+  const ratio = found?.ratio ?? null;
+  if (!found || ratio === null) return "";
+  return `The largest bucket has ${ratio.toFixed(1)} times the ${MEASURE_TEXTS[found.measure].name} of the median one${ratio < 2 ? ": they are even" : ""}`;
+}
+
 return render;
 })(),
 "log": (() => {
@@ -1526,7 +1628,11 @@ return render;
 function render({ data, el, host }) {
   const { table, entries, olderCount } = data.view;
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
-  const { body, say, stop } = frame(el, { title: `${table}: history`, note, css: "th:not(.right), td:not(.right) { min-width: 7em; }" });
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "" });
+  if (!entries.length) {
+    body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${table} VALUES …`));
+    return stop;
+  }
     let chosen;
     let range;
   const details = h("div");
@@ -1540,8 +1646,8 @@ function render({ data, el, host }) {
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
     const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...names.map((name) => entry.metrics[name]), entry.tags.join(", ")]);
     const heads = [
-      { name: "version", right: true }, ...(hasTimes ? [{ name: "timestamp (UTC)", text: moment }] : []), { name: "user" }, { name: "operation" },
-      ...names.map((name) => ({ name, right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation" },
+      ...names.map((name) => ({ name: wordsOf(name), right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -1557,15 +1663,15 @@ function render({ data, el, host }) {
     chosen = entry;
     const { version } = entry;
     details.replaceChildren(card([
-      ["version", version], ["timestamp (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
+      ["version", version], ["time (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
       ["operation", entry.operation], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind], ["schema", entry.schemaId],
-      ...Object.entries(entry.metrics).map(([name, value]) => ([name, name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ...Object.entries(entry.metrics).map(([name, value]) => ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
       ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
       ...Object.entries(entry.properties).map(([name, value]) => ([`property ${name}`, value])),
     ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
     say(`version ${version}, ${entry.operation}`);
   };
-  body.append(h("div", { class: "row" }, h("label", {}, "show ", only)), place, details);
+  body.append(h("div", { class: "row tools" }, entries.length >= 10 && h("label", {}, "show ", only)), place, details);
   show();
   const quiet = host.onSelect((selection) => {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
@@ -1581,6 +1687,17 @@ function render({ data, el, host }) {
     quiet();
     stop();
   };
+}
+
+function headlineOf({ version, operation, metrics, user, timeMillis }) {
+  const { addedRows, deletedRows, addedFiles } = metrics;
+  const what = [addedRows && `${signed(addedRows)} rows`, deletedRows && `${signed(-deletedRows)} rows`, addedFiles && many(addedFiles, "file")].filter(Boolean).join(", ");
+  const who = typeof shortId(user) === "string" ? user : user.slice(0, 8);
+  return `Version ${version}: ${what || operation.toLowerCase()}, by ${who}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
+}
+
+function wordsOf(name) {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 return render;
@@ -1953,8 +2070,7 @@ const LISTS = ({
 });
 
 const TREE_CSS = `
-[role=treegrid] { max-height: 32em; } [role=treegrid] table { width: 100%; }
-td.name { white-space: nowrap; max-width: none; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
@@ -1968,14 +2084,14 @@ function render({ data, el, host }) {
   const grid = h("div", { role: "treegrid", class: "scroll", "aria-label": "manifests", "aria-readonly": "true" },
     h("table", { role: "presentation" },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
-        ...["what", "added", "deleted", "rows", "bytes", "where and what for"].map((name, at) =>
+        ...["name", "added", "deleted", "rows", "size", "where"].map((name, at) =>
           h("th", { role: "columnheader", scope: "col", class: at > 0 && at < 5 && "right" }, name)))),
       table));
   table.setAttribute("role", "rowgroup");
   const footer = h("p", { class: "faint" });
     let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
-  body.append(h("div", { class: "row" }, h("label", {}, "search ", search), placed), grid, details, footer);
+  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), grid, details, footer);
 
   let roots = ([]);
   let seen = ([]);
@@ -2017,9 +2133,9 @@ function render({ data, el, host }) {
       row.children.length
         ? h("button", { tabindex: "-1", "aria-hidden": "true", onclick: () => toggle(row) }, isOpen ? "▾" : "▸")
         : h("span", { style: "display:inline-block;width:1.6em" }),
-      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), row.name),
+      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), shortFile(row.name)),
     ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
-    h("td", { role: "gridcell" }, row.note));
+    h("td", { role: "gridcell", class: "line", title: row.note }, row.note));
   };
 
     const toggle = (row, wanted = !open.has(row.id)) => {
@@ -2222,10 +2338,6 @@ function sumText(sums) {
   return `${many(sums.files, "file")}, ${many(sums.rows, "row")}${sums.bytes === null ? "" : `, ${bytes(sums.bytes)}`}`;
 }
 
-function many(value, noun) {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
-}
-
 function keep(rows, isWanted, only) {
   let found = 0;
   for (const row of rows) {
@@ -2251,19 +2363,20 @@ return render;
 
 
 const PROFILE_CSS = `
-.profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }
+.profile td { height: 24px; } .profile td svg { display: inline-block; max-width: none; }
 .profile tbody tr { cursor: pointer; }
 .parts { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .parts > * { flex: 1 1 20em; min-width: 0; }
-.detail { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .detail h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.detail { border-top: 1px solid var(--rule); margin-top: 8px; padding-top: 4px; } .detail h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .scroll.spread { max-height: 16em; }
 `;
-const SHARE_NAMES = ["5 %", "25 %", "50 %", "75 %", "95 %"];
+const SHARE_NAMES = ["p5", "p25", "median", "p75", "p95"];
 
 function render({ data, el }) {
   const view = data.view;
   const total = view.rowCount;
-  const title = `${view.title}: ${count(total)} ${total === 1 ? "row" : "rows"}`;
-  const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), css: PROFILE_CSS });
+  const title = `${view.title}: columns`;
+  const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), headline: `${many(total, "row")}, ${many(view.columns.length, "column")}`, css: PROFILE_CSS });
+  const isFigures = view.columns.every((column) => areNumbers([column.low]) || column.low === null);
     let chosen = view.columns[0] ?? null;
   let wanted = "";
 
@@ -2274,17 +2387,17 @@ function render({ data, el }) {
     const columns = view.columns.filter((column) => `${column.name} ${column.type}`.toLowerCase().includes(wanted));
     found.replaceChildren(columns.length === view.columns.length ? "" : `${count(columns.length)} of ${count(view.columns.length)} columns`);
     const made = grid({
-      caption: "columns",
+      label: "columns",
       heads: [
-        { name: "column" }, { name: "type" },
+        { name: "column", text: breaking, prose: true }, { name: "type" },
+        { name: "distribution", text: (_value, row) => spread(row[9], total, 110, 18) },
         { name: "NULL", right: true, text: (value) => shareOf(value, total) },
         { name: "distinct", right: true, text: (value, row) => distinctOf(row[9]) },
-        { name: "least" }, { name: "largest" },
+        { name: "min", right: isFigures, text: figureOf }, { name: "max", right: isFigures, text: figureOf },
         { name: "mean", right: true, text: short }, { name: "std", right: true, text: short },
-        { name: "distribution", text: (_value, row) => spread(row[9], total, 110, 22) },
       ],
-      rows: columns.map((column) => [column.name, column.type, column.nullCount, column.distinctCount, column.low, column.high,
-        column.mean, column.standardDeviation, column.bins.length, column]),
+      rows: columns.map((column) => [column.name, column.type, column.bins.length, column.nullCount, column.distinctCount, column.low, column.high,
+        column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
       onChoose: (row) => {
         chosen = row[9];
@@ -2301,7 +2414,7 @@ function render({ data, el }) {
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (event) => { wanted = event.target.value.toLowerCase(); draw(); } });
-  body.append(h("div", { class: "row" }, search, found, h("span", { class: "faint" }, "a click on a head sorts; Enter opens a column")), list, detail);
+  body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, detail);
   draw();
   if (chosen) open();
   return stop;
@@ -2315,10 +2428,10 @@ function columnParts(column, total) {
     ["NaN", column.nanCount ? count(column.nanCount) : ""],
     ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
     ["distinct", distinctOf(column)],
-    ["least", column.low], ["largest", column.high],
+    ["min", column.low], ["max", column.high],
     ["mean", column.mean === null ? "" : String(column.mean)],
     ["standard deviation", column.standardDeviation === null ? "" : String(column.standardDeviation)],
-    ...column.quantiles.map((text, place) => ([`${SHARE_NAMES[place]} not above`, `${column.isSampled ? "≈" : ""}${text}`])),
+    ...column.quantiles.map((text, place) => ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
     ["length", column.longest === null ? "" : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],
     ["", column.hasFacts ? "" : "of a nested column only the NULLs are counted"],
@@ -2371,7 +2484,11 @@ function distinctOf({ distinctCount, isDistinctExact }) {
 }
 
 function short(value) {
-  return value === null ? "" : String(Number(value.toPrecision(6)));
+  return value === null ? "" : value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+}
+
+function figureOf(text, row) {
+  return text !== null && areNumbers([text]) && !/char|string/i.test(row[1]) ? h("span", { title: text }, figure(text)) : text;
 }
 
 return render;
@@ -2783,7 +2900,7 @@ const PADDING = 20;
 
 function usualWidth(column, cells, facts) {
   const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL")));
-  const least = Math.max(column.bins.length || column.top.length ? 116 : 70, facts.length * SMALL_CHARACTER + PADDING);
+  const least = facts ? Math.max(column.bins.length || column.top.length ? 116 : 70, facts.length * SMALL_CHARACTER + PADDING) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
 }
 
@@ -2840,7 +2957,7 @@ function rowWindow({ box, head, body, columnCount, count, make, need }) {
     }
     return low;
   };
-  const room = () => Math.max(box.clientHeight - head.offsetHeight, 3 * ROW_HEIGHT);
+  const room = () => Math.max(box.clientHeight - Math.ceil(head.getBoundingClientRect().height), 3 * ROW_HEIGHT);
 
     const draw = (anew = false) => {
     const first = Math.max(0, Math.min(positionAt(box.scrollTop), count() - 1) - ROWS_AROUND);
@@ -2909,27 +3026,28 @@ function rowWindow({ box, head, body, columnCount, count, make, need }) {
 const BROWSED = 100_000;
 const TELL_MILLIS = 200;
 const RESULT_CSS = `
-.result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--jp-layout-color0, Canvas); }
-td { height: 24px; box-sizing: border-box; line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; border-bottom: 1px solid #8883; }
+.result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--ground); }
+td, tbody .number { padding-block: 2px; } td { height: 24px; border-bottom: 1px solid var(--rule); line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; }
 .wrap td { white-space: pre-wrap; height: auto; } .clip { max-height: 216px; overflow: hidden; }
-th { border-bottom: 1px solid #8888; max-width: none; box-sizing: border-box; overflow: hidden; }
+th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
 .number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
-tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; }
+tbody .number { cursor: copy; padding-top: 2px; } thead .number { z-index: 4; }
 button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
 .facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.here .number { box-shadow: inset 3px 0 ${COLOURS.orange}; } td:focus-visible { outline-offset: -3px; }
-.rows { overflow-anchor: none; max-height: 32em; } .small { width: 4em; }
-.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 2px solid #8885; }
-.opened { border: 1px solid #8888; border-radius: 3px; padding: 4px 8px; margin-top: 6px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
+.here .number { box-shadow: inset 3px 0 var(--focus); } td:focus-visible { outline-offset: -3px; }
+.rows { overflow-anchor: none; max-height: 416px; } .small { width: 4em; }
+.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 1px solid var(--rule); }
+.opened { border: 1px solid var(--rule); border-radius: 4px; padding: 4px 8px; margin-top: 8px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
 .opened details { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; white-space: normal; }
 `;
 
 function render({ data, el, host }) {
   const { columns, rows, footer, rowCount } = data.view;
-  const title = `${counted(rowCount, "row")}, ${counted(columns.length, "column")}`;
-  const { body, say, stop } = frame(el, { title, note: footer, css: RESULT_CSS });
+  const title = `${many(rowCount, "row")}, ${many(columns.length, "column")}`;
+  const isLong = rowCount >= 10;
+  const { body, say, stop } = plainFrame(el, { title, note: footer, css: RESULT_CSS });
   const quiet = (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
   const failed = (reason) => quiet(reason instanceof Error ? reason.message : String(reason));
   const source = rowSource(data.view, host.ask);
@@ -2976,7 +3094,7 @@ function render({ data, el, host }) {
     cellAt(focus)?.focus({ preventScroll: true });
   };
 
-  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), factWords(column, data.view.summarisedCount)));
+  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? factWords(column, data.view.summarisedCount) : ""));
   const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
   const rules = h("style");
   const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
@@ -3003,7 +3121,7 @@ function render({ data, el, host }) {
       } }, column.name, " ", arrow);
     const grip = h("span", { class: "grip", "aria-hidden": "true" });
     const head = h("th", { scope: "col", class: `c${place}${column.isNumber ? " right" : ""}`, "aria-sort": "none" },
-      button, h("div", { class: "faint facts" }, column.type), ...summary(column, data.view.summarisedCount), grip);
+      button, h("div", { class: "faint facts" }, column.type), ...(isLong ? summary(column, data.view.summarisedCount) : []), grip);
     resizable(grip, button, head, (width) => {
       widths[place] = Math.max(40, Math.round(width));
       layOut();
@@ -3018,7 +3136,7 @@ function render({ data, el, host }) {
     mark(...focus);
     table.setAttribute("aria-rowcount", String(source.count + 2));
     const beyond = source.count > BROWSED ? `; the first ${count(BROWSED)} are shown` : "";
-    found.replaceChildren(source.count === source.total && !beyond ? "" : `${count(source.count)} of ${counted(source.total, "row")}${beyond}`);
+    found.replaceChildren(source.count === source.total && !beyond ? "" : `${count(source.count)} of ${many(source.total, "row")}${beyond}`);
   };
     const leave = (reason) => {
     if (!source.asks) return;
@@ -3130,7 +3248,7 @@ function render({ data, el, host }) {
 
   const head = h("thead", {},
     h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((head) => head.head)),
-    h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
+    isLong && h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
   const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": source.count + 2 }, group, head, tbody);
   const box = h("div", { class: "scroll rows", tabindex: "-1", onkeydown: keys }, table);
   const view = rowWindow({ box, head, body: tbody, columnCount: columns.length + 1, count: browsed, make: makeRow, need });
@@ -3143,13 +3261,12 @@ function render({ data, el, host }) {
     !source.asks && source.isCut && "of long texts only the beginning is here and searched",
   ].filter(Boolean).join("; ");
   body.append(rules,
-    h("div", { class: "row" }, search, found, h("label", {}, "freeze ", freeze), wrap, h("span", { class: "faint" }, "copy the chosen"),
-      button("cell", copyCell), button("row", copyRow),
-      h("span", { class: "faint" }, "all shown as"), button("CSV", () => copy((all) => asCsv(columns, all))),
+    isLong && h("div", { class: "row tools", title: "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row" }, search, found, h("label", {}, "freeze ", freeze), wrap,
+      h("span", { class: "faint" }, "copy"), button("cell", copyCell), button("row", copyRow),
+      button("CSV", () => copy((all) => asCsv(columns, all))),
       button("Markdown", () => copy((all) => asMarkdown(columns, all))),
-      button("INSERT", () => copy((all) => asInsert(columns, all)))),
-    h("div", { class: "faint" }, "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row", notes && `; ${notes}`),
-    box, opened);
+      button("INSERT", () => copy((all) => asInsert(columns, all)))) || "",
+    box, opened, h("div", { class: "legend" }, notes));
   layOut();
   view.draw(true);
   mark(0, 0);
@@ -3157,10 +3274,6 @@ function render({ data, el, host }) {
     clearTimeout(later);
     stop();
   };
-}
-
-function counted(number, what) {
-  return `${count(number)} ${number === 1 ? what : `${what}s`}`;
 }
 
 function isBig(cell) {
@@ -3175,7 +3288,7 @@ return render;
 const CSS = `
 .sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }
 [role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
-[role=option][aria-selected=true] { border-left-color: ${COLOURS.blue}; background: color-mix(in srgb, ${COLOURS.sky} 25%, transparent); }
+[role=option][aria-selected=true] { border-left-color: var(--focus); background: var(--chosen); }
 .minus, .plus { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
 .minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); }
 `;
@@ -3183,7 +3296,7 @@ const CSS = `
 function render({ data, el, host }) {
   const { table, versions } = data.view;
   const newest = versions.slice().reverse();
-  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: `${count(versions.length)} of them`, css: CSS });
+  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: many(versions.length, "schema"), css: CSS });
   let isWhole = false;
   let chosen = 0;
   const details = h("div");
@@ -3230,7 +3343,7 @@ function useOf({ usedBy }) {
 }
 
 function summary({ differences, columns }) {
-  if (!differences.length) return `${columns.length} columns`;
+  if (!differences.length) return many(columns.length, "column");
     const found = {};
   for (const difference of differences) found[wordOf(difference)] = (found[wordOf(difference)] ?? 0) + 1;
   return Object.entries(found).map(([word, number]) => `${number} ${word}`).join(", ");
@@ -3378,10 +3491,11 @@ function render({ data, el }) {
   const hasTimes = entries.some((entry) => entry.timeMillis !== null);
   return listing(el, {
     title: "statements that were run",
-    note: `${count(entries.length)} of them, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
+    note: `${many(entries.length, "statement")}, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
+    none: "No statement was run yet: %%paimon in front of a cell runs one.",
     heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },
-      ...(hasTimes ? [{ name: "seconds", right: true, text: seconds }] : []), { name: "status" }],
+      ...(hasTimes ? [{ name: "seconds", right: true, text: seconds }] : []), { name: "status", text: (status) => h("span", { class: status === "failed" && "error" }, status) }],
     rows: entries,
     cellsOf: (statement) => [statement.number, ...(hasTimes ? [statement.timeMillis] : []), statement.alias, statement.sql, statement.rowCount, statement.snapshots, ...(hasTimes ? [statement.durationMillis] : []), statement.status],
     factsOf: (statement) => [["number", statement.number], ["status", statement.status], ["rows", count(statement.rowCount)], ["read at", statement.snapshots], ["SQL", statement.sql], ["connection", statement.alias],
@@ -3401,7 +3515,8 @@ function render({ data, el }) {
   const quoted = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``);
   return listing(el, {
     title: "tables",
-    note: `${count(tables.length)} of them${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
+    note: `${many(tables.length, "table")} in ${many(databases.length, "database")}${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
+    none: "No tables yet: CREATE TABLE makes one, or demo() two to try.",
     heads: [{ name: "database" }, { name: "table" }, { name: "primary key" }, { name: "partitioned by" }, { name: "columns", right: true, text: count }, { name: "snapshot", right: true, text: count }],
     rows: tables,
     cellsOf: (table) => [table.database, table.table, table.primaryKeys.join(", "), table.partitionKeys.join(", "), table.columnCount, table.snapshotId],
@@ -3431,7 +3546,7 @@ const MEASURES = ([
 
 const CSS = `
 .line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
-.line svg { max-width: none; user-select: none; }
+.line svg { max-width: none; user-select: none; } .minimap { cursor: grab; touch-action: none; }
 .item { cursor: pointer; } .item:focus { outline: none; }
 .ring { visibility: hidden; fill: none; stroke: currentColor; stroke-width: 2; } .item[aria-selected=true] .ring { visibility: visible; }
 .item:focus-visible .ring { visibility: visible; stroke: var(--focus); stroke-width: 4; }
@@ -3441,17 +3556,18 @@ const CSS = `
 
 function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop, head } = frame(el, { title: `${view.table}: snapshots`, note: noteOf(view), css: CSS });
+  const { body, say, stop, head } = frame(el, { title: `${view.table}: snapshots`, note: noteOf(view), headline: headlineOf(view), css: CSS });
   const items = itemsOf(view);
   if (!items.length) {
-    say("nothing was written to it yet");
+    body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
   }
   const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
   const hasTimes = items.every((item) => item.millis !== null);
   const known = MEASURES.filter(([, value]) => items.some((item) => value(item)));
-  const look = { byTime: false, step: items.length > 60 ? 26 : 38, measure: known[0] ?? MEASURES[0] };
-  let chosen = items.filter((item) => !item.lane).length - 1;
+  const mainCount = items.filter((item) => !item.lane).length;
+  const look = { byTime: false, step: 38, measure: known[0] ?? MEASURES[0] };
+  let chosen = mainCount - 1;
     let range = null;
 
   const line = h("div", { class: "line" });
@@ -3545,19 +3661,36 @@ function render({ data, el, host }) {
 
   const axis = h("select", { onchange: () => redraw({ byTime: axis.value === "time" }) }, h("option", { value: "id" }, "ids"), h("option", { value: "time" }, "time"));
   const measure = h("select", { onchange: () => redraw({ measure: known[Number(measure.value)] }) }, ...known.map(([name], at) => h("option", { value: at }, name)));
-  const zoom = slider({ label: "zoom", min: 14, max: 60, value: look.step, text: (value) => `${value}`, onMove: (step) => redraw({ step }) });
+  const zoom = slider({ label: "zoom", min: 2, max: 120, value: look.step, text: (value) => `${value}`, onMove: (step) => { isFitted = false; redraw({ step }); } });
     const redraw = (how) => {
     const left = line.scrollLeft / Math.max(line.scrollWidth, 1);
     Object.assign(look, how);
     draw();
     line.scrollLeft = left * line.scrollWidth;
   };
-  const controls = h("div", { class: "row" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, trend);
-  head.append(h("span", { class: "faint" }, legend(items)));
-  body.append(controls, line, details, code, ...othersOf(view));
+  let isFitted = true;
+  let fittedTo = 0;
+    const fit = (isWhole = false) => {
+    const gaps = items.reduce((sum, item) => sum + (item.lane || !item.gap ? 0 : GAP), 0);
+    const width = (line.clientWidth || 840) - 2 * MARGIN - gaps;
+    const step = Math.floor((100 * width) / Math.max(1, mainCount - 1)) / 100;
+    zoom.stand(Math.round(Math.max(isWhole ? 2 : 18, Math.min(120, step))));
+    redraw({ step: Math.max(isWhole ? 2 : 18, Math.min(120, step)) });
+    if (!isWhole) line.scrollLeft = line.scrollWidth;
+    isFitted = true;
+    fittedTo = line.clientWidth;
+  };
+  const whole = h("button", { onclick: () => fit(true) }, "all");
+  const controls = h("div", { class: "row tools" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, whole);
+  const small = mainCount > 100 && minimap(items.slice(0, mainCount), line);
+  body.append(controls, trend, line, small || "", h("div", { class: "row legend" }, legend(items)), details, code, ...othersOf(view));
   draw();
+  fit();
   show(items[chosen]);
-  line.scrollLeft = Math.max(0, items[chosen].x - line.clientWidth + MARGIN);
+  const sized = new ResizeObserver(() => {
+    if (isFitted && line.clientWidth !== fittedTo) fit();
+  });
+  sized.observe(body);
 
   const quiet = host.onSelect((selection) => {
     const find = (id) => items.findIndex((item) => !item.lane && item.first <= id && id <= item.last);
@@ -3576,9 +3709,40 @@ function render({ data, el, host }) {
     line.scrollLeft = items[chosen].x - line.clientWidth / 2;
   });
   return () => {
+    sized.disconnect();
     quiet();
     stop();
   };
+}
+
+function headlineOf({ points, groups }) {
+  const newest = points[points.length - 1];
+  if (!newest) return "";
+  const total = points.length + groups.reduce((sum, group) => sum + group.snapshotCount, 0);
+  const { commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
+  const user = typeof shortId(commitUser ?? "") === "string" ? commitUser : commitUser?.slice(0, 8);
+  const what = [`${signed(deltaRecordCount)} rows`, addedFileCount && many(addedFileCount, "file"), user && `by ${user}`].filter(Boolean).join(", ");
+  return `${many(total, "snapshot")}, newest${timeMillis ? ` ${ago(timeMillis)}` : ""}: ${what}`;
+}
+
+function minimap(items, line) {
+  const last = Math.max(1, items.length - 1);
+  const view = s("rect", { y: 0, height: 20, fill: "none", stroke: "currentColor" });
+  const map = s("svg", { class: "minimap", viewBox: "0 0 1000 20", preserveAspectRatio: "none", width: "100%", height: 20, "aria-hidden": "true" },
+    ...items.map(({ point }, at) => s("rect", { x: (998 * at) / last, y: 4, width: 2, height: 12, fill: KINDS[point?.commitKind ?? ""]?.colour ?? COLOURS.grey })), view);
+  const look = () => {
+    view.setAttribute("x", String((1000 * line.scrollLeft) / Math.max(1, line.scrollWidth)));
+    view.setAttribute("width", String((1000 * line.clientWidth) / Math.max(1, line.scrollWidth)));
+  };
+  const go = (event) => {
+    if (!event.buttons) return;
+    const box = map.getBoundingClientRect();
+    line.scrollLeft = ((event.clientX - box.left) / box.width) * line.scrollWidth - line.clientWidth / 2;
+  };
+  map.addEventListener("pointerdown", go);
+  map.addEventListener("pointermove", go);
+  line.addEventListener("scroll", look);
+  return map;
 }
 
 function noteOf({ points, groups, groupedBy, expiredCount, branches, branchCount }) {
@@ -3708,7 +3872,7 @@ function lanesOf(items, { branches }, width) {
     const start = mine[0]?.x ?? MARGIN;
     const from = fork ? `M${fork.x} ${LANES.top}V${y}H` : `M${Math.max(start - 20, 4)} ${y}H`;
     lines.push(s("path", { d: `${from}${mine[mine.length - 1]?.x ?? start}`, fill: "none", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "6 3" }),
-      s("text", { x: Math.min(fork?.x ?? start, start) + 4, y: y - 22, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
+      s("text", { x: (mine[mine.length - 1]?.x ?? start) + 20, y: y + 4, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
   });
   return lines;
 }
@@ -3797,7 +3961,7 @@ function cardOf({ point, group, branch, gap }) {
       ["time (UTC)", shown.beginMillis ? `${moment(shown.beginMillis)} to ${moment(shown.endMillis)}` : ""], ["commits", kinds([{ group }])],
     ]) : ([
       ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind], ["time (UTC)", moment(shown.timeMillis)],
-      ["user", shown.commitUser], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
+      ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)} -${count(shown.deletedFileCount)}`], ["manifests", count(shown.manifestCount)],
     ])),
     ["rows", signed(shown.deltaRecordCount)], ["rows before merging", count(shown.totalRecordCount)],
@@ -3828,7 +3992,7 @@ return render;
 "travel": (() => {
 
 
-const SPARK_WIDTH = 620;
+const SPARK_WIDTH = 880;
 const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
@@ -3844,7 +4008,7 @@ function render({ data, el, host }) {
     css: TRAVEL_CSS,
   });
   if (!steps.length) {
-    body.append("no snapshot yet");
+    body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${table} VALUES …`));
     return stop;
   }
   const known = new Map(steps.map((step) => [step.snapshotId, step]));
@@ -3918,6 +4082,7 @@ function render({ data, el, host }) {
       caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
       heads: step.columns.map((name) => ({
         name,
+        right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
         text: (value) => (value === null ? h("span", { class: "null" }, "NULL") : value),
       })),
       rows: step.rows.map((row) => [...row]),

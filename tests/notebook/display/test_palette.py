@@ -48,7 +48,7 @@ KINDS = {
     )
 }
 BINS = re.findall(
-    r"colour: COLOURS\.(\w+), letter: \"(\w)\"", browser_modules.text("views/files/module.js")
+    r"colour: \"(#\w+)\", letter: \"(\w)\"", browser_modules.text("views/files/module.js")
 )
 
 
@@ -111,8 +111,9 @@ def test_every_kind_has_a_letter_and_a_shape_of_its_own() -> None:
 
 def test_sizes_of_files_have_letters_of_their_own() -> None:
     assert [letter for _, letter in BINS] == ["a", "b", "c", "d", "e"]
-    neighbours = {("a", "b"), ("b", "c")}
-    assert close({letter: COLOURS[name] for name, letter in BINS}) == neighbours
+    lightness = [lab(linear(colour))[0] for colour, _ in BINS]
+    assert all(one - next_one > 7 for one, next_one in itertools.pairwise(lightness))
+    assert all(contrast(colour, "#000000") >= 4.5 for colour, _ in BINS)
 
 
 @pytest.mark.parametrize("name", COLOURS)

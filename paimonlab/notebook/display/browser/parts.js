@@ -5,11 +5,15 @@
 export { card } from "./parts/card.js";
 export { COLOURS, ink } from "./parts/colours.js";
 export { copyButton } from "./parts/copy.js";
+export { count, many } from "./parts/counts.js";
 export { h, s } from "./parts/elements.js";
-export { frame } from "./parts/frame.js";
+export { empty } from "./parts/empty.js";
+export { plainFrame } from "./parts/frame.js";
+export { frame } from "./parts/headed.js";
 export { grid } from "./parts/grid.js";
 export { KINDS, mark } from "./parts/marks.js";
-export { bytes, count, moment, signed } from "./parts/numbers.js";
+export { breaking, shortFile, shortId } from "./parts/names.js";
+export { ago, areNumbers, bytes, figure, moment, signed } from "./parts/numbers.js";
 export { compare } from "./parts/order.js";
 export { listing } from "./parts/listing.js";
 export { hasPlace, isAt, placeText } from "./parts/places.js";

@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, count, frame, h } from "../../display/browser/parts.js";
+import { count, h, many, plainFrame } from "../../display/browser/parts.js";
 import { branch, shownCell } from "./cells.js";
 import { asCsv, asInsert, asMarkdown } from "./copies.js";
 import { factWords, resizable, summary } from "./heads.js";
@@ -14,28 +14,30 @@ import { rowWindow } from "./window.js";
 const BROWSED = 100_000;
 const TELL_MILLIS = 200;
 const RESULT_CSS = `
-.result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--jp-layout-color0, Canvas); }
-td { height: 24px; box-sizing: border-box; line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; border-bottom: 1px solid #8883; }
+.result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--ground); }
+td, tbody .number { padding-block: 2px; } td { height: 24px; border-bottom: 1px solid var(--rule); line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; }
 .wrap td { white-space: pre-wrap; height: auto; } .clip { max-height: 216px; overflow: hidden; }
-th { border-bottom: 1px solid #8888; max-width: none; box-sizing: border-box; overflow: hidden; }
+th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
 .number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
-tbody .number { cursor: copy; border-color: #8883; padding-top: 2px; } thead .number { z-index: 4; }
+tbody .number { cursor: copy; padding-top: 2px; } thead .number { z-index: 4; }
 button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
 .facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.here .number { box-shadow: inset 3px 0 ${COLOURS.orange}; } td:focus-visible { outline-offset: -3px; }
-.rows { overflow-anchor: none; max-height: 32em; } .small { width: 4em; }
-.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 2px solid #8885; }
-.opened { border: 1px solid #8888; border-radius: 3px; padding: 4px 8px; margin-top: 6px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
+.here .number { box-shadow: inset 3px 0 var(--focus); } td:focus-visible { outline-offset: -3px; }
+.rows { overflow-anchor: none; max-height: 416px; } .small { width: 4em; }
+.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 1px solid var(--rule); }
+.opened { border: 1px solid var(--rule); border-radius: 4px; padding: 4px 8px; margin-top: 8px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
 .opened details { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; white-space: normal; }
 `;
 
 /** @param {ResultContext} context */
 export function render({ data, el, host }) {
   const { columns, rows, footer, rowCount } = data.view;
-  const title = `${counted(rowCount, "row")}, ${counted(columns.length, "column")}`;
-  const { body, say, stop } = frame(el, { title, note: footer, css: RESULT_CSS });
+  const title = `${many(rowCount, "row")}, ${many(columns.length, "column")}`;
+  // A few rows are read, not searched.
+  const isLong = rowCount >= 10;
+  const { body, say, stop } = plainFrame(el, { title, note: footer, css: RESULT_CSS });
   const quiet = (/** @type {string} */ said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
   const failed = (/** @type {unknown} */ reason) => quiet(reason instanceof Error ? reason.message : String(reason));
   const source = rowSource(data.view, host.ask);
@@ -89,7 +91,7 @@ export function render({ data, el, host }) {
   };
 
   // Columns.
-  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), factWords(column, data.view.summarisedCount)));
+  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? factWords(column, data.view.summarisedCount) : ""));
   const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
   const rules = h("style");
   const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
@@ -117,7 +119,7 @@ export function render({ data, el, host }) {
       } }, column.name, " ", arrow);
     const grip = h("span", { class: "grip", "aria-hidden": "true" });
     const head = h("th", { scope: "col", class: `c${place}${column.isNumber ? " right" : ""}`, "aria-sort": "none" },
-      button, h("div", { class: "faint facts" }, column.type), ...summary(column, data.view.summarisedCount), grip);
+      button, h("div", { class: "faint facts" }, column.type), ...(isLong ? summary(column, data.view.summarisedCount) : []), grip);
     resizable(grip, button, head, (width) => {
       widths[place] = Math.max(40, Math.round(width));
       layOut();
@@ -134,7 +136,7 @@ export function render({ data, el, host }) {
     mark(...focus);
     table.setAttribute("aria-rowcount", String(source.count + 2));
     const beyond = source.count > BROWSED ? `; the first ${count(BROWSED)} are shown` : "";
-    found.replaceChildren(source.count === source.total && !beyond ? "" : `${count(source.count)} of ${counted(source.total, "row")}${beyond}`);
+    found.replaceChildren(source.count === source.total && !beyond ? "" : `${count(source.count)} of ${many(source.total, "row")}${beyond}`);
   };
   /** The kernel is another one, or does not answer. @param {unknown} reason */
   const leave = (reason) => {
@@ -250,7 +252,7 @@ export function render({ data, el, host }) {
 
   const head = h("thead", {},
     h("tr", { "aria-rowindex": 1 }, h("th", { class: "number faint", scope: "col" }, "row"), ...heads.map((head) => head.head)),
-    h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
+    isLong && h("tr", { "aria-rowindex": 2 }, h("th", { class: "number" }), ...filters));
   const table = h("table", { class: "result", role: "grid", "aria-label": title, "aria-rowcount": source.count + 2 }, group, head, tbody);
   const box = h("div", { class: "scroll rows", tabindex: "-1", onkeydown: keys }, table);
   const view = rowWindow({ box, head, body: tbody, columnCount: columns.length + 1, count: browsed, make: makeRow, need });
@@ -264,13 +266,12 @@ export function render({ data, el, host }) {
     !source.asks && source.isCut && "of long texts only the beginning is here and searched",
   ].filter(Boolean).join("; ");
   body.append(rules,
-    h("div", { class: "row" }, search, found, h("label", {}, "freeze ", freeze), wrap, h("span", { class: "faint" }, "copy the chosen"),
-      button("cell", copyCell), button("row", copyRow),
-      h("span", { class: "faint" }, "all shown as"), button("CSV", () => copy((all) => asCsv(columns, all))),
+    isLong && h("div", { class: "row tools", title: "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row" }, search, found, h("label", {}, "freeze ", freeze), wrap,
+      h("span", { class: "faint" }, "copy"), button("cell", copyCell), button("row", copyRow),
+      button("CSV", () => copy((all) => asCsv(columns, all))),
       button("Markdown", () => copy((all) => asMarkdown(columns, all))),
-      button("INSERT", () => copy((all) => asInsert(columns, all)))),
-    h("div", { class: "faint" }, "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row", notes && `; ${notes}`),
-    box, opened);
+      button("INSERT", () => copy((all) => asInsert(columns, all)))) || "",
+    box, opened, h("div", { class: "legend" }, notes));
   layOut();
   view.draw(true);
   mark(0, 0);
@@ -278,11 +279,6 @@ export function render({ data, el, host }) {
     clearTimeout(later);
     stop();
   };
-}
-
-/** @param {number} number @param {string} what */
-function counted(number, what) {
-  return `${count(number)} ${number === 1 ? what : `${what}s`}`;
 }
 
 /** @param {Element} cell */

@@ -46,7 +46,7 @@ export function rowWindow({ box, head, body, columnCount, count, make, need }) {
     }
     return low;
   };
-  const room = () => Math.max(box.clientHeight - head.offsetHeight, 3 * ROW_HEIGHT);
+  const room = () => Math.max(box.clientHeight - Math.ceil(head.getBoundingClientRect().height), 3 * ROW_HEIGHT);
 
   /** @param {boolean} [anew] draw rows again that are there */
   const draw = (anew = false) => {

@@ -1,5 +1,5 @@
 // @ts-check
-import { card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "../../display/browser/parts.js";
+import { areNumbers, card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ChangeList} ChangeList */
 /** @typedef {import("../../display/browser/views").ChangedRow} ChangedRow */
@@ -16,7 +16,8 @@ export function render({ data, el, host }) {
   const { table, start, end, source, note, columns, key, total, partitions, buckets, rows, rowCount, fileCount } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
-    note: `${count(total.inserts)} +, ${count(total.updates)} ~, ${count(total.deletes)} -; ${source}, read from ${count(fileCount)} data files`,
+    note: `${source}, read from ${count(fileCount)} data files`,
+    headline: `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted`,
     css: CHANGES_CSS,
   });
   const page = Math.max(rows.length, 1);
@@ -67,6 +68,7 @@ export function render({ data, el, host }) {
         { name: "kind" },
         ...columns.map((name, place) => ({
           name: key.includes(place) ? `${name} (key)` : name,
+          right: areNumbers(shown.map((row) => row.cells[place])),
           text: (/** @type {any} */ _value, /** @type {any[]} */ row) => changed(row[row.length - 1], place),
         })),
       ],
@@ -125,8 +127,8 @@ export function render({ data, el, host }) {
   });
   draw();
   body.append(
-    h("p", { class: "faint", style: "margin:0 0 4px" }, note),
-    h("div", { class: "row" }, ...marks, filter, back, next, where,
+    h("p", { class: "legend" }, note),
+    h("div", { class: "row tools" }, ...(rowCount >= 10 ? [...marks, filter] : []), rowCount > page && back, rowCount > page && next, where,
       copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);
   const places = [...partitions, ...buckets];

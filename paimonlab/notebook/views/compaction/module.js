@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, s } from "../../display/browser/parts.js";
+import { bytes, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, s } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Compaction} Compaction */
 /** @typedef {import("../../display/browser/views").CompactionRun} CompactionRun */
@@ -14,7 +14,7 @@ const COMPACTION_ROW = 30;
 export function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
-  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note });
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
   /** @type {import("../../display/browser/host").Selection} the partition or bucket whose rows are marked */
@@ -51,7 +51,7 @@ export function render({ data, el, host }) {
   }
 
   body.append(
-    ...(view.runs.length ? [runs.element, details] : [h("p", {}, `No compaction in snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}.`)]),
+    ...(view.runs.length ? [runs.element, details] : [empty(view.firstId === null ? "Nothing was written to it yet." : `No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     picks.element, compactionLooked(view),
@@ -89,7 +89,7 @@ function compactionTime(millis) {
 function compactionSum(sum) {
   if (!sum.files) return "nothing";
   const size = sum.bytes === null ? "" : `, ${bytes(sum.bytes)}`;
-  return `${count(sum.files)} ${sum.files === 1 ? "file" : "files"}${size}, ${count(sum.rows)} rows`;
+  return `${many(Number(sum.files), "file")}${size}, ${many(Number(sum.rows), "row")}`;
 }
 
 /** @param {FileSum} sum */
@@ -157,7 +157,7 @@ function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
     selected: (row) => isMarked(row[4]),
-    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why" }],
+    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why", prose: true }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;

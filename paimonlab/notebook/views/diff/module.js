@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, many, moment, placeText, shortFile, signed } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Diff} Diff */
 /** @typedef {import("../../display/browser/views").Sums} Sums */
@@ -7,8 +7,7 @@ import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt
 /** @typedef {import("../../display/browser/host").Context<Diff>} DiffContext */
 
 const CSS = `
-th:not(.right), td:not(.right) { min-width: 3em; }
-.tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid ${COLOURS.blue}; font-weight: bold; }
+.tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
 .bar { display: inline-block; height: .8em; vertical-align: baseline; border: 1px solid currentColor; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
@@ -17,7 +16,7 @@ th:not(.right), td:not(.right) { min-width: 3em; }
 export function render({ data, el, host }) {
   const view = data.view;
   const { before, after } = view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, css: CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: from snapshot ${before.snapshotId} to ${after.snapshotId}`, headline: headlineOf(view), css: CSS });
   const details = h("div");
   /** @type {import("../../display/browser/host").Selection} what another view chose */
   let followed = {};
@@ -58,7 +57,7 @@ export function render({ data, el, host }) {
   } }, ...buttons);
   const changes = `%paimon_changes ${view.table} ${before.snapshotId} ${after.snapshotId}`;
   body.append(summaryOf(view, hasBytes),
-    h("div", { class: "row" }, before.snapshotId < after.snapshotId && copyButton(`copy ${changes}`, () => changes, say),
+    h("div", { class: "row tools" }, before.snapshotId < after.snapshotId && copyButton(`copy ${changes}`, () => changes, say),
       h("button", { onclick: () => { host.select({ snapshot: before.snapshotId }); say(`snapshot ${before.snapshotId}`); } }, `snapshot ${before.snapshotId}`),
       h("button", { onclick: () => { host.select({ snapshot: after.snapshotId }); say(`snapshot ${after.snapshotId}`); } }, `snapshot ${after.snapshotId}`)),
     list, panel, details);
@@ -111,8 +110,8 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const bar = (/** @type {number} */ value, /** @type {string} */ kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = (/** @type {Sums} */ { fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (/** @type {string} */ what) => [
-    { name: `files ${what}`, right: true, text: count }, { name: `rows ${what}`, right: true, text: count },
-    ...(hasBytes ? [{ name: `bytes ${what}`, right: true, text: bytes }] : []),
+    { name: `${what} files`, right: true, text: count }, { name: "rows", right: true, text: count },
+    ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []),
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
@@ -133,7 +132,7 @@ function filesOf({ files, fileCount }, hasBytes, followed, choose) {
   const draw = () => {
     const found = files.filter(({ name, partition }) => `${name} ${partition}`.includes(search.value));
     const isPartitioned = files.some(({ partition }) => partition);
-    const heads = [{ name: "", label: "added or removed" }, { name: "file" }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
+    const heads = [{ name: "", label: "added or removed" }, { name: "file", text: shortFile }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
       { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "bytes", right: true, text: bytes }] : [])];
     const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
     const isFollowed = (/** @type {any[]} */ row) => (followed.file ? row[1] === followed.file : hasPlace(followed) && isAt(row[row.length - 1], followed));
@@ -162,4 +161,11 @@ function schemaOf({ schema }) {
 /** @param {number} shown @param {number} there */
 function more(shown, there) {
   return shown < there ? h("p", { class: "faint" }, `${count(shown)} of ${count(there)}`) : null;
+}
+
+/** @param {Diff} view */
+function headlineOf({ before, after, added, removed, fileCount }) {
+  if (!fileCount) return "The same files";
+  const rows = Number(after.live.rowCount) - Number(before.live.rowCount);
+  return `+${many(Number(added.fileCount), "file")}, -${many(Number(removed.fileCount), "file")}: ${signed(rows) || "0"} rows before merging`;
 }

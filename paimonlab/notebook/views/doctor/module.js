@@ -13,7 +13,7 @@ export function render({ data, el }) {
   const { checks } = data.view;
   const wrong = checks.filter(({ status }) => status === "error" || status === "warning");
   const note = wrong.length ? `${count(wrong.length)} of ${count(checks.length)} need help` : "everything is in order";
-  const { body, say, stop } = frame(el, { title: "this machine", note });
+  const { body, say, stop } = frame(el, { title: "this machine", headline: wrong.length ? note : `✔ ${note}` });
   const details = h("div");
   const chosen = new Set(VERDICT_ORDER);
   const list = h("div");
@@ -29,7 +29,7 @@ export function render({ data, el }) {
     const shown = checks.filter(({ status }) => chosen.has(status));
     list.replaceChildren(grid({
       label: "what was checked",
-      heads: [{ name: "what" }, { name: "verdict", text: (place) => VERDICTS[VERDICT_ORDER[place]] }, { name: "found" }, { name: "what to do" }],
+      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: true }, ...(wrong.length ? [{ name: "what to do", prose: true }] : [])],
       rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
       onChoose: (row) => show(row[4]),
     }).element);
@@ -42,7 +42,7 @@ export function render({ data, el }) {
       draw();
       say(`${many} of verdict ${status} ${chosen.has(status) ? "shown" : "hidden"}`);
     } }, `${VERDICTS[status]} ${many}`);
-    return many > 0 && button;
+    return checks.length >= 10 && many > 0 && button;
   });
   const fixes = wrong.map(({ name, fix }) => `# ${name}\n${fix ?? ""}`).join("\n");
   draw();

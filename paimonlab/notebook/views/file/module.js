@@ -1,17 +1,17 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h } from "../../display/browser/parts.js";
+import { areNumbers, breaking, bytes, card, copyButton, count, frame, grid, h, many } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").DataFileView} DataFileView */
 /** @typedef {import("../../display/browser/views").FileColumn} FileColumn */
 /** @typedef {import("../../display/browser/views").FileRows} FileRows */
 /** @typedef {import("../../display/browser/host").Context<DataFileView>} FileContext */
 
-const FILE_CSS = `.wrong { border-left: 4px solid ${COLOURS.red}; padding: 2px 8px; font-weight: bold; }`;
+const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--error); padding: 2px 8px; font-weight: bold; }";
 
 /** @param {FileContext} context */
 export function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, css: FILE_CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}, level ${view.level}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
@@ -33,7 +33,7 @@ export function render({ data, el, host }) {
   const page = () => {
     const last = rows.offset + rows.cells.length;
     const caption = rows.cells.length ? `rows ${count(rows.offset)} to ${count(last - 1)} of ${count(view.rows)}, as the file has them` : rows.problem || "no rows";
-    shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name) => ({ name, text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
+    shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;
     say(caption);
@@ -70,9 +70,9 @@ export function render({ data, el, host }) {
 
 /** @param {FileColumn[]} columns @param {(text: string) => void} say @param {string} caption */
 function columnGrid(columns, say, caption) {
-  const heads = [{ name: "column" }, { name: "type" }, { name: "compression" }, { name: "encodings" },
-    { name: "bytes", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "least" }, { name: "largest" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
+  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
+    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
+    { name: "min" }, { name: "max" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, roving, s } from "../../display/browser/parts.js";
+import { bytes, card, copyButton, count, empty, frame, h, many, placeText, roving, s } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").FileMap} FileMap */
 /** @typedef {import("../../display/browser/views").Tile} Tile */
@@ -7,21 +7,21 @@ import { bytes, card, COLOURS, copyButton, count, frame, h, ink, placeText, rovi
 
 const MAP = { width: 1000, height: 480 };
 const MIB = 1 << 20;
-/** Upper ends of the bins, a colour and a letter for each. */
+/** Upper ends of the bins, a shade and a letter for each: the larger the darker, and black can be read on all. */
 const BINS = [
-  { end: 8 * MIB, colour: COLOURS.red, letter: "a" }, { end: 32 * MIB, colour: COLOURS.orange, letter: "b" },
-  { end: 128 * MIB, colour: COLOURS.yellow, letter: "c" }, { end: 512 * MIB, colour: COLOURS.green, letter: "d" },
-  { end: Infinity, colour: COLOURS.blue, letter: "e" },
+  { end: 8 * MIB, colour: "#DEEBF7", letter: "a" }, { end: 32 * MIB, colour: "#B3D2EA", letter: "b" },
+  { end: 128 * MIB, colour: "#86B6DC", letter: "c" }, { end: 512 * MIB, colour: "#5C9BCC", letter: "d" },
+  { end: Infinity, colour: "#3C86BF", letter: "e" },
 ];
 
 const FILES_CSS = `
 .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #222; } .frame[data-theme="dark"] .map rect { stroke: #ddd; }
+.map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
-.map .tile:focus-visible > rect:first-child { stroke: ${COLOURS.blue}; stroke-width: 8; }
-.map text { fill: #000; paint-order: stroke; stroke: #fffc; stroke-width: 3px; pointer-events: none; }
+.map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
+.map text { fill: #000; pointer-events: none; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
-.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 4px solid ${COLOURS.orange}; }
+.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
 
 /** @param {FilesContext} context */
@@ -39,8 +39,16 @@ export function render({ data, el, host }) {
 /** @param {FilesContext} context @param {(view: FileMap) => void} again draws another snapshot instead */
 function showFiles({ data, el, host }, again) {
   const view = data.view;
-  const title = `${view.table}: ${many(view.fileCount, "data file")} of snapshot ${view.snapshotId ?? "none"}`;
-  const { body, say, stop } = frame(el, { title, note: `${count(view.rowCount)} rows before merging${view.bytes === null ? "" : `, ${bytes(view.bytes)}`}`, css: FILES_CSS });
+  const title = `${view.table}: data files${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
+  const size = view.bytes === null || !view.fileCount ? "" : `, ${bytes(view.bytes)}, on average ${bytes(Math.round(view.bytes / view.fileCount))} a file`;
+  const { body, say, stop } = frame(el, {
+    title, note: `${count(view.rowCount)} rows before merging`, css: FILES_CSS,
+    headline: view.fileCount ? `${many(view.fileCount, "file")} in ${many(view.bucketCount, "bucket")}${size}` : "",
+  });
+  if (!view.fileCount) {
+    body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   const children = /** @type {Map<number, number[]>} */ (new Map());
   view.tiles.forEach((tile, at) => children.set(tile.parent, [...(children.get(tile.parent) ?? []), at]));
   let inside = -1;
@@ -84,7 +92,7 @@ function showFiles({ data, el, host }, again) {
     if (focus) rover.go(0);
     const trail = [];
     for (let at = inside; at >= 0; at = view.tiles[at].parent) trail.unshift(at);
-    path.replaceChildren(step("all partitions", -1), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
+    path.replaceChildren(...(trail.length ? [step("all partitions", -1)] : []), ...trail.flatMap((at) => ["›", step(name(view.tiles[at]), at)]));
   };
 
   /** @param {string} label @param {number} at */
@@ -137,17 +145,17 @@ function showFiles({ data, el, host }, again) {
 
   const most = Math.max(1, ...view.bins.map((bin) => bin.files));
   const histogram = h("table", {}, h("caption", {}, "files by size"),
-    h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "bytes"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
+    h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "size"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
-      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:${ink(BINS[at].colour)}` }, BINS[at].letter), ` ${bin.name}`),
+      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
-  const advice = view.advice.map((item) => h("div", { class: "advice" }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
+  const advice = view.advice.map((item) => h("div", { class: `advice ${item.action ? "" : "faint"}` }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
-  const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}${rest}`;
-  body.append(path, map, h("p", { class: "faint" }, note), details, histogram, ...advice);
+  const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.partitionCount, "partition")}${rest}`;
+  body.append(path, map, h("p", { class: "legend" }, note), details, histogram, ...advice);
   draw();
   return () => {
     quiet();
@@ -173,9 +181,4 @@ function selectionOf(view, at) {
 /** @param {string} text @param {number} room */
 function short(text, room) {
   return text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 1))}…`;
-}
-
-/** @param {number} value @param {string} noun */
-function many(value, noun) {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }

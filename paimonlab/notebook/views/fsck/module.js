@@ -1,5 +1,5 @@
 // @ts-check
-import { count, listing } from "../../display/browser/parts.js";
+import { h, listing } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Fsck} Fsck */
 /** @typedef {import("../../display/browser/host").Context<Fsck>} FsckContext */
@@ -8,9 +8,10 @@ import { count, listing } from "../../display/browser/parts.js";
 export function render({ data, el }) {
   const { table, summary, findings } = data.view;
   return listing(el, {
-    title: `${table}: ${findings.length ? `${count(findings.length)} found` : "nothing found"}`,
-    note: summary,
-    heads: [{ name: "severity", text: (severity) => (severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem" }, { name: "advice" }],
+    title: `${table}: check of the files`,
+    note: findings.length ? summary : "",
+    none: `✔ ${summary}`,
+    heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,
     cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],
     factsOf: (finding) => [["file", finding.file], ["severity", finding.severity], ["problem", finding.problem], ["referred to by", finding.referrer], ["advice", finding.advice]],

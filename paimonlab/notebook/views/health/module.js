@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, copyButton, count, frame, grid, h, hasPlace, isAt } from "../../display/browser/parts.js";
+import { breaking, bytes, card, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Health} Health */
 /** @typedef {import("../../display/browser/host").Context<Health>} HealthContext */
@@ -13,13 +13,16 @@ const SEVERITY_ORDER = ["error", "warning", "info", "ok"];
 /** @param {HealthContext} context */
 export function render({ data, el, host }) {
   const { title, tables, worst, looksFor } = { ...data.view, looksFor: data.view.lookedForOrphans };
-  const note = `${SEVERITY_MARKS[worst]}; no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
-  const { body, say, stop } = frame(el, { title, note, css: ".actions code { overflow-wrap: anywhere; } td:nth-child(-n+3), th { white-space: nowrap; }" });
-  /** @type {TableFinding[]} */
+  const note = `no data file was read${looksFor ? "" : ", orphan files were not looked for"}`;
+    /** @type {TableFinding[]} */
   const findings = tables.flatMap((table) => [
     ...(table.problem ? [unreadableFinding(table)] : []),
     ...table.findings.map((finding) => ({ ...finding, table: table.table })),
   ]);
+  const found = SEVERITY_ORDER.map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length]).filter(([, number]) => number);
+  const headline = `${SEVERITY_MARKS[worst].slice(0, 1)} ${found.map(([severity, number]) => (severity === "info" ? many(Number(number), "note") : many(Number(number), String(severity)))).join(", ") || "In order: nothing to do"}`;
+  const { body, say, stop } = frame(el, { title, note, headline, css: ".actions code { overflow-wrap: anywhere; }" });
+  const isOne = tables.length === 1;
   const chosen = new Set(SEVERITY_ORDER);
   /** @type {import("../../display/browser/host").Selection} where another view looks */
   let followed = {};
@@ -54,20 +57,20 @@ export function render({ data, el, host }) {
 
   const draw = () => {
     const shown = findings.filter((finding) => chosen.has(finding.severity));
-    const rows = shown.map((finding) => [finding.table, finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
+    const rows = shown.map((finding) => [...(isOne ? [] : [finding.table]), finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
+    if (!shown.length) return list.replaceChildren(findings.length ? empty("None of the chosen severities.") : "");
     const made = grid({
-      caption: shown.length ? "" : "nothing to say",
       label: "findings",
-      selected: (row) => hasPlace(followed) && isFollowed(row[7]),
+      selected: (row) => hasPlace(followed) && isFollowed(row[row.length - 1]),
       heads: [
-        { name: "table" },
-        { name: "severity", text: (value) => SEVERITY_MARKS[value] },
-        { name: "code" }, { name: "where" }, { name: "what" },
-        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[7].unit}`) },
+        ...(isOne ? [] : [{ name: "table", text: breaking }]),
+        { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
+        { name: "finding" }, { name: "where" }, { name: "what", prose: true },
+        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
         { name: "limit", right: true, text: count },
       ],
       rows,
-      onChoose: (row) => show(row[7]),
+      onChoose: (row) => show(row[row.length - 1]),
     });
     list.replaceChildren(made.element);
   };
@@ -83,11 +86,11 @@ export function render({ data, el, host }) {
     return button;
   });
   draw();
-  const overview = grid({
+  const overview = isOne ? { element: card(numbersOf(tables[0])) } : grid({
     caption: "tables",
     heads: [
-      { name: "table" },
-      { name: "verdict", text: (value) => SEVERITY_MARKS[SEVERITY_ORDER[value]] },
+      { name: "table", text: breaking },
+      { name: "verdict", text: (value) => h("span", { class: SEVERITY_ORDER[value] }, SEVERITY_MARKS[SEVERITY_ORDER[value]]) },
       ...["snapshot", "files", "rows before merging", "level-0 files", "snapshots", "manifests"]
         .map((name) => ({ name, right: true, text: count })),
       { name: "bytes", right: true, text: bytes },
@@ -95,7 +98,7 @@ export function render({ data, el, host }) {
     rows: tables.map((table) => [table.table, verdict(table), table.snapshotId, table.fileCount, table.recordCount,
       table.level0Files, table.snapshotCount, table.manifestCount, table.totalBytes]),
   });
-  body.append(h("div", { class: "row", role: "group", "aria-label": "severities" }, ...filters), list, detail, overview.element);
+  body.append(h("div", { class: "row tools", role: "group", "aria-label": "severities" }, ...(findings.length >= 10 ? filters : [])), list, detail, overview.element);
   const quiet = host.onSelect((selection) => {
     if (!hasPlace(selection)) return;
     followed = selection;
@@ -126,4 +129,10 @@ function verdict(table) {
 function unreadableFinding(table) {
   return { table: table.table, code: "unreadable", severity: "error", message: table.problem ?? "", measured: null,
     threshold: 0, unit: "", where: "", sql: "", python: "" };
+}
+
+/** @param {import("../../display/browser/views").TableHealth} table @returns {[string, any][]} */
+function numbersOf(table) {
+  return [["snapshot", table.snapshotId === null ? "none yet" : count(table.snapshotId)], ["files", count(table.fileCount)], ["level-0 files", count(table.level0Files)],
+    ["rows before merging", count(table.recordCount)], ["size", bytes(table.totalBytes)], ["snapshots", count(table.snapshotCount)], ["manifests", count(table.manifestCount)]];
 }

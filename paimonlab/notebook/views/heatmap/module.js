@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, compare, count, frame, h, hasPlace, moment, placeText } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, compare, count, empty, frame, h, hasPlace, many, moment, placeText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Heatmap} Heatmap */
 /** @typedef {import("../../display/browser/views").HeatmapRow} HeatmapRow */
@@ -18,7 +18,7 @@ const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: num
 const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
 
 const HEAT_CSS = `
-.scroll { max-height: 34em; } td.cell { text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
+td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
 td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
 td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
 .ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${RAMP.map(([r, g, b]) => `rgb(${r} ${g} ${b})`).join(",")}); }
@@ -28,15 +28,15 @@ td.none { cursor: default; background: repeating-linear-gradient(45deg, transpar
 export function render({ data, el, host }) {
   let view = data.view;
   let measure = view.measures.includes(view.measure) ? view.measure : view.measures[0];
-  let logarithmic = true;
+  let logarithmic = false;
   let order = "measure";
   /** @type {{partition: string, bucket?: number} | null} */
   let chosen = null;
   const title = () => `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`;
-  const { body, say, stop, head } = frame(el, { title: title(), css: HEAT_CSS });
+  const { body, say, stop, head } = frame(el, { title: title(), headline: headlineOf(view), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
-  const legend = h("div", { class: "row faint" });
-  const notes = h("div", { class: "faint" });
+  const legend = h("div", { class: "row legend" });
+  const notes = h("div", { class: "legend" });
   const details = h("div");
 
   const pick = h("select", { "aria-label": "measure", onchange: () => change(pick.value) },
@@ -44,12 +44,16 @@ export function render({ data, el, host }) {
   pick.value = measure;
   const sort = h("select", { "aria-label": "order of partitions", onchange: () => { order = sort.value; draw(); } },
     h("option", { value: "measure" }, "largest first"), h("option", { value: "smallest" }, "smallest first"), h("option", { value: "partition" }, "by partition"));
-  const scale = h("button", { "aria-pressed": "true", onclick: () => {
+  const scale = h("button", { "aria-pressed": "false", onclick: () => {
     logarithmic = !logarithmic;
     scale.setAttribute("aria-pressed", String(logarithmic));
     draw();
   } }, "log scale");
-  body.append(h("div", { class: "row" }, h("label", {}, "colour ", pick), h("label", {}, "rows ", sort), scale),
+  if (!view.rows.length) {
+    body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
+  body.append(h("div", { class: "row tools" }, h("label", {}, "colour ", pick), h("label", {}, "rows ", sort), scale),
     h("div", { class: "scroll" }, table), legend, details, notes);
 
   /** @param {string} name */
@@ -236,14 +240,14 @@ function skewText(view, measure) {
   const found = view.skews.find((skew) => skew.measure === measure);
   if (!found) return "";
   const { text } = MEASURE_TEXTS[measure];
-  const ratio = found.ratio === null ? "" : `, maximum/median ${found.ratio.toFixed(1)}`;
+  const ratio = found.ratio === null ? "" : `, max/median ${found.ratio.toFixed(1)}`;
   const gini = found.gini === null ? "" : `, Gini ${found.gini.toFixed(2)}`;
-  return `by bucket: maximum ${text(found.maximum)}, median ${text(found.median)}${ratio}${gini}`;
+  return `by bucket: max ${text(found.maximum)}, median ${text(found.median)}${ratio}${gini}`;
 }
 
 /** @param {Heatmap} view */
 function coverText(view) {
-  const all = `${count(view.bucketCount)} buckets in ${count(view.partitionCount)} partitions`;
+  const all = `${many(view.bucketCount, "bucket")} in ${many(view.partitionCount, "partition")}`;
   const { name } = MEASURE_TEXTS[view.measure] ?? { name: view.measure };
   const some = view.rest ? `; the ${count(view.rows.length)} with most ${name}, and the rest: --top N for more` : "";
   const groups = view.columns.some(({ first, last }) => first !== last) ? "; consecutive buckets share columns" : "";
@@ -256,4 +260,12 @@ function span(millis) {
     if (millis >= size) return `${(millis / size).toFixed(1)} ${unit}`;
   }
   return `${Math.round(millis)} ms`;
+}
+
+/** How even the buckets are. @param {Heatmap} view */
+function headlineOf(view) {
+  const found = view.skews.find((skew) => skew.measure === view.measure) ?? view.skews[0];
+  const ratio = found?.ratio ?? null;
+  if (!found || ratio === null) return "";
+  return `The largest bucket has ${ratio.toFixed(1)} times the ${MEASURE_TEXTS[found.measure].name} of the median one${ratio < 2 ? ": they are even" : ""}`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, copyButton, count, frame, grid, h, moment } from "../../display/browser/parts.js";
+import { ago, bytes, card, copyButton, count, empty, frame, grid, h, many, moment, shortId, signed } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Log} Log */
 /** @typedef {import("../../display/browser/views").LogEntry} LogEntry */
@@ -9,7 +9,11 @@ import { bytes, card, copyButton, count, frame, grid, h, moment } from "../../di
 export function render({ data, el, host }) {
   const { table, entries, olderCount } = data.view;
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
-  const { body, say, stop } = frame(el, { title: `${table}: history`, note, css: "th:not(.right), td:not(.right) { min-width: 7em; }" });
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "" });
+  if (!entries.length) {
+    body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${table} VALUES …`));
+    return stop;
+  }
   /** @type {LogEntry | undefined} */
   let chosen;
   /** @type {[number, number] | undefined} another view's range */
@@ -25,8 +29,8 @@ export function render({ data, el, host }) {
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
     const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...names.map((name) => entry.metrics[name]), entry.tags.join(", ")]);
     const heads = [
-      { name: "version", right: true }, ...(hasTimes ? [{ name: "timestamp (UTC)", text: moment }] : []), { name: "user" }, { name: "operation" },
-      ...names.map((name) => ({ name, right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation" },
+      ...names.map((name) => ({ name: wordsOf(name), right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -43,15 +47,15 @@ export function render({ data, el, host }) {
     chosen = entry;
     const { version } = entry;
     details.replaceChildren(card([
-      ["version", version], ["timestamp (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
+      ["version", version], ["time (UTC)", moment(entry.timeMillis)], ["user", entry.user], ["identifier", entry.identifier === null ? "batch" : count(entry.identifier)],
       ["operation", entry.operation], ["kind", entry.commitKind === entry.operation ? "" : entry.commitKind], ["schema", entry.schemaId],
-      ...Object.entries(entry.metrics).map(([name, value]) => /** @type {[string, string]} */ ([name, name.endsWith("Bytes") ? bytes(value) : count(value)])),
+      ...Object.entries(entry.metrics).map(([name, value]) => /** @type {[string, string]} */ ([wordsOf(name), name.endsWith("Bytes") ? bytes(value) : count(value)])),
       ["tags", entry.tags.join(", ")], ["writer", entry.writerVersion],
       ...Object.entries(entry.properties).map(([name, value]) => /** @type {[string, string]} */ ([`property ${name}`, value])),
     ]), copyButton(`copy VERSION AS OF ${version}`, () => `VERSION AS OF ${version}`, say));
     say(`version ${version}, ${entry.operation}`);
   };
-  body.append(h("div", { class: "row" }, h("label", {}, "show ", only)), place, details);
+  body.append(h("div", { class: "row tools" }, entries.length >= 10 && h("label", {}, "show ", only)), place, details);
   show();
   const quiet = host.onSelect((selection) => {
     const snapshot = selection.range ? selection.range[1] : selection.snapshot;
@@ -67,4 +71,17 @@ export function render({ data, el, host }) {
     quiet();
     stop();
   };
+}
+
+/** What the newest commit did. @param {LogEntry} entry */
+function headlineOf({ version, operation, metrics, user, timeMillis }) {
+  const { addedRows, deletedRows, addedFiles } = metrics;
+  const what = [addedRows && `${signed(addedRows)} rows`, deletedRows && `${signed(-deletedRows)} rows`, addedFiles && many(addedFiles, "file")].filter(Boolean).join(", ");
+  const who = typeof shortId(user) === "string" ? user : user.slice(0, 8);
+  return `Version ${version}: ${what || operation.toLowerCase()}, by ${who}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
+}
+
+/** addedFiles as two words. @param {string} name */
+function wordsOf(name) {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

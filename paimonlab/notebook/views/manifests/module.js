@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, placeText, signed } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, many, placeText, shortFile, signed } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ManifestTree} ManifestTree */
 /** @typedef {import("../../display/browser/views").ManifestNode} ManifestNode */
@@ -19,8 +19,7 @@ const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
 });
 
 const TREE_CSS = `
-[role=treegrid] { max-height: 32em; } [role=treegrid] table { width: 100%; }
-td.name { white-space: nowrap; max-width: none; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
@@ -35,7 +34,7 @@ export function render({ data, el, host }) {
   const grid = h("div", { role: "treegrid", class: "scroll", "aria-label": "manifests", "aria-readonly": "true" },
     h("table", { role: "presentation" },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" },
-        ...["what", "added", "deleted", "rows", "bytes", "where and what for"].map((name, at) =>
+        ...["name", "added", "deleted", "rows", "size", "where"].map((name, at) =>
           h("th", { role: "columnheader", scope: "col", class: at > 0 && at < 5 && "right" }, name)))),
       table));
   table.setAttribute("role", "rowgroup");
@@ -43,7 +42,7 @@ export function render({ data, el, host }) {
   /** @type {import("../../display/browser/host").Selection} the partition or bucket whose entries alone are shown */
   let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
-  body.append(h("div", { class: "row" }, h("label", {}, "search ", search), placed), grid, details, footer);
+  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), grid, details, footer);
 
   let roots = /** @type {TreeRow[]} */ ([]);
   let seen = /** @type {{row: TreeRow, level: number, parent: TreeRow | null, element: HTMLElement}[]} */ ([]);
@@ -88,9 +87,9 @@ export function render({ data, el, host }) {
       row.children.length
         ? h("button", { tabindex: "-1", "aria-hidden": "true", onclick: () => toggle(row) }, isOpen ? "▾" : "▸")
         : h("span", { style: "display:inline-block;width:1.6em" }),
-      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), row.name),
+      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), shortFile(row.name)),
     ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
-    h("td", { role: "gridcell" }, row.note));
+    h("td", { role: "gridcell", class: "line", title: row.note }, row.note));
   };
 
   /** @param {TreeRow} row @param {boolean} [wanted] */
@@ -301,11 +300,6 @@ function sumFacts(added, deleted) {
 /** @param {EntrySums} sums */
 function sumText(sums) {
   return `${many(sums.files, "file")}, ${many(sums.rows, "row")}${sums.bytes === null ? "" : `, ${bytes(sums.bytes)}`}`;
-}
-
-/** @param {number} value @param {string} noun */
-function many(value, noun) {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
 /** Collect the ids of rows that are wanted, and of all above them; count the entries among them.

@@ -1,25 +1,26 @@
 // @ts-check
-import { card, COLOURS, count, frame, grid, h, s } from "../../display/browser/parts.js";
+import { areNumbers, breaking, card, COLOURS, count, figure, frame, grid, h, many, s } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Profile} Profile */
 /** @typedef {import("../../display/browser/views").ProfileColumn} ProfileColumn */
 /** @typedef {import("../../display/browser/host").Context<Profile>} ProfileContext */
 
 const PROFILE_CSS = `
-.profile td { max-width: 16em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; } .profile td svg { display: inline-block; }
+.profile td { height: 24px; } .profile td svg { display: inline-block; max-width: none; }
 .profile tbody tr { cursor: pointer; }
 .parts { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .parts > * { flex: 1 1 20em; min-width: 0; }
-.detail { border-top: 1px solid #8888; margin-top: 8px; padding-top: 4px; } .detail h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.detail { border-top: 1px solid var(--rule); margin-top: 8px; padding-top: 4px; } .detail h4 { margin: 4px 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .scroll.spread { max-height: 16em; }
 `;
-const SHARE_NAMES = ["5 %", "25 %", "50 %", "75 %", "95 %"];
+const SHARE_NAMES = ["p5", "p25", "median", "p75", "p95"];
 
 /** @param {ProfileContext} context */
 export function render({ data, el }) {
   const view = data.view;
   const total = view.rowCount;
-  const title = `${view.title}: ${count(total)} ${total === 1 ? "row" : "rows"}`;
-  const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), css: PROFILE_CSS });
+  const title = `${view.title}: columns`;
+  const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), headline: `${many(total, "row")}, ${many(view.columns.length, "column")}`, css: PROFILE_CSS });
+  const isFigures = view.columns.every((column) => areNumbers([column.low]) || column.low === null);
   /** @type {ProfileColumn | null} */
   let chosen = view.columns[0] ?? null;
   let wanted = "";
@@ -31,17 +32,17 @@ export function render({ data, el }) {
     const columns = view.columns.filter((column) => `${column.name} ${column.type}`.toLowerCase().includes(wanted));
     found.replaceChildren(columns.length === view.columns.length ? "" : `${count(columns.length)} of ${count(view.columns.length)} columns`);
     const made = grid({
-      caption: "columns",
+      label: "columns",
       heads: [
-        { name: "column" }, { name: "type" },
+        { name: "column", text: breaking, prose: true }, { name: "type" },
+        { name: "distribution", text: (_value, row) => spread(row[9], total, 110, 18) },
         { name: "NULL", right: true, text: (value) => shareOf(value, total) },
         { name: "distinct", right: true, text: (value, row) => distinctOf(row[9]) },
-        { name: "least" }, { name: "largest" },
+        { name: "min", right: isFigures, text: figureOf }, { name: "max", right: isFigures, text: figureOf },
         { name: "mean", right: true, text: short }, { name: "std", right: true, text: short },
-        { name: "distribution", text: (_value, row) => spread(row[9], total, 110, 22) },
       ],
-      rows: columns.map((column) => [column.name, column.type, column.nullCount, column.distinctCount, column.low, column.high,
-        column.mean, column.standardDeviation, column.bins.length, column]),
+      rows: columns.map((column) => [column.name, column.type, column.bins.length, column.nullCount, column.distinctCount, column.low, column.high,
+        column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
       onChoose: (row) => {
         chosen = row[9];
@@ -58,7 +59,7 @@ export function render({ data, el }) {
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (/** @type {any} */ event) => { wanted = event.target.value.toLowerCase(); draw(); } });
-  body.append(h("div", { class: "row" }, search, found, h("span", { class: "faint" }, "a click on a head sorts; Enter opens a column")), list, detail);
+  body.append(h("div", { class: "row tools" }, view.columns.length >= 10 && search, found), list, detail);
   draw();
   if (chosen) open();
   return stop;
@@ -73,10 +74,10 @@ function columnParts(column, total) {
     ["NaN", column.nanCount ? count(column.nanCount) : ""],
     ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
     ["distinct", distinctOf(column)],
-    ["least", column.low], ["largest", column.high],
+    ["min", column.low], ["max", column.high],
     ["mean", column.mean === null ? "" : String(column.mean)],
     ["standard deviation", column.standardDeviation === null ? "" : String(column.standardDeviation)],
-    ...column.quantiles.map((text, place) => /** @type {[string, string]} */ ([`${SHARE_NAMES[place]} not above`, `${column.isSampled ? "≈" : ""}${text}`])),
+    ...column.quantiles.map((text, place) => /** @type {[string, string]} */ ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
     ["length", column.longest === null ? "" : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],
     ["", column.hasFacts ? "" : "of a nested column only the NULLs are counted"],
@@ -133,5 +134,10 @@ function distinctOf({ distinctCount, isDistinctExact }) {
 
 /** @param {number | null} value */
 function short(value) {
-  return value === null ? "" : String(Number(value.toPrecision(6)));
+  return value === null ? "" : value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+}
+
+/** A bound, its exact value shown by the pointer. @param {string | null} text @param {any[]} row */
+function figureOf(text, row) {
+  return text !== null && areNumbers([text]) && !/char|string/i.test(row[1]) ? h("span", { title: text }, figure(text)) : text;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, card, copyButton, count, frame, grid, h, moment, roving } from "../../display/browser/parts.js";
+import { COLOURS, card, copyButton, count, frame, grid, h, many, moment, roving } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").SchemaHistory} SchemaHistory */
 /** @typedef {import("../../display/browser/views").SchemaVersion} SchemaVersion */
@@ -9,7 +9,7 @@ import { COLOURS, card, copyButton, count, frame, grid, h, moment, roving } from
 const CSS = `
 .sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }
 [role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
-[role=option][aria-selected=true] { border-left-color: ${COLOURS.blue}; background: color-mix(in srgb, ${COLOURS.sky} 25%, transparent); }
+[role=option][aria-selected=true] { border-left-color: var(--focus); background: var(--chosen); }
 .minus, .plus { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
 .minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); }
 `;
@@ -18,7 +18,7 @@ const CSS = `
 export function render({ data, el, host }) {
   const { table, versions } = data.view;
   const newest = versions.slice().reverse();
-  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: `${count(versions.length)} of them`, css: CSS });
+  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: many(versions.length, "schema"), css: CSS });
   let isWhole = false;
   let chosen = 0;
   const details = h("div");
@@ -67,7 +67,7 @@ function useOf({ usedBy }) {
 
 /** @param {SchemaVersion} version */
 function summary({ differences, columns }) {
-  if (!differences.length) return `${columns.length} columns`;
+  if (!differences.length) return many(columns.length, "column");
   /** @type {Record<string, number>} */
   const found = {};
   for (const difference of differences) found[wordOf(difference)] = (found[wordOf(difference)] ?? 0) + 1;

@@ -1,5 +1,5 @@
 // @ts-check
-import { count, listing, moment } from "../../display/browser/parts.js";
+import { count, h, listing, many, moment } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Statements} Statements */
 /** @typedef {import("../../display/browser/host").Context<Statements>} StatementsContext */
@@ -11,10 +11,11 @@ export function render({ data, el }) {
   const hasTimes = entries.some((entry) => entry.timeMillis !== null);
   return listing(el, {
     title: "statements that were run",
-    note: `${count(entries.length)} of them, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
+    note: `${many(entries.length, "statement")}, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
+    none: "No statement was run yet: %%paimon in front of a cell runs one.",
     heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },
-      ...(hasTimes ? [{ name: "seconds", right: true, text: seconds }] : []), { name: "status" }],
+      ...(hasTimes ? [{ name: "seconds", right: true, text: seconds }] : []), { name: "status", text: (status) => h("span", { class: status === "failed" && "error" }, status) }],
     rows: entries,
     cellsOf: (statement) => [statement.number, ...(hasTimes ? [statement.timeMillis] : []), statement.alias, statement.sql, statement.rowCount, statement.snapshots, ...(hasTimes ? [statement.durationMillis] : []), statement.status],
     factsOf: (statement) => [["number", statement.number], ["status", statement.status], ["rows", count(statement.rowCount)], ["read at", statement.snapshots], ["SQL", statement.sql], ["connection", statement.alias],

@@ -1,5 +1,5 @@
 // @ts-check
-import { count, listing } from "../../display/browser/parts.js";
+import { count, listing, many } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").TableList} TableList */
 /** @typedef {import("../../display/browser/host").Context<TableList>} TablesContext */
@@ -11,7 +11,8 @@ export function render({ data, el }) {
   const quoted = (/** @type {string} */ name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``);
   return listing(el, {
     title: "tables",
-    note: `${count(tables.length)} of them${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
+    note: `${many(tables.length, "table")} in ${many(databases.length, "database")}${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
+    none: "No tables yet: CREATE TABLE makes one, or demo() two to try.",
     heads: [{ name: "database" }, { name: "table" }, { name: "primary key" }, { name: "partitioned by" }, { name: "columns", right: true, text: count }, { name: "snapshot", right: true, text: count }],
     rows: tables,
     cellsOf: (table) => [table.database, table.table, table.primaryKeys.join(", "), table.partitionKeys.join(", "), table.columnCount, table.snapshotId],

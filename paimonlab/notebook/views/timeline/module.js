@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, KINDS, bytes, card, copyButton, count, frame, h, mark, moment, roving, s, signed, slider } from "../../display/browser/parts.js";
+import { COLOURS, KINDS, ago, bytes, card, copyButton, count, empty, frame, h, many, mark, moment, roving, s, shortId, signed, slider } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Timeline} Timeline */
 /** @typedef {import("../../display/browser/views").TimelinePoint} TimelinePoint */
@@ -27,7 +27,7 @@ const MEASURES = /** @type {[string, (item: Item) => any, (value: any) => string
 
 const CSS = `
 .line { overflow-x: auto; overscroll-behavior-x: contain; touch-action: pan-x; }
-.line svg { max-width: none; user-select: none; }
+.line svg { max-width: none; user-select: none; } .minimap { cursor: grab; touch-action: none; }
 .item { cursor: pointer; } .item:focus { outline: none; }
 .ring { visibility: hidden; fill: none; stroke: currentColor; stroke-width: 2; } .item[aria-selected=true] .ring { visibility: visible; }
 .item:focus-visible .ring { visibility: visible; stroke: var(--focus); stroke-width: 4; }
@@ -38,17 +38,18 @@ const CSS = `
 /** @param {TimelineContext} context */
 export function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop, head } = frame(el, { title: `${view.table}: snapshots`, note: noteOf(view), css: CSS });
+  const { body, say, stop, head } = frame(el, { title: `${view.table}: snapshots`, note: noteOf(view), headline: headlineOf(view), css: CSS });
   const items = itemsOf(view);
   if (!items.length) {
-    say("nothing was written to it yet");
+    body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
   }
   const largest = items.reduce((most, { point }) => Math.max(most, Math.abs(Number(point?.deltaRecordCount ?? 0))), 1);
   const hasTimes = items.every((item) => item.millis !== null);
   const known = MEASURES.filter(([, value]) => items.some((item) => value(item)));
-  const look = { byTime: false, step: items.length > 60 ? 26 : 38, measure: known[0] ?? MEASURES[0] };
-  let chosen = items.filter((item) => !item.lane).length - 1;
+  const mainCount = items.filter((item) => !item.lane).length;
+  const look = { byTime: false, step: 38, measure: known[0] ?? MEASURES[0] };
+  let chosen = mainCount - 1;
   /** @type {[number, number] | null} places where the brush began and where it is */
   let range = null;
 
@@ -147,7 +148,7 @@ export function render({ data, el, host }) {
 
   const axis = h("select", { onchange: () => redraw({ byTime: axis.value === "time" }) }, h("option", { value: "id" }, "ids"), h("option", { value: "time" }, "time"));
   const measure = h("select", { onchange: () => redraw({ measure: known[Number(measure.value)] }) }, ...known.map(([name], at) => h("option", { value: at }, name)));
-  const zoom = slider({ label: "zoom", min: 14, max: 60, value: look.step, text: (value) => `${value}`, onMove: (step) => redraw({ step }) });
+  const zoom = slider({ label: "zoom", min: 2, max: 120, value: look.step, text: (value) => `${value}`, onMove: (step) => { isFitted = false; redraw({ step }); } });
   /** @param {Partial<typeof look>} how */
   const redraw = (how) => {
     const left = line.scrollLeft / Math.max(line.scrollWidth, 1);
@@ -155,12 +156,31 @@ export function render({ data, el, host }) {
     draw();
     line.scrollLeft = left * line.scrollWidth;
   };
-  const controls = h("div", { class: "row" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, trend);
-  head.append(h("span", { class: "faint" }, legend(items)));
-  body.append(controls, line, details, code, ...othersOf(view));
+  let isFitted = true;
+  let fittedTo = 0;
+  /** All marks at once in the width there is; of more than a hundred the newest, and the rest in small. */
+  const fit = (/** @type {boolean} */ isWhole = false) => {
+    const gaps = items.reduce((sum, item) => sum + (item.lane || !item.gap ? 0 : GAP), 0);
+    const width = (line.clientWidth || 840) - 2 * MARGIN - gaps;
+    const step = Math.floor((100 * width) / Math.max(1, mainCount - 1)) / 100;
+    zoom.stand(Math.round(Math.max(isWhole ? 2 : 18, Math.min(120, step))));
+    redraw({ step: Math.max(isWhole ? 2 : 18, Math.min(120, step)) });
+    if (!isWhole) line.scrollLeft = line.scrollWidth;
+    isFitted = true;
+    fittedTo = line.clientWidth;
+  };
+  const whole = h("button", { onclick: () => fit(true) }, "all");
+  const controls = h("div", { class: "row tools" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, whole);
+  const small = mainCount > 100 && minimap(items.slice(0, mainCount), line);
+  body.append(controls, trend, line, small || "", h("div", { class: "row legend" }, legend(items)), details, code, ...othersOf(view));
   draw();
+  fit();
   show(items[chosen]);
-  line.scrollLeft = Math.max(0, items[chosen].x - line.clientWidth + MARGIN);
+  // A view is drawn before it has a width, and notebooks change theirs.
+  const sized = new ResizeObserver(() => {
+    if (isFitted && line.clientWidth !== fittedTo) fit();
+  });
+  sized.observe(body);
 
   const quiet = host.onSelect((selection) => {
     const find = (/** @type {number} */ id) => items.findIndex((item) => !item.lane && item.first <= id && id <= item.last);
@@ -179,9 +199,45 @@ export function render({ data, el, host }) {
     line.scrollLeft = items[chosen].x - line.clientWidth / 2;
   });
   return () => {
+    sized.disconnect();
     quiet();
     stop();
   };
+}
+
+/** What the table has, and what the newest snapshot did. @param {Timeline} view */
+function headlineOf({ points, groups }) {
+  const newest = points[points.length - 1];
+  if (!newest) return "";
+  const total = points.length + groups.reduce((sum, group) => sum + group.snapshotCount, 0);
+  const { commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
+  const user = typeof shortId(commitUser ?? "") === "string" ? commitUser : commitUser?.slice(0, 8);
+  const what = [`${signed(deltaRecordCount)} rows`, addedFileCount && many(addedFileCount, "file"), user && `by ${user}`].filter(Boolean).join(", ");
+  return `${many(total, "snapshot")}, newest${timeMillis ? ` ${ago(timeMillis)}` : ""}: ${what}`;
+}
+
+/**
+ * All marks in small; a drag moves what the line shows.
+ * @param {Item[]} items @param {HTMLElement} line
+ */
+function minimap(items, line) {
+  const last = Math.max(1, items.length - 1);
+  const view = s("rect", { y: 0, height: 20, fill: "none", stroke: "currentColor" });
+  const map = s("svg", { class: "minimap", viewBox: "0 0 1000 20", preserveAspectRatio: "none", width: "100%", height: 20, "aria-hidden": "true" },
+    ...items.map(({ point }, at) => s("rect", { x: (998 * at) / last, y: 4, width: 2, height: 12, fill: KINDS[point?.commitKind ?? ""]?.colour ?? COLOURS.grey })), view);
+  const look = () => {
+    view.setAttribute("x", String((1000 * line.scrollLeft) / Math.max(1, line.scrollWidth)));
+    view.setAttribute("width", String((1000 * line.clientWidth) / Math.max(1, line.scrollWidth)));
+  };
+  const go = (/** @type {PointerEvent} */ event) => {
+    if (!event.buttons) return;
+    const box = map.getBoundingClientRect();
+    line.scrollLeft = ((event.clientX - box.left) / box.width) * line.scrollWidth - line.clientWidth / 2;
+  };
+  map.addEventListener("pointerdown", go);
+  map.addEventListener("pointermove", go);
+  line.addEventListener("scroll", look);
+  return map;
 }
 
 /** @param {Timeline} view */
@@ -322,7 +378,7 @@ function lanesOf(items, { branches }, width) {
     const start = mine[0]?.x ?? MARGIN;
     const from = fork ? `M${fork.x} ${LANES.top}V${y}H` : `M${Math.max(start - 20, 4)} ${y}H`;
     lines.push(s("path", { d: `${from}${mine[mine.length - 1]?.x ?? start}`, fill: "none", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "6 3" }),
-      s("text", { x: Math.min(fork?.x ?? start, start) + 4, y: y - 22, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
+      s("text", { x: (mine[mine.length - 1]?.x ?? start) + 20, y: y + 4, "font-size": 11, "font-weight": "bold" }, `${shortened(name)}${olderCount ? ` (${count(olderCount)} older)` : ""}`));
   });
   return lines;
 }
@@ -418,9 +474,9 @@ function cardOf({ point, group, branch, gap }) {
     ...(group ? /** @type {[string, string][]} */ ([
       ["snapshots", `${group.firstId} to ${group.lastId}, ${count(group.snapshotCount)} of them${expired}`],
       ["time (UTC)", shown.beginMillis ? `${moment(shown.beginMillis)} to ${moment(shown.endMillis)}` : ""], ["commits", kinds([{ group }])],
-    ]) : /** @type {[string, string][]} */ ([
+    ]) : /** @type {[string, any][]} */ ([
       ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind], ["time (UTC)", moment(shown.timeMillis)],
-      ["user", shown.commitUser], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
+      ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)} -${count(shown.deletedFileCount)}`], ["manifests", count(shown.manifestCount)],
     ])),
     ["rows", signed(shown.deltaRecordCount)], ["rows before merging", count(shown.totalRecordCount)],

@@ -1,12 +1,12 @@
 // @ts-check
-import { COLOURS, count, frame, grid, h, moment, s } from "../../display/browser/parts.js";
+import { areNumbers, COLOURS, count, empty, frame, grid, h, moment, s } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Travel} Travel */
 /** @typedef {import("../../display/browser/views").TravelStep} TravelStep */
 /** @typedef {import("../../display/browser/views").TravelStop} TravelStop */
 /** @typedef {import("../../display/browser/host").Context<Travel>} TravelContext */
 
-const SPARK_WIDTH = 620;
+const SPARK_WIDTH = 880;
 const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
@@ -23,7 +23,7 @@ export function render({ data, el, host }) {
     css: TRAVEL_CSS,
   });
   if (!steps.length) {
-    body.append("no snapshot yet");
+    body.append(empty("Nothing was written to it yet. The first snapshot is made by", `INSERT INTO ${table} VALUES …`));
     return stop;
   }
   const known = new Map(steps.map((step) => [step.snapshotId, step]));
@@ -102,6 +102,7 @@ export function render({ data, el, host }) {
       caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
       heads: step.columns.map((name) => ({
         name,
+        right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
         text: (/** @type {any} */ value) => (value === null ? h("span", { class: "null" }, "NULL") : value),
       })),
       rows: step.rows.map((row) => [...row]),

@@ -4,29 +4,31 @@ import { h } from "./elements.js";
 
 const STYLE = `
 :host { display: block; }
-.frame { color: var(--jp-ui-font-color1, CanvasText); background: var(--jp-layout-color0, Canvas);
-  font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 6px 8px; overflow: hidden;
-  border: 1px solid var(--jp-border-color2, #8888); border-radius: 4px; box-sizing: border-box; }
-.frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.orange}; --faint: #b0b0b0; }
+.frame { --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: #8884; --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
+  color: var(--ink); background: var(--ground); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 8px 12px; overflow: hidden;
+  border: 1px solid var(--jp-border-color2, #8888); border-radius: 6px; box-sizing: border-box; font-variant-numeric: tabular-nums; }
+.frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.sky}; --faint: #b0b0b0; }
 .frame[data-theme="light"] { color-scheme: light; --focus: ${COLOURS.blue}; --faint: #595959; }
-.head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 6px; }
-.head h3 { font-size: 14px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 4px; }
+.head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; margin-left: auto; }
 .faint, .null { color: var(--faint); } .null { font-style: italic; }
-.status { min-height: 1.4em; margin: 6px 0 0; overflow-wrap: anywhere; }
-button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, ButtonFace);
-  border: 1px solid var(--jp-border-color1, #8888); border-radius: 3px; padding: 1px 7px; }
-input[type=range] { padding: 0; vertical-align: middle; } ::placeholder { color: inherit; opacity: .9; }
-button { cursor: pointer; } button[aria-pressed=true] { box-shadow: 0 0 0 2px ${COLOURS.blue}; }
+.status { font-size: 11px; color: var(--faint); min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
+button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
+  border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
+input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); } ::placeholder { color: inherit; opacity: .9; }
+button { cursor: pointer; } button:hover { background: var(--chosen); } button[aria-pressed=true] { background: var(--chosen); border-color: var(--focus); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; } .scroll tr:focus-visible { outline-offset: -3px; }
-table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 2px 8px; }
-th, td { padding: 2px 8px; text-align: left; vertical-align: top; border: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; max-width: 40em; }
-th { position: sticky; top: 0; background: var(--jp-layout-color0, Canvas); z-index: 1; }
-th.right, td.right { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-tbody tr[aria-selected=true] { background: color-mix(in srgb, ${COLOURS.sky} 35%, transparent); }
-tbody tr:hover { background: color-mix(in srgb, ${COLOURS.sky} 15%, transparent); }
-.scroll { overflow: auto; max-height: 26em; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margin: 4px 0; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
-.row { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: center; margin: 4px 0; }
+table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 4px 0; }
+th, td { padding: 3px 16px 3px 0; text-align: left; vertical-align: top; border: 0; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
+th:first-child, td:first-child { padding-left: 4px; } tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
+th { position: sticky; top: 0; background: var(--ground); z-index: 1; vertical-align: bottom; }
+th.right, td.right { text-align: right; white-space: nowrap; }
+tbody tr[aria-selected=true] { background: var(--chosen); }
+tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground)); }
+.scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
+.row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; } .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
+@media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; } }
+@media (hover: hover) and (min-width: 700px) { .frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 @media (forced-colors: active) {
@@ -40,7 +42,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 1px 12px; margi
  * @param {HTMLElement} el
  * @param {{title: string, note?: string, css?: string}} what
  */
-export function frame(el, { title, note = "", css = "" }) {
+export function plainFrame(el, { title, note = "", css = "" }) {
   const root = el.shadowRoot ?? el.attachShadow({ mode: "open" });
   const status = h("p", { class: "status", role: "status", "aria-live": "polite" });
   const body = h("div", { class: "body" });

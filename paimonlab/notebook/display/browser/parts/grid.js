@@ -1,13 +1,15 @@
 // @ts-check
 import { h } from "./elements.js";
+import { breaking } from "./names.js";
 import { compare } from "./order.js";
 import { roving } from "./roving.js";
 
 /** @typedef {import("./elements.js").Child} Child */
 
 /**
- * @typedef {{name: string, label?: string, type?: string, right?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
- *   `text` draws a value, without it the value itself is shown; `label` is read where the name is empty
+ * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
+ *   `text` draws a value, without it the value itself is shown; `prose` wraps, other cells
+ *   are one line; `label` is read where the name is empty
  */
 
 /**
@@ -22,16 +24,16 @@ export function grid({ heads, rows, caption = "", label = "", onChoose, selected
   const body = h("tbody");
   const headCells = heads.map((head, column) =>
     h("th", { scope: "col", class: head.right && "right", "aria-sort": "none" },
-      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold" }, head.name),
-      head.type && h("div", { class: "faint", style: "font-weight:normal" }, head.type)));
+      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, breaking(head.name)),
+      head.type && h("div", { class: "faint", style: "font-weight:normal;font-size:11px" }, head.type)));
   const draw = () => {
     const lines = order.map((row) =>
       h("tr", { "aria-selected": selected ? String(selected(row)) : null },
-        ...heads.map((head, column) => h("td", { class: head.right && "right" }, head.text ? head.text(row[column], row) : row[column]))));
+        ...heads.map((head, column) => cellOf(head, row[column], row))));
     const focused = [...body.children].findIndex((line) => line.matches(":focus"));
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
-    heads.forEach((_, column) => { headCells[column].style.minWidth = `${longestWord([headCells[column], ...lines.map((line) => line.children[column])])}ch`; });
+    heads.forEach((head, column) => { headCells[column].style.minWidth = `${head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose)}px`; });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
     if (focused >= 0) rover.go(focused);
   };
@@ -49,8 +51,15 @@ export function grid({ heads, rows, caption = "", label = "", onChoose, selected
   return { element, draw };
 }
 
-/** Letters of the longest word of a column, as far as it should not be broken. @param {Element[]} cells */
-function longestWord(cells) {
-  const words = cells.slice(0, 50).flatMap((cell) => (cell.textContent ?? "").slice(0, 200).split(/\s+/));
-  return Math.min(14, Math.max(...words.map((word) => word.length)));
+/** @param {Head} head @param {any} value @param {any[]} row */
+function cellOf(head, value, row) {
+  const shown = head.text ? head.text(value, row) : value;
+  const isLong = typeof shown === "string" && shown.length > 24;
+  return h("td", { class: head.right ? "right" : head.prose ? null : "line", title: isLong && !head.right && shown }, shown);
+}
+
+/** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean} [isProse] */
+function roomOf(cells, isProse) {
+  const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
+  return Math.min(isProse ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
 }

@@ -2,20 +2,25 @@
 // A list that is searched and sorted; a row that is chosen shows all it has, to be copied.
 import { card } from "./card.js";
 import { copyButton } from "./copy.js";
+import { count } from "./counts.js";
+import { empty } from "./empty.js";
 import { h } from "./elements.js";
-import { frame } from "./frame.js";
 import { grid } from "./grid.js";
-import { count } from "./numbers.js";
+import { frame } from "./headed.js";
 
 /**
  * @template Row
  * @param {HTMLElement} el
- * @param {{title: string, note: string, heads: import("./grid.js").Head[], rows: readonly Row[], cellsOf: (row: Row) => any[],
+ * @param {{title: string, note: string, none: string, heads: import("./grid.js").Head[], rows: readonly Row[], cellsOf: (row: Row) => any[],
  *   factsOf: (row: Row) => [string, import("./elements.js").Child][], copiesOf: (row: Row) => [string, string][]}} what
- *   `copiesOf` gives what a button says and what it copies
+ *   `none` is said where there are no rows; `copiesOf` gives what a button says and what it copies
  */
-export function listing(el, { title, note, heads, rows, cellsOf, factsOf, copiesOf }) {
+export function listing(el, { title, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
   const { body, say, stop } = frame(el, { title, note });
+  if (!rows.length) {
+    body.append(empty(none));
+    return stop;
+  }
   const details = h("div");
   const list = h("div");
   /** @type {Row | undefined} */
@@ -36,6 +41,6 @@ export function listing(el, { title, note, heads, rows, cellsOf, factsOf, copies
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search all columns", oninput: () => draw() });
   draw();
-  body.append(h("div", { class: "row" }, rows.length > 1 && search), list, details);
+  body.append(h("div", { class: "row tools" }, rows.length >= 10 && search), list, details);
   return stop;
 }

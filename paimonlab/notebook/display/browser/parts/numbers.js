@@ -1,11 +1,6 @@
 // @ts-check
 // Numbers as the static forms of the views write them.
-
-/** @param {number | string | null | undefined} value whole numbers beyond 2^53 come as text */
-export function count(value) {
-  if (value === null || value === undefined) return "";
-  return typeof value === "string" ? value : value.toLocaleString("en-US");
-}
+import { count, many } from "./counts.js";
 
 /** @param {number | null | undefined} value */
 export function signed(value) {
@@ -31,4 +26,25 @@ export function moment(millis) {
   if (millis === null || millis === undefined) return "";
   const date = new Date(millis);
   return Number.isNaN(date.getTime()) ? String(millis) : date.toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** How long ago a moment was, in one unit. @param {number} millis */
+export function ago(millis) {
+  const seconds = Math.max(0, Math.round((Date.now() - millis) / 1000));
+  const units = /** @type {[number, string][]} */ ([[86400, "day"], [3600, "hour"], [60, "minute"]]);
+  const [size, unit] = units.find(([least]) => seconds >= least) ?? [1, "second"];
+  return `${many(Math.floor(seconds / size), unit)} ago`;
+}
+
+/** Whether the texts of a column are numbers, which stand at the right. @param {(string | null | undefined)[]} texts */
+export function areNumbers(texts) {
+  const known = texts.filter((text) => text !== null && text !== undefined && text !== "");
+  return known.length > 0 && known.every((text) => /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(String(text)));
+}
+
+/** A number in text, grouped and of at most seven digits that tell something. @param {string | null} text */
+export function figure(text) {
+  if (text === null || !areNumbers([text])) return text;
+  if (/^-?\d+$/.test(text)) return BigInt(text).toLocaleString("en-US");
+  return Number(text).toLocaleString("en-US", { maximumSignificantDigits: 7 });
 }

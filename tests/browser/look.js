@@ -1,0 +1,40 @@
+// What a view must look like, whatever it shows: called as `look(frame)` by tests; returns sentences.
+
+(frame) => {
+  const found = [];
+  const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && element.getBoundingClientRect().width > 0;
+  const isNumber = (text) => /^[+-]?[\d,]+(\.\d+)?( ([kMGTP]?B|%|s))?$/.test(text);
+  const over = document.documentElement.scrollWidth - innerWidth;
+  if (over > 0) found.push(`the page is ${over} px too wide`);
+
+  for (const table of frame.querySelectorAll("table")) {
+    if (!isShown(table)) continue;
+    const rows = [...table.querySelectorAll("tbody tr")].filter(isShown);
+    if (!rows.length) found.push(`a table of heads only: ${table.textContent.slice(0, 40)}`);
+    for (const row of rows) {
+      const { height } = row.getBoundingClientRect();
+      if (height > 100 && row.textContent) found.push(`a row ${height.toFixed(0)} px high: ${row.textContent.slice(0, 40)}`);
+    }
+    const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+    heads.forEach((head, at) => {
+      const name = head.textContent.trim();
+      const { width, height } = head.getBoundingClientRect();
+      if (/[a-z][A-Z]/.test(name)) found.push(`a head in camel case: ${name}`);
+      if (name.length > 2 && width < 40) found.push(`a column ${width.toFixed(0)} px wide: ${name}`);
+      if (height > 90 && !table.matches(".result")) found.push(`a head ${height.toFixed(0)} px high: ${name}`);
+      const cells = rows.map((row) => row.cells[at]).filter((cell) => cell?.matches("td") && cell.textContent.trim());
+      const align = cells[0] && getComputedStyle(cells[0]).textAlign;
+      if (cells.length && cells.every((cell) => isNumber(cell.textContent.trim())) && !["right", "end"].includes(align)) found.push(`numbers at the left: ${name}`);
+    });
+  }
+
+  for (const svg of frame.querySelectorAll("svg")) {
+    const texts = [...svg.querySelectorAll("text")].filter(isShown).map((text) => ({ text: text.textContent, box: text.getBoundingClientRect() }));
+    texts.forEach((one, at) => texts.slice(at + 1).forEach((two) => {
+      const across = Math.min(one.box.right, two.box.right) - Math.max(one.box.left, two.box.left);
+      const down = Math.min(one.box.bottom, two.box.bottom) - Math.max(one.box.top, two.box.top);
+      if (across > 2 && down > 4) found.push(`labels collide: ${one.text} and ${two.text}`);
+    }));
+  }
+  return [...new Set(found)];
+}
