@@ -19,5 +19,6 @@ SUBJECTS = (
     "histories",
     "limits",
     "few_keys",
+    "spark_writes",
 )
 """Modules of this package, in the order of the table."""
