@@ -47,9 +47,6 @@ VIEWS: dict[str, Callable[[Table], Any]] = {
     "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
 }
 
-PRESSED: dict[str, str] = {"changes": "+ came"}
-"""A button that is pressed first, so that the picture shows what the gallery says of it."""
-
 
 def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
     """Save one view as a page and take its picture; dark ones alternate with light ones."""
@@ -59,8 +56,6 @@ def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
     page.goto(page_file.as_uri())
     frame = page.locator("img" if name == "plot" else ".frame").first
     frame.wait_for()
-    if name in PRESSED:
-        frame.get_by_role("button", name=PRESSED[name]).first.click()
     path = TARGET / f"{name}.png"
     frame.screenshot(path=path, animations="disabled")
     page.close()

@@ -128,7 +128,8 @@ export function render({ data, el, host }) {
   draw();
   body.append(
     h("p", { class: "legend" }, note),
-    h("div", { class: "row tools" }, ...(rowCount >= 10 ? [...marks, filter] : []), rowCount > page && back, rowCount > page && next, where,
+    h("div", { class: "row" }, ...(rowCount >= 10 ? marks : []), where),
+    h("div", { class: "row tools" }, rowCount >= 10 && filter, rowCount > page && back, rowCount > page && next,
       copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);
   const places = [...partitions, ...buckets];
