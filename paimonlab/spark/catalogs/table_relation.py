@@ -92,7 +92,7 @@ class TableRelation(Proxy):
         """Start INSERT INTO or INSERT OVERWRITE."""
         if isinstance(store_of(self._table).file_io, ReadOnlyFileIO):
             raise ReadOnlyError(f"writing to {self._table.name}")
-        return write.WriteBuilder(self._bridge, self._table, definition, catalog=self._catalog)
+        return write.write_builder(self._bridge, self._table, definition, catalog=self._catalog)
 
     def partitionSchema(self) -> Any:
         """Return the partition columns."""

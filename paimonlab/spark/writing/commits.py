@@ -21,11 +21,17 @@ from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:
     from paimonlab.commit.scope import OverwriteScope
+    from paimonlab.spark.writing.stream_batches import BatchCommit
     from paimonlab.table.table import Table
 
 
 def commit_rows(
-    table: Table, messages: Sequence[CommitMessage], *, seen: Snapshot | None, user: str
+    table: Table,
+    messages: Sequence[CommitMessage],
+    *,
+    seen: Snapshot | None,
+    user: str,
+    batch: BatchCommit | None = None,
 ) -> None:
     """Add files to a table; no files make no snapshot.
 
@@ -42,6 +48,8 @@ def commit_rows(
         conflicts. None if the table was empty.
     user
         Who commits.
+    batch
+        How the batch of a stream commits; None: the user was never used before.
     """
     if not messages:
         return
@@ -52,8 +60,9 @@ def commit_rows(
         written = committer_of(definition, store).append(
             messages,
             user=user,
-            identifier=BATCH_COMMIT_IDENTIFIER,
-            is_new_user=True,
+            identifier=batch.identifier if batch else BATCH_COMMIT_IDENTIFIER,
+            properties=batch.properties if batch else None,
+            is_new_user=batch is None,
             checked_id=(seen.id if seen else 0) if is_checked else None,
         )
     compact_written(definition, store, messages, written)
@@ -65,6 +74,7 @@ def commit_scope(
     scope: OverwriteScope,
     *,
     user: str | None = None,
+    batch: BatchCommit | None = None,
 ) -> None:
     """Replace the files of a scope by others, or by none."""
     definition, store = definition_of(table), store_of(table)
@@ -73,9 +83,10 @@ def commit_scope(
         committer_of(definition, store).overwrite(
             messages,
             scope=scope,
-            user=user or new_user(definition.options),
-            identifier=BATCH_COMMIT_IDENTIFIER,
-            is_new_user=True,
+            user=batch.user if batch else user or new_user(definition.options),
+            identifier=batch.identifier if batch else BATCH_COMMIT_IDENTIFIER,
+            properties=batch.properties if batch else None,
+            is_new_user=batch is None,
         )
 
 

@@ -28,6 +28,7 @@ from paimonlab.spark.writing.executor_write import (
     messages_of,
     waiting,
 )
+from paimonlab.spark.writing.stream_batches import statement_commit, statement_done
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import definition_of, store_of
@@ -133,9 +134,13 @@ class DynamicOverwrite(Proxy):
         if error is not None:
             discard(self._table, written)
             raise error
-        partitions = {message.partition for message in written}
-        if partitions:
-            commit_scope(self._table, written, scope_of(partitions), user=self._user)
+        batch = statement_commit(self._bridge, self._table, "INSERT OVERWRITE of its partitions")
+        if batch is not None and batch.earlier(self._table) is not None:
+            discard(self._table, written)
+        elif partitions := {message.partition for message in written}:
+            commit_scope(self._table, written, scope_of(partitions), user=self._user, batch=batch)
+        if batch is not None:
+            statement_done(self._bridge, self._table)
 
     def _routing(self, plan: WritePlan) -> Routing | None:
         if plan.bucket_mode is BucketMode.HASH_DYNAMIC:

@@ -25,6 +25,12 @@ from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.dynamic_overwrite import DynamicOverwrite
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.shuffle import shuffled
+from paimonlab.spark.writing.stream_batches import (
+    running_batch,
+    statement_commit,
+    statement_done,
+)
+from paimonlab.spark.writing.stream_write import OPTIONS_OF_SPARK, StreamWrite
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import check_known, check_supported
@@ -38,6 +44,7 @@ CAPABILITIES = (
     "BATCH_WRITE",
     "OVERWRITE_BY_FILTER",
     "OVERWRITE_DYNAMIC",
+    "STREAMING_WRITE",
     "TRUNCATE",
     "V1_BATCH_WRITE",
 )
@@ -66,6 +73,7 @@ class WriteBuilder(Proxy):
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
         self._is_dynamic = False
+        self._query = _query_of_sink(bridge, definition)
 
     def truncate(self) -> Proxy:
         """Replace all rows of the table."""
@@ -95,6 +103,11 @@ class WriteBuilder(Proxy):
 
     def build(self) -> Proxy:
         """Finish."""
+        if self._query is not None:
+            replaces = self._scope is not None
+            return StreamWrite(
+                self._bridge, self._table, self._schema, self._query, replaces=replaces
+            )
         if self._is_dynamic:
             return DynamicOverwrite(self._bridge, self._table, self._schema)
         return RowsWrite(self._bridge, self._table, self._scope)
@@ -115,9 +128,38 @@ class WriteBuilder(Proxy):
         return equal_values([value.get() for value in translated], self._table.partition_keys)
 
 
+class UpsertBuilder(WriteBuilder):
+    """Also lets the rows of a stream replace those with the same primary key (update mode)."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [  # noqa: RUF012
+            *WriteBuilder.Java.implements,
+            "org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend",
+        ]
+
+
+def write_builder(bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> WriteBuilder:
+    """Start a write: INSERT, or that of a stream; parameters as Spark gives them.
+
+    Where rows have no key nothing would be replaced, and Spark refuses update mode.
+    """
+    builder = UpsertBuilder if table.primary_keys else WriteBuilder
+    return builder(bridge, table, definition, catalog=catalog)
+
+
+def _query_of_sink(bridge: Bridge, definition: Any) -> str | None:
+    """Return the id of the stream whose rows Spark itself writes; None for a statement."""
+    batch = running_batch(bridge)
+    query = str(definition.queryId()) if batch is not None else None
+    return query if batch is not None and query == batch.query else None
+
+
 def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -> Table:
     """Put the options of the session on top of the table's; refuse those of one write."""
-    given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+    every = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+    given = {key: item for key, item in every.items() if key.lower() not in OPTIONS_OF_SPARK}
     check_options(table.name, given)
     check_known(given)
     name = (catalog, table.identifier.database, table.identifier.table)
@@ -172,7 +214,12 @@ class RowsInsert(Proxy):
         """Write rows; whether they replace others was said before."""
         del overwrite
         seen = store_of(self._table).snapshots.latest()
-        user = new_user(definition_of(self._table).options)
+        verb = "INSERT INTO" if self._scope is None else "INSERT OVERWRITE"
+        batch = statement_commit(self._bridge, self._table, verb)
+        if batch is not None and batch.earlier(self._table) is not None:
+            statement_done(self._bridge, self._table)
+            return
+        user = batch.user if batch else new_user(definition_of(self._table).options)
         messages = written(
             self._bridge,
             DataFrame(rows, self._bridge.spark),
@@ -182,9 +229,11 @@ class RowsInsert(Proxy):
             user=user,
         )
         if self._scope is None:
-            commit_rows(self._table, messages, seen=seen, user=user)
+            commit_rows(self._table, messages, seen=seen, user=user, batch=batch)
         else:
-            commit_scope(self._table, messages, self._scope, user=user)
+            commit_scope(self._table, messages, self._scope, user=user, batch=batch)
+        if batch is not None:
+            statement_done(self._bridge, self._table)
 
 
 def written(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 WAIT_SECONDS = 240
 Row: TypeAlias = tuple[Any, ...]
@@ -49,3 +50,25 @@ def all_of(found: Batches) -> list[Row]:
 def ids(found: Batches) -> list[list[int]]:
     """Return the first column of each batch."""
     return [[row[0] for row in rows] for rows in found]
+
+
+def forget_last_batch(checkpoint: Path) -> None:
+    """Let Spark run its last batch again, as if it was killed before it wrote that it is done."""
+    done = max((checkpoint / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
+    done.unlink()
+    (checkpoint / "commits" / f".{done.name}.crc").unlink(missing_ok=True)
+
+
+def write_to(rows: DataFrame, name: str, checkpoint: Path, mode: str = "append") -> StreamingQuery:
+    """Run a stream into a table to the end of what is there; raise its error."""
+    query = (
+        rows.writeStream.outputMode(mode)
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .toTable(name)
+    )
+    try:
+        assert query.awaitTermination(WAIT_SECONDS)
+    finally:
+        query.stop()
+    return query

@@ -1,0 +1,215 @@
+"""A table as the sink of a stream: ``rows.writeStream.toTable("paimon.db.t")``.
+
+Spark gives no DataFrame here, only tasks that write. It is asked to bring equal bucket keys of a
+partition into one task, so all rows of a key are written by one task; a bucket may be written by
+several. Each batch is committed once, see `paimonlab.spark.writing.stream_batches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyspark.cloudpickle import dumps
+from pyspark.sql.types import BinaryType, StructType
+
+from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
+from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.quoting import quoted
+from paimonlab.spark.values.types import spark_schema
+from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
+from paimonlab.spark.writing.executor_write import (
+    MESSAGE_COLUMN,
+    Routing,
+    WriteTask,
+    indexed,
+    messages_of,
+    waiting,
+)
+from paimonlab.spark.writing.stream_batches import sink_commit
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans.write import write_plan
+from paimonlab.table.writing.key_index import KeyIndex, StoredKeyIndex
+from paimonlab.table.writing.writers import sequence_numbers
+
+if TYPE_CHECKING:
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.table import Table
+    from paimonlab.write.write_plan import WritePlan
+
+OPTIONS_OF_SPARK = frozenset({"checkpointlocation", "queryname"})
+"""Options of a stream that are not for its sink."""
+
+
+class StreamWrite(Proxy):
+    """Writes the batches of a stream."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [  # noqa: RUF012
+            CONNECTOR + "write.RequiresDistributionAndOrdering",
+            CONNECTOR + "write.streaming.StreamingWrite",
+        ]
+
+    def __init__(
+        self, bridge: Bridge, table: Table, schema: Any, query: str, *, replaces: bool
+    ) -> None:
+        super().__init__(bridge)
+        self._table = table
+        self._schema = schema
+        self._query = query
+        self._replaces = replaces
+        self._seen: Snapshot | None = None
+        self._began_commit = False
+        _check_table(table)
+        _check_columns(table, bridge.python_schema(schema))
+
+    def description(self) -> str:
+        """Say what is written, for plans."""
+        return f"Paimon({self._table.name})"
+
+    def supportedCustomMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
+
+    def reportDriverMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
+
+    def requiredDistribution(self) -> Any:
+        """Ask for equal bucket keys of a partition in one task."""
+        distributions = self._bridge.java_class(CONNECTOR + "distributions.Distributions")
+        schema, mode = self._table.schema, definition_of(self._table).bucket_mode
+        if mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE):
+            return distributions.unspecified()
+        expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
+        # Buckets that depend on other rows of the partition need them all in one task.
+        keys = schema.bucket_keys if mode is BucketMode.HASH_FIXED else ()
+        names = dict.fromkeys((*schema.partition_keys, *keys)) or schema.primary_keys
+        columns = [expressions.column(quoted(name)) for name in names]
+        return distributions.clustered(
+            self._bridge.array(CONNECTOR + "expressions.Expression", columns)
+        )
+
+    def distributionStrictlyRequired(self) -> bool:
+        """Say that it is: a key in two tasks would be two rows."""
+        return True
+
+    def requiredNumPartitions(self) -> int:
+        """Ask for no more tasks than run at once: each writes files of its own."""
+        mode = definition_of(self._table).bucket_mode
+        if mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE):
+            return 0
+        if mode is BucketMode.HASH_DYNAMIC and not self._table.partition_keys:
+            return 1
+        return int(self._bridge.spark.sparkContext.defaultParallelism)
+
+    def advisoryPartitionSizeInBytes(self) -> int:
+        """Leave the size of tasks to Spark."""
+        return 0
+
+    def requiredOrdering(self) -> Any:
+        """Ask for no order: writers sort."""
+        return self._bridge.array(CONNECTOR + "expressions.SortOrder", [])
+
+    def toStreaming(self) -> Proxy:
+        """Return what writes: this."""
+        return self
+
+    def useCommitCoordinator(self) -> bool:
+        """Let Spark choose one attempt of each task."""
+        return True
+
+    def createStreamingWriterFactory(self, physical: Any) -> Any:
+        """Return what runs our writer in Spark's Python workers."""
+        del physical
+        bridge, table = self._bridge, self._table
+        ship(bridge.spark.sparkContext)
+        definition, store = definition_of(table), store_of(table)
+        self._seen = store.snapshots.latest()
+        plan = write_plan(definition, store.layout)
+        modes = (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
+        is_numbered = plan.bucket_mode not in modes and not self._replaces
+        numbers = table.sequence_numbers() if is_numbered else None
+        task = WriteTask(plan, store.file_io, numbers, self._routing(plan), user=self._query)
+        result = StructType().add(MESSAGE_COLUMN, BinaryType())
+        writers = bridge.java_class(PYTHON_SOURCE + "PythonStreamingWriterFactory")
+        none = bridge.none()
+        return writers(data_source(bridge), dumps((task, result)), self._schema, none, none)
+
+    def commit(self, batch: int, messages: Sequence[Any]) -> None:
+        """Commit what all tasks wrote, unless the batch was committed when it ran before."""
+        self._began_commit = True
+        assert all(message is not None for message in messages), "a task handed back nothing"
+        written, error = messages_of([bytes(message.pickledMessage()) for message in messages])
+        if error is not None:
+            discard(self._table, written)
+            raise error
+        mode = "complete" if self._replaces else "append"
+        how = sink_commit(self._bridge, self._table, self._query, batch, f"a stream, {mode}")
+        if how.earlier(self._table) is not None:
+            discard(self._table, written)
+        elif self._replaces:
+            commit_scope(self._table, written, OverwriteScope.whole_table(), batch=how)
+        else:
+            commit_rows(self._table, written, seen=self._seen, user=how.user, batch=how)
+
+    def abort(self, batch: int, messages: Sequence[Any]) -> None:
+        """Delete what tasks of a failed job wrote; not once a commit began, it may have landed."""
+        del batch
+        if self._began_commit:
+            return
+        known = [message for message in messages if message is not None]
+        written, _ = messages_of([bytes(message.pickledMessage()) for message in known])
+        discard(self._table, written)
+
+    def _routing(self, plan: WritePlan) -> Routing | None:
+        if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
+            definition, store = definition_of(self._table), store_of(self._table)
+            if self._replaces:
+                stored = StoredKeyIndex.empty(plan, store.file_io)
+            else:
+                live = sequence_numbers(store.sequence_memory, self._seen)
+                stored = KeyIndex(definition, store, self._seen, live).stored()
+            return partial(indexed, stored=stored)
+        return waiting if plan.bucket_mode is BucketMode.POSTPONE_MODE else None
+
+
+def _check_table(table: Table) -> None:
+    instead = "use foreachBatch with INSERT INTO"
+    if definition_of(table).bucket_mode is BucketMode.KEY_DYNAMIC:
+        raise UnsupportedError(
+            f"a stream into {table.name}, whose primary key lacks a partition column", instead
+        )
+    for column in table.schema.fields:
+        if isinstance(column.type, AtomicType) and column.type.root is TypeRoot.CHAR:
+            raise UnsupportedError(
+                f"a stream into {table.name}, whose column {column.name!r} is a CHAR",
+                f"Spark does not pad the rows of a stream; {instead}",
+            )
+
+
+def _check_columns(table: Table, given: StructType) -> None:
+    """Check that the rows have the table's columns: Spark does not align those of a stream."""
+    wanted = spark_schema(table.schema.fields, plain=True)
+    types = {column.name: column.dataType.simpleString() for column in given}
+    for column in wanted:
+        there = types.pop(column.name, None)
+        if there != column.dataType.simpleString():
+            has = "have no such column" if there is None else f"have {there}"
+            raise SchemaError(
+                f"{table.name}: column {column.name!r} is {column.dataType.simpleString()}, but "
+                f"the rows of the stream {has}; select and cast them as the table has them"
+            )
+    if types:
+        raise SchemaError(
+            f"{table.name} has no column {next(iter(types))!r}, but the rows of the stream have; "
+            "select the table's columns"
+        )
