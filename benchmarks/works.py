@@ -28,7 +28,12 @@ WORKS = (
     Work("key_write", "primary-key write, one batch of 2 M rows", PURE),
     Work("upsert", "8 upserts of 250 k rows, half of the keys again", PURE),
     Work("merge_scan", "merge-on-read scan of those 8 runs", PURE),
-    Work("merge_filter", "the same, 2 columns and a filter on a value", PURE),
+    Work("merge_first", "the same, nothing merged before", PURE),
+    Work(
+        "merge_filter",
+        "merge-on-read scan of those 8 runs, 2 columns and a filter on a value",
+        PURE,
+    ),
     Work("key_range", "the same, all columns of 1,000 keys in a row", PURE),
     Work("sum_scan", "the same runs, merge engine aggregation: sum, max, last value", PURE),
     Work("partial_scan", "the same runs, merge engine partial-update, a sequence group"),

@@ -88,5 +88,6 @@ if __name__ == "__main__":
             "java_scan": java_scan,
             "key_write": key_write,
             "merge_scan": merge_scan,
+            "merge_first": merge_scan,
         }
     )

@@ -13,6 +13,7 @@ from benchmarks.engine_side import FEW_KEYS, LIMIT, MANY_PARTITIONS, PARTITIONS,
 from benchmarks.hashing import assign_keys, hash_int, hash_text
 from benchmarks.rows import rows as random_rows
 from paimonlab.metadata.manifest_cache import shared_cache
+from paimonlab.read.mask_cache import shared_masks
 
 FEW_WARM = 2
 """Commits before those that are timed: the first makes lookup stores."""
@@ -106,6 +107,16 @@ def upsert(task: Task) -> tuple[list[float], object]:
 def merge_scan(task: Task) -> tuple[list[float], object]:
     table = _open(task, "merge")
     return timed(task, lambda _: table.scan().to_arrow().num_rows, warm=1)
+
+
+def merge_first(task: Task) -> tuple[list[float], object]:
+    table = _open(task, "merge")
+
+    def run(_: int) -> int:
+        shared_masks.clear()
+        return table.scan().to_arrow().num_rows
+
+    return timed(task, run, warm=1)
 
 
 def merge_filter(task: Task) -> tuple[list[float], object]:
@@ -263,6 +274,7 @@ if __name__ == "__main__":
                 key_write,
                 upsert,
                 merge_scan,
+                merge_first,
                 merge_filter,
                 key_range,
                 sum_scan,
