@@ -23,6 +23,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
 from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.row_tracking import with_stored_tracking, with_tracking
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER
@@ -66,52 +67,127 @@ def change_rows(
     Changed or None
         None if the condition is true for no row.
     """
-    options = definition.options.slice(ChangeOptions)
-    return _Work(definition, store, statement, snapshot, options).changed()
+    change = AppendChange(definition, store, snapshot, statement.predicate)
+    splits = change.scan.plan().splits
+    total = sum(len(split.files) for split in splits)
+    with new_table_writer(change.written_definition, store) as writer:
+        matches = find_matches(splits, change.read_plan, store.file_io)
+        for done, match in enumerate(matches, start=1):
+            if match.matched.cardinality:
+                change.take(match)
+                _write_again(change, match, statement, writer, store)
+            statement.report(done, total, "files")
+        if change.is_empty:
+            return None
+        written = writer.prepare_commit()
+    return Changed(change.messages(written), are_of_rows_read=False)
 
 
-class _Work:
-    """One run of a statement."""
+def _write_again(
+    change: AppendChange,
+    match: FileMatch,
+    statement: Statement,
+    writer: TableWriter,
+    store: TableStore,
+) -> None:
+    """Write the rows of a file that stay, and those that are updated."""
+    assignments = statement.assignments
+    only_matched = match.is_whole or not change.replaces_file(match)
+    if assignments is None and only_matched:
+        return
+    parts = divided_rows(match, change.read_plan, store.file_io, only_matched=only_matched)
+    for rows, is_matched in parts:
+        mask = arrow_array(is_matched)
+        stays = rows.filter(pc.invert(mask))
+        if stays.num_rows:
+            writer.write(stays)
+        hit = rows.filter(mask)
+        if assignments is not None and hit.num_rows:
+            writer.write(_updated(change.options, assignments.applied(hit)))
+
+
+def _updated(options: ChangeOptions, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Forget when rows were written last: that is the snapshot that comes now."""
+    column_index = rows.schema.get_field_index(SEQUENCE_NUMBER)
+    if not options.tracks_rows or column_index < 0:
+        return rows
+    return rows.set_column(column_index, SEQUENCE_NUMBER, pa.nulls(len(rows), pa.int64()))
+
+
+class AppendChange:
+    """What becomes of the files of an append table of which some rows go.
+
+    Takes the rows that go file by file, and says in the end what to commit.
+    """
 
     def __init__(
         self,
         definition: TableDefinition,
         store: TableStore,
-        statement: Statement,
         snapshot: Snapshot,
-        options: ChangeOptions,
+        predicate: Predicate | None,
     ) -> None:
         self._definition = definition
         self._store = store
-        self._statement = statement
         self._snapshot = snapshot
-        self._options = options
+        self.options = definition.options.slice(ChangeOptions)
         # Rows that are written again keep their ids: the file has them.
-        schema = with_tracking(definition.schema) if options.tracks_rows else definition.schema
-        self._scan = Scan(
+        is_tracked = self.options.tracks_rows
+        schema = with_tracking(definition.schema) if is_tracked else definition.schema
+        self.scan = Scan(
             definition=definition,
             store=store,
             snapshot=snapshot,
             schema=schema,
             columns=schema.field_names,
-            predicate=statement.predicate,
+            predicate=predicate,
             limit=None,
         )
-        self._read: ReadPlan = self._scan.read_plan()
+        self.read_plan: ReadPlan = self.scan.read_plan()
         self._buckets: dict[BucketKey, _Bucket] = {}
 
-    def changed(self) -> Changed | None:
-        splits = self._scan.plan().splits
-        total = sum(len(split.files) for split in splits)
-        with self._new_writer() as writer:
-            matches = find_matches(splits, self._read, self._store.file_io)
-            for done, match in enumerate(matches, start=1):
-                if match.matched.cardinality:
-                    self._change(match, writer)
-                self._statement.report(done, total, "files")
-            if not self._buckets:
-                return None
-            written = writer.prepare_commit()
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row goes."""
+        return not self._buckets
+
+    @property
+    def written_definition(self) -> TableDefinition:
+        """How rows are written again: with their ids, where they have some."""
+        if not self.options.tracks_rows:
+            return self._definition
+        return replace(self._definition, schema=with_stored_tracking(self._definition.schema))
+
+    def replaces_file(self, match: FileMatch) -> bool:
+        """Whether the file itself goes, so that its other rows have to be written again."""
+        return match.is_whole or not self.options.by_vector
+
+    def take(self, match: FileMatch) -> None:
+        """Let the rows of a file go that are matched."""
+        split, file = match.split, match.file
+        bucket = self._buckets.setdefault((split.partition, split.bucket), _Bucket(match))
+        if self.replaces_file(match):
+            bucket.deleted.append(file)
+            if split.has_deletions:
+                bucket.vectors[file.file_name] = None
+            return
+        (before,) = read_deletion_vectors(
+            split.deletion_files or (None,),
+            self.read_plan,
+            self._store.file_io,
+            snapshot_id=split.snapshot_id,
+        )
+        both = match.matched if before is None else before | match.matched
+        bucket.vectors[file.file_name] = both
+
+    def messages(self, written: Sequence[CommitMessage]) -> list[CommitMessage]:
+        """Write deletion vectors; return what to commit.
+
+        Parameters
+        ----------
+        written
+            Messages of the rows that were written, to be deleted if this fails.
+        """
         deletions: list[CommitMessage] = []
         try:
             deletions.extend(map(self._message, self._buckets.values()))
@@ -122,52 +198,7 @@ class _Work:
                 self._store.file_io,
             )
             raise
-        return Changed([*written, *deletions], are_of_rows_read=False)
-
-    def _new_writer(self) -> TableWriter:
-        if not self._options.tracks_rows:
-            return new_table_writer(self._definition, self._store)
-        written = with_stored_tracking(self._definition.schema)
-        return new_table_writer(replace(self._definition, schema=written), self._store)
-
-    def _change(self, match: FileMatch, writer: TableWriter) -> None:
-        split, file = match.split, match.file
-        bucket = self._buckets.setdefault((split.partition, split.bucket), _Bucket(match))
-        assignments = self._statement.assignments
-        goes = match.is_whole or not self._options.by_vector
-        if goes:
-            bucket.deleted.append(file)
-            if split.has_deletions:
-                bucket.vectors[file.file_name] = None
-        else:
-            (before,) = read_deletion_vectors(
-                split.deletion_files or (None,),
-                self._read,
-                self._store.file_io,
-                snapshot_id=split.snapshot_id,
-            )
-            both = match.matched if before is None else before | match.matched
-            bucket.vectors[file.file_name] = both
-        if assignments is None and (match.is_whole or not goes):
-            return
-        parts = divided_rows(
-            match, self._read, self._store.file_io, only_matched=match.is_whole or not goes
-        )
-        for rows, is_matched in parts:
-            mask = arrow_array(is_matched)
-            stays = rows.filter(pc.invert(mask))
-            if stays.num_rows:
-                writer.write(stays)
-            hit = rows.filter(mask)
-            if assignments is not None and hit.num_rows:
-                writer.write(self._updated(assignments.applied(hit)))
-
-    def _updated(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Forget when rows were written last: that is the snapshot that comes now."""
-        column_index = rows.schema.get_field_index(SEQUENCE_NUMBER)
-        if not self._options.tracks_rows or column_index < 0:
-            return rows
-        return rows.set_column(column_index, SEQUENCE_NUMBER, pa.nulls(len(rows), pa.int64()))
+        return [*written, *deletions]
 
     def _message(self, bucket: _Bucket) -> CommitMessage:
         split = bucket.match.split
@@ -196,7 +227,7 @@ class _Work:
     @cached_property
     def _vectors(self) -> VectorWriter:
         options = self._definition.options.slice(IndexFileOptions)
-        return VectorWriter(self._read, options, self._store.file_io)
+        return VectorWriter(self.read_plan, options, self._store.file_io)
 
     @cached_property
     def _index_files(self) -> dict[BucketKey, list[IndexManifestEntry]]:
@@ -223,6 +254,6 @@ class _Work:
         if not files:
             return []
         names = arrow_array([file.file_name for file in files], pa.large_string())
-        entries = self._scan.plan().files
+        entries = self.scan.plan().files
         named_entries = entries.filter(pc.is_in(entries["file_name"], names))
         return [entry.file for entry in table_to_entries(named_entries)]

@@ -72,6 +72,8 @@ class Changed:
     messages: Sequence[CommitMessage]
     are_of_rows_read: bool
     """Whether new rows may only be committed if nobody wrote into their buckets since."""
+    user: str | None = None
+    """Who commits; None: a new user."""
 
 
 def run(
@@ -129,7 +131,7 @@ def _commit(
 ) -> Snapshot | None:
     return committer_of(definition, store).append(
         changed.messages,
-        user=new_user(definition.options),
+        user=changed.user or new_user(definition.options),
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
         checked_id=snapshot.id,
