@@ -104,13 +104,13 @@ def test_an_error_in_a_batch_is_told_as_itself(
 
     def each(batch: DataFrame, _: int) -> None:
         try:
-            batch.sparkSession.sql("DELETE FROM paimon.db.t")
+            batch.sparkSession.sql("DELETE FROM paimon.db.`t$files`")
         except UnsupportedError as error:
             errors.append(error)
 
     run_batches(spark, tmp_path, each)
 
-    assert [str(error).split(" is ")[0] for error in errors] == ["DELETE FROM db.t"]
+    assert [str(error).split(" is ")[0] for error in errors] == ["DELETE FROM paimon.db.`t$files`"]
 
 
 def test_a_clone_has_every_catalog_of_its_session_and_no_other(

@@ -7,7 +7,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import PaimonError, SchemaError, UnsupportedError
+from paimonlab.errors import PaimonError, SchemaError
 from paimonlab.spark import connect
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
@@ -19,7 +19,6 @@ PARTITIONED BY (dt)
 COMMENT 'all orders'
 TBLPROPERTIES ('primary-key' = 'id,dt', 'bucket' = '4')
 """
-MERGE = "MERGE INTO paimon.db.orders t USING paimon.db.orders s ON t.id = s.id"
 
 
 def rows(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:
@@ -446,13 +445,6 @@ def test_all_changes_of_a_statement_happen_or_none(spark: SparkSession, catalog:
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE paimon.db.orders SET note = 'x'",
-        "DELETE FROM paimon.db.orders WHERE id = 1",
-        "DELETE FROM paimon.db.orders",
-        f"{MERGE} WHEN MATCHED THEN DELETE",
-        f"{MERGE} WHEN MATCHED THEN UPDATE SET note = 'x' WHEN NOT MATCHED THEN INSERT *",
-        f"{MERGE} WHEN NOT MATCHED THEN INSERT *",
-        "TRUNCATE TABLE paimon.db.orders",
         "ANALYZE TABLE paimon.db.orders COMPUTE STATISTICS",
         "CREATE OR REPLACE TABLE paimon.db.orders (id INT)",
         "REPLACE TABLE paimon.db.orders (id INT)",
@@ -483,17 +475,6 @@ def test_a_statement_that_is_not_there_is_refused_loudly(
     assert catalog.databases() == ["db"]
     assert catalog.tables("db") == ["orders"]
     assert plain_table(catalog).snapshot is None
-
-
-@pytest.mark.parametrize("verb", ["UPDATE db.orders", "DELETE FROM db.orders"])
-def test_row_level_statements_are_refused_by_name(
-    verb: str, spark: SparkSession, catalog: Catalog
-) -> None:
-    spark.sql(ORDERS)
-    sql = verb.replace("db.", "paimon.db.") + (" SET note = 'x'" if "UPDATE" in verb else "")
-
-    with pytest.raises(UnsupportedError, match=verb):
-        spark.sql(sql)
 
 
 def test_dropping_takes_the_table_away(spark: SparkSession, catalog: Catalog) -> None:

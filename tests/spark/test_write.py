@@ -393,26 +393,6 @@ def test_an_insert_can_be_cancelled(keyed: Table, spark: SparkSession) -> None:
     assert spark.sql("SELECT count(*) FROM paimon.db.k").collect()[0][0] == 0
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM paimon.db.k WHERE id = 1",
-        "UPDATE paimon.db.k SET v = 1 WHERE id = 1",
-        "MERGE INTO paimon.db.k t USING paimon.db.k s ON t.id = s.id WHEN MATCHED THEN DELETE",
-        "TRUNCATE TABLE paimon.db.k",
-    ],
-)
-def test_row_level_statements_are_refused(
-    keyed: Table, spark: SparkSession, statement: str
-) -> None:
-    spark.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 10)")
-
-    with pytest.raises(Exception, match=r"(?i)not support|unsupported"):
-        spark.sql(statement)
-
-    assert rows(keyed) == [(1, "x", 10)]
-
-
 def test_an_option_that_is_not_there_yet_refuses_the_write(
     catalog: Catalog, spark: SparkSession
 ) -> None:

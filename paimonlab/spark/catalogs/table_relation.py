@@ -3,7 +3,8 @@
 It cannot be read: a SELECT gets a view over Spark's own Parquet scan
 (`paimonlab.spark.reading.relation`).
 Row-level operations are deliberately not declared: Spark 4.2 and 4.3 lose rows without an error
-when such an operation writes through Python; without the declaration they refuse the statement.
+when such an operation writes through Python. DELETE, UPDATE and MERGE INTO are commands of ours
+(`paimonlab.spark.rows`).
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.errors import ReadOnlyError, UnsupportedError
+from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.rows.rewriting import Target
 from paimonlab.spark.values.defaults import default_sql
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spark.writing import write
 from paimonlab.spark.writing.partitions import Partitions
-from paimonlab.storage import ReadOnlyFileIO
-from paimonlab.table.inside import store_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -31,7 +31,7 @@ _DEFAULT_KEYS = ("CURRENT_DEFAULT", "EXISTS_DEFAULT")
 """Metadata where Spark looks for the default of a column."""
 
 
-class TableRelation(Proxy):
+class TableRelation(Target):
     """A table to be written, described or altered."""
 
     class Java:
@@ -39,13 +39,12 @@ class TableRelation(Proxy):
 
         implements = [  # noqa: RUF012
             CONNECTOR + "catalog.SupportsWrite",
+            CONNECTOR + "catalog.TruncatableTable",
             CONNECTOR + "catalog.SupportsAtomicPartitionManagement",
         ]
 
     def __init__(self, bridge: Bridge, catalog: str, table: Table) -> None:
-        super().__init__(bridge)
-        self._catalog = catalog
-        self._table = table
+        super().__init__(bridge, catalog, table)
         self._partitions = Partitions(bridge, table)
 
     def name(self) -> str:
@@ -90,9 +89,8 @@ class TableRelation(Proxy):
 
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""
-        if isinstance(store_of(self._table).file_io, ReadOnlyFileIO):
-            raise ReadOnlyError(f"writing to {self._table.name}")
-        return write.write_builder(self._bridge, self._table, definition, catalog=self._catalog)
+        table = self._writable("writing to")
+        return write.write_builder(self._bridge, table, definition, catalog=self._catalog)
 
     def partitionSchema(self) -> Any:
         """Return the partition columns."""
@@ -131,11 +129,28 @@ class TableRelation(Proxy):
 
     purgePartitions = purgePartition
 
-    def truncatePartition(self, *_: Any) -> None:
-        """Refuse: the statement to use is another one."""
-        raise UnsupportedError("TRUNCATE TABLE … PARTITION", "use ALTER TABLE … DROP PARTITION")
+    def supportedCustomMetrics(self) -> Any:
+        """Return none."""
+        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
 
-    truncatePartitions = truncatePartition
+    def reportDriverMetrics(self) -> Any:
+        """Return none, when rows were removed."""
+        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
+
+    def truncateTable(self, *_: Any) -> bool:
+        """Remove all rows, in one commit; Spark 4.3 also tells about the statement."""
+        self._writable("TRUNCATE TABLE").truncate()
+        return True
+
+    def truncatePartition(self, values: Any) -> bool:
+        """Remove the rows of one partition."""
+        self._writable("TRUNCATE TABLE")
+        return self._partitions.drop([values])
+
+    def truncatePartitions(self, values: Sequence[Any]) -> bool:
+        """Remove the rows of partitions, in one commit."""
+        self._writable("TRUNCATE TABLE")
+        return self._partitions.drop(list(values))
 
     def renamePartition(self, *_: Any) -> None:
         """Refuse: partition values are in the rows."""

@@ -151,10 +151,6 @@ class Bridge:
         """Return a ``java.util.Map`` of text, in one call."""
         return dict(json.loads(self._json_mapper.writeValueAsString(java_map)))
 
-    def names_of_set(self, java_set: Any) -> frozenset[str]:
-        """Return the names of a ``java.util.Set`` of constants, in one call."""
-        return frozenset(json.loads(self._json_mapper.writeValueAsString(java_set)))
-
     def from_json(self, class_name: str, text: str) -> Any:
         """Build Java objects from JSON in one call, by their fields (``[La.b.C;`` for arrays)."""
         return self._json_mapper.readValue(text, self.jvm.java.lang.Class.forName(class_name))

@@ -49,13 +49,13 @@ def call_static(
         Each a column and the name of its type: bigint, binary, double, float or int.
     """
     invoke = bridge.java_class(_EXPRESSIONS + "objects.StaticInvoke")
-    return _column(
+    return column_of(
         bridge,
         invoke(
             bridge.jvm.java.lang.Class.forName(class_name),
             bridge.java_type(result),
             method,
-            bridge.seq([_expression(bridge, column) for column, _ in arguments]),
+            bridge.seq([expression_of(bridge, column) for column, _ in arguments]),
             bridge.seq([bridge.java_type(_TYPES[name]) for _, name in arguments]),
             *(_NULL_IF_ARGUMENT_IS, _NULL_OTHERWISE, _DETERMINISTIC),
             bridge.none(),
@@ -66,12 +66,14 @@ def call_static(
 def unscaled(bridge: Bridge, decimal: Column) -> Column:
     """Return the digits of a DECIMAL of at most 18 as BIGINT: 1.20 is 120."""
     value = bridge.java_class(_EXPRESSIONS + "UnscaledValue")
-    return _column(bridge, value(_expression(bridge, decimal)))
+    return column_of(bridge, value(expression_of(bridge, decimal)))
 
 
-def _expression(bridge: Bridge, column: Column) -> Any:
+def expression_of(bridge: Bridge, column: Column) -> Any:
+    """Return the Catalyst expression of a column."""
     return bridge.java_class(_EXPRESSION_UTILS).expression(column._jc)
 
 
-def _column(bridge: Bridge, expression: Any) -> Column:
+def column_of(bridge: Bridge, expression: Any) -> Column:
+    """Make a column of a Catalyst expression."""
     return ClassicColumn(bridge.java_class(_EXPRESSION_UTILS).column(expression))

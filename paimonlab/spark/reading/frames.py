@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, functions
 from pyspark.sql import types as st
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.arrow_scan import arrow_frame
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
@@ -41,11 +43,32 @@ _SCAN_OPTIONS = {
 }
 
 
-def read_frame(bridge: Bridge, scan: Scan) -> DataFrame:
-    """Make a DataFrame of a scan; the scan's own columns, predicate and limit do not matter."""
+def read_frame(bridge: Bridge, scan: Scan, places: Sequence[Column] = ()) -> DataFrame:
+    """Make a DataFrame of a scan; the scan's own columns, predicate and limit do not matter.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    scan
+        What to read.
+    places
+        Columns of Spark's file metadata (``_metadata``) to add.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are ``places`` and our reader has to read some files, which does not know them.
+    """
     snapshot = SnapshotScan(scan, abilities(bridge, scan.schema))
-    frames = [_native_frame(bridge, snapshot, shape) for shape in snapshot.shapes]
+    frames = [_native_frame(bridge, snapshot, shape, places) for shape in snapshot.shapes]
     if snapshot.needs_arrow:
+        if places:
+            raise UnsupportedError(
+                "a statement of Spark that changes rows of files which Spark cannot read itself",
+                f"use delete and update of the Table of {scan.definition.name} in Python, or "
+                "compact the table first",
+            )
         frames.append(arrow_frame(bridge, snapshot))
     return functools.reduce(DataFrame.union, frames)
 
@@ -68,7 +91,9 @@ def abilities(bridge: Bridge, schema: TableSchema) -> Abilities:
     )
 
 
-def _native_frame(bridge: Bridge, snapshot: SnapshotScan, shape: FileShape) -> DataFrame:
+def _native_frame(
+    bridge: Bridge, snapshot: SnapshotScan, shape: FileShape, places: Sequence[Column]
+) -> DataFrame:
     masked = snapshot.needs_masks(shape)
     relation = bridge.java_class(_RELATION)(
         SnapshotFileIndex(bridge, snapshot, shape),
@@ -82,7 +107,7 @@ def _native_frame(bridge: Bridge, snapshot: SnapshotScan, shape: FileShape) -> D
     frame = DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark)
     if masked:
         frame = frame.where(is_winner(bridge))
-    return frame.select(*map(_read_column, shape))
+    return frame.select(*map(_read_column, shape), *places)
 
 
 def _file_schema(shape: FileShape) -> st.StructType:

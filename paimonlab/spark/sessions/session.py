@@ -23,6 +23,7 @@ from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
 from paimonlab.storage.forks import delete_at_exit, renew_in_children
@@ -129,6 +130,7 @@ def connect(
     bridge = Bridge(active)
     register(bridge, catalog, opened)
     share_with_clones(bridge)
+    rewrite_statements(bridge)
     return active
 
 

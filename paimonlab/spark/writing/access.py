@@ -1,8 +1,4 @@
-"""Which statements may write to a table: refuses those that would fail obscurely or not at all.
-
-Spark says with which privileges it opens a table for writing. INSERT INTO asks for INSERT, INSERT
-OVERWRITE for INSERT and DELETE; UPDATE, DELETE and MERGE ask for others.
-"""
+"""Which statements and options are refused: those that would fail obscurely or not at all."""
 
 from __future__ import annotations
 
@@ -10,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from py4j.java_collections import JavaMap, JavaSet
-from py4j.java_gateway import JavaObject
+from py4j.java_collections import JavaMap
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
@@ -26,7 +21,7 @@ REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - set(TRAVEL_OPTIONS)))
 
 
 def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse row-level statements, and read options that would have no effect.
+    """Refuse read options that would have no effect.
 
     Parameters
     ----------
@@ -40,15 +35,11 @@ def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None
     Raises
     ------
     UnsupportedError
-        Names the statement or the option.
+        Names the option.
     """
     for argument in arguments:
-        if isinstance(argument, JavaSet):
-            _check_privileges(table, bridge.names_of_set(argument))
-        elif isinstance(argument, JavaMap):
+        if isinstance(argument, JavaMap):
             check_options(table, bridge.texts_of_map(argument))
-        elif isinstance(argument, JavaObject):
-            _check_privileges(table, bridge.names_of_set(argument.writePrivileges()))
 
 
 def read_options(bridge: Bridge, arguments: tuple[Any, ...]) -> dict[str, str]:
@@ -88,17 +79,3 @@ def check_statement(sql: str) -> None:
             f"ALTER TABLE … {constraint['verb'].upper()} CONSTRAINT",
             "a Paimon table has its primary key and NOT NULL, no other constraints",
         )
-
-
-def _check_privileges(table: str, privileges: frozenset[str]) -> None:
-    if "UPDATE" in privileges:
-        statement = "MERGE INTO" if privileges - {"UPDATE"} else "UPDATE"
-    elif privileges == {"DELETE"}:
-        statement = "DELETE FROM"
-    else:
-        return
-    raise UnsupportedError(
-        f"{statement} {table}",
-        "in Python there are table.delete and table.update; in SQL insert rows with the same "
-        "primary key to replace them, or ALTER TABLE … DROP PARTITION",
-    )

@@ -55,10 +55,11 @@ class WriteTask:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write the rows of one task; yields one row with the pickled `TaskOutcome`."""
         yield pa.RecordBatch.from_pydict(
-            {MESSAGE_COLUMN: [pickle.dumps(self._outcome(batches))]}, schema=_RESULT
+            {MESSAGE_COLUMN: [pickle.dumps(self.outcome(batches))]}, schema=_RESULT
         )
 
-    def _outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
+    def outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
+        """Write the rows of one task; an error of ours is part of what comes back."""
         try:
             router = self.routing(self.plan) if self.routing is not None else None
             with TableWriter(

@@ -162,6 +162,11 @@ def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -
     given = {key: item for key, item in every.items() if key.lower() not in OPTIONS_OF_SPARK}
     check_options(table.name, given)
     check_known(given)
+    return with_session_options(bridge, table, catalog)
+
+
+def with_session_options(bridge: Bridge, table: Table, catalog: str) -> Table:
+    """Put the options of the session for writes on top of those of a table."""
     name = (catalog, table.identifier.database, table.identifier.table)
     of_session = options_of(session_options(bridge, name), table, writes=True)
     return with_definition(table, definition_of(table).with_options(of_session))

@@ -1,0 +1,1 @@
+"""DELETE, UPDATE and MERGE INTO: what Spark resolved is run as jobs of ours."""

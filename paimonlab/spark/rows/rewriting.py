@@ -1,0 +1,133 @@
+"""From a statement that Spark resolved to the command that runs it."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import LongType, StructType
+
+from paimonlab.errors import ReadOnlyError, UnsupportedError
+from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.rows.changes import read_as
+from paimonlab.spark.rows.java_classes import Work, install_rule, java_classes
+from paimonlab.spark.rows.running import RunningStatement, result_columns, result_values
+from paimonlab.spark.rows.statements import read_statement, target_of
+from paimonlab.spark.session_options import options_of, session_options
+from paimonlab.spark.writing.write import with_session_options
+from paimonlab.storage import ReadOnlyFileIO
+from paimonlab.table.inside import store_of
+
+if TYPE_CHECKING:
+    from paimonlab.table.table import Table
+
+_STATEMENTS = {
+    "DeleteFromTable": "DELETE FROM",
+    "MergeIntoTable": "MERGE INTO",
+    "UpdateTable": "UPDATE",
+}
+_targets: weakref.WeakValueDictionary[int, Target] = weakref.WeakValueDictionary()
+"""Tables that Spark has opened to write to, by their hash codes."""
+
+
+class Target(Proxy):
+    """Base of the relations that statements change rows of."""
+
+    def __init__(self, bridge: Bridge, catalog: str, table: Table) -> None:
+        super().__init__(bridge)
+        self._catalog = catalog
+        self._table = table
+        _targets[self.hashCode()] = self
+
+    def _writable(self, what: str) -> Table:
+        """Return the table, if its catalog allows changes; ``what`` is for the message."""
+        if isinstance(store_of(self._table).file_io, ReadOnlyFileIO):
+            raise ReadOnlyError(f"{what} {self._table.name}")
+        return self._table
+
+    def _running(self, plan: Any, relation: Any) -> RunningStatement:
+        """Read a statement on this table, which it knows as ``relation``."""
+        readings = _Readings(self._bridge, self._table)
+        readings.of_target = f"View ({relation.name()}," in str(plan.toString())
+        reading = java_classes(self._bridge).reading
+        function = reading.newInstance(self._bridge.list([relation, readings]).toArray())
+        statement = read_statement(self._bridge, plan.transformUpWithSubqueries(function))
+        writable = self._writable(statement.name)
+        table = with_session_options(self._bridge, writable, self._catalog)
+        snapshot = table.snapshot
+        planned_id = 0 if snapshot is None else snapshot.id
+        running = RunningStatement(
+            self._bridge, table, statement, planned_id, reads_itself=readings.of_target
+        )
+        running.check()
+        return running
+
+
+def rewrite_statements(bridge: Bridge) -> None:
+    """Let the session run DELETE, UPDATE and MERGE INTO on tables of ours."""
+    install_rule(bridge, _Rewrite(bridge))
+
+
+class _Rewrite(Proxy):
+    """Turns statements into commands."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["scala.Function1"]  # noqa: RUF012
+
+    def apply(self, plan: Any) -> Any:
+        """Return the command; nothing is run yet."""
+        relation = target_of(self._bridge, plan)
+        target = _targets.get(int(relation.table().hashCode()))
+        if target is None:
+            raise UnsupportedError(
+                f"{_STATEMENTS[plan.getClass().getSimpleName()]} {relation.name()}",
+                "only rows of tables can be changed",
+            )
+        return _command(self._bridge, target._running(plan, relation))
+
+
+class _Readings(Proxy):
+    """Says how a table is read that a statement names besides its target.
+
+    The analyzer gives all mentions of a table the object that it loaded first, so they may be
+    relations that can only be written.
+    """
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["scala.Function1"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, target: Table) -> None:
+        super().__init__(bridge)
+        self._target = target
+        self.of_target = False
+        """Whether the target itself was among them."""
+
+    def apply(self, relation: Any) -> Any:
+        """Return a plan with the columns of a relation."""
+        found = _targets.get(int(relation.table().hashCode()))
+        if found is None:
+            raise UnsupportedError(f"a statement that reads {relation.name()}")
+        table = found._table
+        self.of_target |= table.path == self._target.path
+        identifier = table.identifier
+        name = (found._catalog, identifier.database, identifier.table)
+        scan = table.scan(options=options_of(session_options(self._bridge, name), table))
+        return read_as(self._bridge, relation, scan)._jdf.queryExecution().analyzed()
+
+
+def _command(bridge: Bridge, running: RunningStatement) -> Any:
+    schema = StructType()
+    for name in result_columns(running.statement):
+        schema = schema.add(name, LongType(), nullable=False)
+    utilities = bridge.java_class("org.apache.spark.sql.catalyst.types.DataTypeUtils")
+    columns = utilities.toAttributes(bridge.java_schema(schema))
+
+    def run() -> str:
+        return result_values(running.statement, running.run())
+
+    arguments = bridge.list([Work(bridge, run), running.statement.text, columns])
+    return java_classes(bridge).command.newInstance(arguments.toArray())

@@ -1,0 +1,297 @@
+"""Running a row-level statement: executors find, write and rewrite rows, the driver commits.
+
+A statement is made of a snapshot, which the commit names: where others changed meanwhile what it
+read, it runs again from the snapshot that is there then.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from pyspark.sql import functions
+
+from paimonlab.errors import FilesConflictError, PaimonError, UnsupportedError
+from paimonlab.formats.deletion_vectors import DeletionVector
+from paimonlab.read.deletions import surviving_rows
+from paimonlab.read.matches import FileMatch
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.rows.changes import changed_rows
+from paimonlab.spark.rows.executor_changes import (
+    RESULT_COLUMN,
+    ChangeOutcome,
+    ChangeTask,
+    Positions,
+    RewriteTask,
+    several_source_rows,
+)
+from paimonlab.spark.rows.statements import RowStatement, check_keys_stay
+from paimonlab.spark.shipping import ship
+from paimonlab.spark.writing.commits import commit_rows, discard
+from paimonlab.spark.writing.executor_write import WriteTask, messages_of
+from paimonlab.spark.writing.shuffle import shuffled
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.changing import append, keyed
+from paimonlab.table.changing.statement import Changed, Statement, run
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.compacting.after_write import compact_written
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans.write import write_plan
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.table import Table
+from paimonlab.write.merge_clauses import Action, allows_many_source_rows
+
+_ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
+"""A statement changes rows that wait for compaction, too, or it would lose changes."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """Rows that a statement changed."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+    @property
+    def affected(self) -> int:
+        """All of them."""
+        return self.inserted + self.updated + self.deleted
+
+
+@dataclass(slots=True)
+class RunningStatement:
+    """A statement on a table of ours."""
+
+    bridge: Bridge
+    table: Table
+    """With the options of the session."""
+    statement: RowStatement
+    planned_id: int = 0
+    """The latest snapshot when the statement was resolved; 0: there was none."""
+    reads_itself: bool = False
+    """Whether its source or a subquery reads the target."""
+    counts: Counts = field(default_factory=Counts)
+    _messages: Sequence[CommitMessage] = ()
+
+    def check(self) -> None:
+        """Check that the table can do what the statement asks for.
+
+        Raises
+        ------
+        UnsupportedError
+            If its merge engine, or an option, makes something else of it.
+        SchemaError
+            If it would give a row another key.
+        """
+        definition = definition_of(self.table)
+        actions = {clause.rule.action for clause in self.statement.clauses}
+        tracking = definition.options.slice(RowTrackingOptions)
+        if tracking.data_evolution or (tracking.row_tracking and actions != {Action.DELETE}):
+            option = "data-evolution.enabled" if tracking.data_evolution else "row-tracking.enabled"
+            raise UnsupportedError(
+                f"{self.statement.text} with {option} = 'true'",
+                "rows would lose their ids; use delete and update of the Table in Python",
+            )
+        if not definition.primary_keys:
+            return
+        if Action.DELETE in actions:
+            keyed.check_delete(definition)
+        if Action.UPDATE in actions:
+            keyed.check_update(definition, ())
+            check_keys_stay(
+                self.bridge, self.statement, definition.primary_keys, definition.partition_keys
+            )
+
+    def run(self) -> Counts:
+        """Change the rows and commit.
+
+        Raises
+        ------
+        FilesConflictError, SnapshotExpiredError
+            If others were faster four times.
+        DataError
+            If several rows of the source match one row of the target, or a value does not fit.
+        """
+        self.check()
+        definition, store = definition_of(self.table), store_of(self.table)
+        if store.snapshots.latest() is None:
+            self._run_on_nothing()
+        elif self.statement.is_everything:
+            self.counts = Counts(deleted=self.table.scan().count())
+            self.table.truncate()
+        else:
+            snapshot = run(definition, store, Statement(predicate=None), self._changed)
+            if snapshot is not None:  # executors leave compaction to the driver
+                compact_written(definition, store, self._messages, snapshot)
+        return self.counts
+
+    def _run_on_nothing(self) -> None:
+        if all(clause.rule.action is not Action.INSERT for clause in self.statement.clauses):
+            return
+        user = new_user(definition_of(self.table).options)
+        outcomes = self._tasks(None, user)
+        commit_rows(self.table, self._written(outcomes), seen=None, user=user)
+
+    def _changed(self, snapshot: Snapshot) -> Changed | None:
+        if self.reads_itself and snapshot.id != self.planned_id:
+            problem = (
+                f"the statement reads the table it changes, at snapshot {self.planned_id}, and "
+                "others have changed it since. Run the statement again."
+            )
+            raise FilesConflictError(self.table.name, snapshot.id, (), problem)
+        user = new_user(definition_of(self.table).options)
+        self.counts = Counts()
+        outcomes = self._tasks(snapshot, user)
+        messages = self._written(outcomes)
+        is_keyed = bool(self.table.primary_keys)
+        try:
+            if not is_keyed:
+                messages = self._with_files_changed(snapshot, outcomes, messages)
+        except BaseException:
+            discard(self.table, messages)
+            raise
+        if not messages:
+            return None
+        self._messages = messages
+        return Changed(messages, are_of_rows_read=is_keyed, user=user)
+
+    def _tasks(self, snapshot: Snapshot | None, user: str) -> list[ChangeOutcome]:
+        """Write the new rows, and learn which rows go."""
+        bridge, table = self.bridge, self.table
+        ship(bridge.spark.sparkContext)
+        definition, store = definition_of(table), store_of(table)
+        scan = Scan(
+            definition=definition.with_options(_ALL_ROWS) if table.primary_keys else definition,
+            store=store,
+            snapshot=snapshot,
+            schema=definition.schema,
+            columns=definition.schema.field_names,
+            predicate=None,
+            limit=None,
+        )
+        rows = changed_rows(bridge, self.statement, scan)
+        plan = write_plan(definition, store.layout)
+        divided = shuffled(bridge, rows, table, snapshot, replaces=False)
+        is_numbered = plan.bucket_mode not in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
+        numbers = table.sequence_numbers() if is_numbered else None
+        task = ChangeTask(
+            WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user),
+            is_keyed=bool(table.primary_keys),
+            checks_keys=self._checks_sources,
+            counts_keys=self.statement.source is not None and not self._checks_sources,
+        )
+        pickled = divided.rows.mapInArrow(task, f"{RESULT_COLUMN} binary").collect()
+        return [pickle.loads(row[RESULT_COLUMN]) for row in pickled]  # noqa: S301 - our own tasks
+
+    @property
+    def _checks_sources(self) -> bool:
+        statement = self.statement
+        return statement.source is not None and not allows_many_source_rows(statement.rules)
+
+    def _written(self, outcomes: Sequence[ChangeOutcome]) -> list[CommitMessage]:
+        messages, error = messages_of([pickle.dumps(outcome.written) for outcome in outcomes])
+        if error is not None:
+            discard(self.table, messages)
+            raise error
+        totals = np.sum([outcome.counts for outcome in outcomes], axis=0, initial=0)
+        by_kind = totals.tolist() if len(outcomes) else [0] * 4
+        self.counts = Counts(
+            inserted=by_kind[RowKind.INSERT],
+            updated=by_kind[RowKind.UPDATE_AFTER],
+            deleted=by_kind[RowKind.DELETE],
+        )
+        return messages
+
+    def _with_files_changed(
+        self, snapshot: Snapshot, outcomes: Sequence[ChangeOutcome], written: list[CommitMessage]
+    ) -> list[CommitMessage]:
+        """Let the rows go that were deleted or updated: by vector, or by rewriting files."""
+        by_file = self._positions(outcomes)
+        if not by_file:
+            return written
+        definition, store = definition_of(self.table), store_of(self.table)
+        change = append.AppendChange(definition, store, snapshot, None)
+        again = []
+        for split in change.scan.plan().splits:
+            for file in split.files:
+                if file.file_name not in by_file:
+                    continue
+                one = split.with_files(file.__eq__)
+                (survivors,) = surviving_rows(one, change.read_plan, store.file_io)
+                alive = file.row_count if survivors is None else int(np.count_nonzero(survivors))
+                match = FileMatch(one, by_file.pop(file.file_name), alive)
+                change.take(match)
+                if change.replaces_file(match) and not match.is_whole:
+                    again.append(match)
+        assert not by_file, f"files {sorted(by_file)} are not in snapshot {snapshot.id}"
+        messages = [*written, *self._rewritten(change, again, written)]
+        return change.messages(messages)
+
+    def _positions(self, outcomes: Sequence[ChangeOutcome]) -> dict[str, DeletionVector]:
+        by_file: dict[str, DeletionVector] = {}
+        seen: dict[str, int] = {}
+        for found in (found for outcome in outcomes for found in outcome.positions):
+            vector, name = found.vector, found.file
+            if self._checks_sources and found.example is not None:
+                raise self._several(found, found.example)
+            before = by_file.get(name)
+            by_file[name] = vector if before is None else before | vector
+            seen[name] = seen.get(name, 0) + found.count
+            if self._checks_sources and before is not None:
+                common = np.intersect1d(before.positions(), vector.positions())
+                if len(common):
+                    raise self._several(found, int(common[0]))
+        if not self._checks_sources and self.statement.source is not None:
+            # A row that several source rows delete is one row.
+            self.counts.deleted = sum(vector.cardinality for vector in by_file.values())
+        return by_file
+
+    def _several(self, found: Positions, position: int) -> PaimonError:
+        return several_source_rows(self.table.name, f"row {position} of file {found.file}")
+
+    def _rewritten(
+        self,
+        change: append.AppendChange,
+        matches: Sequence[FileMatch],
+        written: Sequence[CommitMessage],
+    ) -> list[CommitMessage]:
+        if not matches:
+            return []
+        spark = self.bridge.spark
+        store = store_of(self.table)
+        task = RewriteTask(
+            matches,
+            change.read_plan,
+            write_plan(change.written_definition, store.layout),
+            store.file_io,
+        )
+        most = 2 * spark.sparkContext.defaultParallelism
+        numbers = spark.range(0, len(matches), 1, min(len(matches), most))
+        pickled = numbers.select(functions.col("id")).mapInArrow(task, f"{RESULT_COLUMN} binary")
+        messages, error = messages_of([row[RESULT_COLUMN] for row in pickled.collect()])
+        if error is not None:
+            discard(self.table, [*messages, *written])
+            raise error
+        return messages
+
+
+def result_values(statement: RowStatement, counts: Counts) -> str:
+    """Return what the statement answers, as `result_columns` says, with commas between."""
+    values = [counts.affected]
+    if statement.source is not None:
+        values += [counts.updated, counts.deleted, counts.inserted]
+    return ",".join(map(str, values))
+
+
+def result_columns(statement: RowStatement) -> list[str]:
+    """Name the columns of the answer."""
+    if statement.source is None:
+        return ["num_affected_rows"]
+    return ["num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"]

@@ -1,0 +1,229 @@
+"""A resolved DELETE, UPDATE or MERGE INTO of Spark, read as values.
+
+Expressions stay Spark's: they are resolved, and refer to columns of target and source by ids.
+
+Source: apache/spark@v4.3.0 ``DeleteFromTable``, ``UpdateTable``, ``MergeIntoTable``,
+``AssignmentUtils``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paimonlab.errors import SchemaError
+from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge
+from paimonlab.write.merge_clauses import Action, Clause, ClauseKind
+
+_LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+_ACTIONS = {
+    "UpdateAction": Action.UPDATE,
+    "UpdateStarAction": Action.UPDATE,
+    "DeleteAction": Action.DELETE,
+    "InsertAction": Action.INSERT,
+    "InsertStarAction": Action.INSERT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SparkClause:
+    """One clause of a statement."""
+
+    rule: Clause
+    condition: Any | None
+    """A Catalyst expression; None: always."""
+    values: Sequence[Any] = ()
+    """An expression for each column of the target; () for a delete."""
+    assigned: Sequence[tuple[str, Any]] = ()
+    """Columns that the statement names, and their expressions."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatement:
+    """What a statement does to which rows of the target."""
+
+    name: str
+    """``DELETE FROM``, ``UPDATE`` or ``MERGE INTO``."""
+    relation: Any
+    """The target: a ``DataSourceV2Relation``."""
+    clauses: tuple[SparkClause, ...]
+    source: Any | None = None
+    """Plan of the source of a MERGE."""
+    condition: Any | None = None
+    """What joins it to the target."""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it deletes all rows."""
+        (clause, *others) = self.clauses
+        literal: Any = clause.condition
+        return (
+            self.name == "DELETE FROM"
+            and not others
+            and literal.getClass().getSimpleName() == "Literal"
+            and literal.value() is True
+        )
+
+    @property
+    def rules(self) -> tuple[Clause, ...]:
+        """The clauses without expressions."""
+        return tuple(clause.rule for clause in self.clauses)
+
+    @property
+    def text(self) -> str:
+        """What EXPLAIN shows."""
+        target = self.relation.name()
+        return f"{self.name} {target}"
+
+
+def read_statement(bridge: Bridge, plan: Any) -> RowStatement:
+    """Read a resolved plan of Spark.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    plan
+        ``DeleteFromTable``, ``UpdateTable`` or ``MergeIntoTable``.
+    """
+    kind = plan.getClass().getSimpleName()
+    if kind == "MergeIntoTable":
+        return _merge(bridge, plan)
+    relation = _bare(bridge, plan.table())
+    if kind == "DeleteFromTable":
+        condition = plan.condition()
+        rule = Clause(ClauseKind.MATCHED, Action.DELETE, has_condition=True)
+        return RowStatement("DELETE FROM", relation, (SparkClause(rule, condition),))
+    given = plan.condition()
+    condition = given.get() if given.isDefined() else None
+    rule = Clause(ClauseKind.MATCHED, Action.UPDATE, has_condition=condition is not None)
+    clause = _update(bridge, relation, rule, condition, plan.assignments(), is_star=False)
+    return RowStatement("UPDATE", relation, (clause,))
+
+
+def _merge(bridge: Bridge, plan: Any) -> RowStatement:
+    relation = _bare(bridge, plan.targetTable())
+    groups = (
+        (ClauseKind.MATCHED, plan.matchedActions()),
+        (ClauseKind.NOT_MATCHED, plan.notMatchedActions()),
+        (ClauseKind.NOT_MATCHED_BY_SOURCE, plan.notMatchedBySourceActions()),
+    )
+    clauses = tuple(
+        _clause(bridge, relation, kind, action)
+        for kind, actions in groups
+        for action in as_list(bridge, actions)
+    )
+    return RowStatement(
+        "MERGE INTO", relation, clauses, source=plan.sourceTable(), condition=plan.mergeCondition()
+    )
+
+
+def _clause(bridge: Bridge, relation: Any, kind: ClauseKind, action: Any) -> SparkClause:
+    name = action.getClass().getSimpleName()
+    what = _ACTIONS[name]
+    condition = action.condition().get() if action.condition().isDefined() else None
+    rule = Clause(kind, what, has_condition=condition is not None)
+    if what is Action.DELETE:
+        return SparkClause(rule, condition)
+    if what is Action.UPDATE:
+        is_star = bool(action.fromStar()) if hasattr(action, "fromStar") else False
+        return _update(bridge, relation, rule, condition, action.assignments(), is_star=is_star)
+    utilities = bridge.module(ANALYSIS + "AssignmentUtils")
+    aligned = utilities.alignInsertAssignments(relation.output(), action.assignments(), False)  # noqa: FBT003
+    return SparkClause(rule, condition, _values(bridge, aligned))
+
+
+def _update(
+    bridge: Bridge, relation: Any, rule: Clause, condition: Any, assignments: Any, *, is_star: bool
+) -> SparkClause:
+    utilities = bridge.module(ANALYSIS + "AssignmentUtils")
+    aligned = utilities.alignUpdateAssignments(
+        relation.output(),
+        assignments,
+        is_star,
+        False,  # noqa: FBT003 - missing nested fields are not made up
+    )
+    assigned = [
+        (column, assignment.value())
+        for assignment in as_list(bridge, assignments)
+        for column in [_top_column(bridge, assignment.key())]
+    ]
+    return SparkClause(rule, condition, _values(bridge, aligned), assigned)
+
+
+def _top_column(bridge: Bridge, key: Any) -> str:
+    """Return the column that an assignment is to, or to a field of."""
+    while key.getClass().getSimpleName() != "AttributeReference":
+        (key,) = as_list(bridge, key.children())
+    return str(key.name())
+
+
+def _values(bridge: Bridge, assignments: Any) -> list[Any]:
+    return [assignment.value() for assignment in as_list(bridge, assignments)]
+
+
+def check_keys_stay(
+    bridge: Bridge, statement: RowStatement, keys: Sequence[str], partitions: Sequence[str]
+) -> None:
+    """Check that no update moves a row of a primary-key table to another key.
+
+    A key may be given the value that the condition of the MERGE says it has.
+
+    Raises
+    ------
+    SchemaError
+        Names the column.
+    """
+    same = _equalities(bridge, statement.condition) if statement.condition is not None else []
+    for clause in statement.clauses:
+        for name, value in clause.assigned:
+            if name not in keys and name not in partitions:
+                continue
+            is_same = any(
+                key == name and value.semanticEquals(other) for key, other in same
+            ) or _is_column(value, name, statement, bridge)
+            if not is_same:
+                what = "the primary key" if name in keys else "the partition"
+                raise SchemaError(
+                    f"{statement.text}: {name!r} is a column of {what}, which cannot be updated; "
+                    "delete the rows and write new ones"
+                )
+
+
+def _is_column(value: Any, name: str, statement: RowStatement, bridge: Bridge) -> bool:
+    own = {
+        attribute.name(): attribute for attribute in as_list(bridge, statement.relation.output())
+    }
+    return bool(value.semanticEquals(own[name]))
+
+
+def _equalities(bridge: Bridge, condition: Any) -> list[tuple[str, Any]]:
+    """Return the columns that a condition says are equal: by name, both ways round."""
+    kind = condition.getClass().getSimpleName()
+    if kind == "And":
+        left, right = condition.left(), condition.right()
+        return _equalities(bridge, left) + _equalities(bridge, right)
+    if kind not in ("EqualTo", "EqualNullSafe"):
+        return []
+    sides = [condition.left(), condition.right()]
+    return [
+        (str(one.name()), other)
+        for one, other in (sides, sides[::-1])
+        if one.getClass().getSimpleName() == "AttributeReference"
+    ]
+
+
+def target_of(bridge: Bridge, plan: Any) -> Any:
+    """Return the relation that a resolved statement changes: a ``DataSourceV2Relation``."""
+    is_merge = plan.getClass().getSimpleName() == "MergeIntoTable"
+    return _bare(bridge, plan.targetTable() if is_merge else plan.table())
+
+
+def _bare(bridge: Bridge, plan: Any) -> Any:
+    return bridge.module(ANALYSIS + "EliminateSubqueryAliases").apply(plan)
+
+
+def as_list(bridge: Bridge, items: Any) -> list[Any]:
+    """Return the items of a Scala ``Seq``."""
+    return list(bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(items).toArray())

@@ -1,0 +1,345 @@
+"""DELETE, UPDATE, MERGE INTO and TRUNCATE, against what a dictionary says they do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession, functions
+
+import paimonlab as pl
+from paimonlab.catalog import Catalog
+from paimonlab.errors import (
+    DataError,
+    FilesConflictError,
+    ReadOnlyError,
+    SchemaError,
+    UnsupportedError,
+)
+from paimonlab.spark import connect
+from paimonlab.spark.rows.running import RunningStatement
+from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.table import Table
+
+KINDS: dict[str, dict[str, Any]] = {
+    "keyed": {"primary_keys": ["id"], "options": {"bucket": "2"}},
+    "dynamic": {"primary_keys": ["id"]},
+    "partial": {
+        "primary_keys": ["id"],
+        "options": {
+            "bucket": "1",
+            "merge-engine": "partial-update",
+            "partial-update.remove-record-on-delete": "true",
+        },
+    },
+    "keyed-vectors": {
+        "primary_keys": ["id"],
+        "options": {"bucket": "1", "deletion-vectors.enabled": "true"},
+    },
+    "append": {},
+    "append-vectors": {"options": {"deletion-vectors.enabled": "true"}},
+    "append-buckets": {"options": {"bucket": "2", "bucket-key": "id"}},
+}
+MOVING = """
+    MERGE INTO paimon.db.t t USING (SELECT 2 AS id, 1 AS k, 'x' AS v) s ON t.id = s.k
+    WHEN MATCHED THEN UPDATE SET *
+    """
+COLUMNS = {"id": "INT NOT NULL", "v": "STRING", "n": "BIGINT"}
+
+
+@pytest.fixture(params=KINDS)
+def table(request: pytest.FixtureRequest, catalog: Catalog) -> Table:
+    """Return table db.t with the rows (1, a1, 10) to (5, a5, 50), in two commits."""
+    return five_rows(catalog, request.param)
+
+
+@pytest.fixture(params=["keyed", "append", "append-vectors"])
+def one_of_three(request: pytest.FixtureRequest, catalog: Catalog) -> Table:
+    """Return such a table of one of three kinds."""
+    return five_rows(catalog, request.param)
+
+
+def five_rows(catalog: Catalog, kind: str) -> Table:
+    made = catalog.create_table("db.t", COLUMNS, **KINDS[kind])
+    for ids in ([1, 2, 3], [4, 5]):
+        made.write(
+            pa.table({"id": ids, "v": [f"a{i}" for i in ids], "n": [10 * i for i in ids]}).cast(
+                pa.schema([("id", pa.int32()), ("v", pa.string()), ("n", pa.int64())])
+            )
+        )
+    return made
+
+
+@pytest.fixture
+def append(catalog: Catalog) -> Table:
+    """Return the append table db.t (id, v) with two rows."""
+    made = catalog.create_table("db.t", {"id": "INT", "v": "STRING"})
+    made.write(pa.table({"id": pa.array([1, 2], pa.int32()), "v": ["a", "b"]}))
+    return made
+
+
+def rows(table: Table) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
+
+
+def counts(spark: SparkSession, sql: str) -> tuple[int, ...]:
+    (row,) = spark.sql(sql).collect()
+    return tuple(row)
+
+
+def test_rows_are_deleted(table: Table, spark: SparkSession) -> None:
+    assert counts(spark, "DELETE FROM paimon.db.t WHERE id = 2 OR v = 'a4'") == (2,)
+    assert counts(spark, "DELETE FROM paimon.db.t WHERE id > 100") == (0,)
+    assert counts(spark, "DELETE FROM paimon.db.t WHERE id IN (SELECT 5)") == (1,)
+
+    assert rows(table) == [(1, "a1", 10), (3, "a3", 30)]
+    assert counts(spark, "DELETE FROM paimon.db.t") == (2,)
+    assert rows(table) == []
+
+
+def test_rows_are_updated(table: Table, spark: SparkSession) -> None:
+    update = "UPDATE paimon.db.t SET v = concat(v, '!'), n = n + length(v) WHERE id % 2 = 1"
+    assert counts(spark, update) == (3,)
+    assert counts(spark, "UPDATE paimon.db.t AS t SET t.n = -1 WHERE t.id = 2") == (1,)
+
+    expected = [(1, "a1!", 12), (2, "a2", -1), (3, "a3!", 32), (4, "a4", 40), (5, "a5!", 52)]
+    assert rows(table) == expected
+
+
+def test_rows_are_merged(table: Table, spark: SparkSession) -> None:
+    values = "(1, 'x1', 1L), (3, 'x3', 3L), (8, 'x8', 8L), (9, 'x9', 9L)"
+    found = counts(
+        spark,
+        f"""
+        MERGE INTO paimon.db.t t
+        USING (SELECT * FROM VALUES {values} AS s (id, v, n)) s ON t.id = s.id
+        WHEN MATCHED AND s.n > 2 THEN DELETE
+        WHEN MATCHED THEN UPDATE SET v = concat(t.v, s.v), n = t.n + s.n
+        WHEN NOT MATCHED AND s.id = 8 THEN INSERT (id, v) VALUES (s.id, upper(s.v))
+        WHEN NOT MATCHED BY SOURCE AND t.id = 5 THEN DELETE
+        WHEN NOT MATCHED BY SOURCE AND t.id = 4 THEN UPDATE SET n = 0
+        """,
+    )
+
+    assert found == (5, 2, 2, 1)
+    expected = [(1, "a1x1", 11), (2, "a2", 20), (4, "a4", 0), (8, "X8", None)]
+    assert rows(table) == expected
+
+
+def test_a_merge_takes_all_columns_of_its_source(one_of_three: Table, spark: SparkSession) -> None:
+    merge = """
+        WITH s AS (SELECT id, concat('s', id) AS v, 1L AS n FROM VALUES (2), (7) AS k (id))
+        MERGE INTO paimon.db.t USING s ON t.id = s.id
+        WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+        """
+
+    assert counts(spark, merge) == (2, 1, 0, 1)
+    assert rows(one_of_three) == [
+        *((1, "a1", 10), (2, "s2", 1), (3, "a3", 30), (4, "a4", 40), (5, "a5", 50)),
+        (7, "s7", 1),
+    ]
+
+
+def test_dataframes_merge_by_the_same_way(one_of_three: Table, spark: SparkSession) -> None:
+    source = spark.createDataFrame([(2, "m", 0), (6, "m", 6)], "id INT, v STRING, n BIGINT")
+    merge = source.alias("s").mergeInto("paimon.db.t", functions.expr("t.id = s.id"))
+    merge.whenMatched().update({"v": functions.col("s.v")}).whenNotMatched().insertAll().merge()
+
+    assert rows(one_of_three)[1] == (2, "m", 20)
+    assert rows(one_of_three)[-1] == (6, "m", 6)
+
+
+def test_several_source_rows_of_one_row_are_an_error(
+    one_of_three: Table, spark: SparkSession
+) -> None:
+    before = rows(one_of_three)
+    twice = "(SELECT * FROM VALUES (1, 'x'), (1, 'y'), (2, 'z') AS s (id, v))"
+    merge = f"MERGE INTO paimon.db.t t USING {twice} s ON t.id = s.id WHEN MATCHED "
+    last = one_of_three.snapshot
+
+    with pytest.raises(DataError, match=r"id = 1|row 0 of file"):
+        spark.sql(merge + "THEN UPDATE SET v = s.v")
+
+    assert rows(one_of_three) == before
+    assert one_of_three.snapshot == last
+    assert counts(spark, merge + "THEN DELETE") == (2, 0, 2, 0)
+    assert [row[0] for row in rows(one_of_three)] == [3, 4, 5]
+
+
+def test_a_merge_into_nothing_inserts(catalog: Catalog, spark: SparkSession) -> None:
+    made = catalog.create_table("db.t", COLUMNS)
+    merge = "MERGE INTO paimon.db.t t USING (SELECT 1 AS id, 'a' AS v, 2L AS n) s ON t.id = s.id "
+
+    assert counts(spark, merge + "WHEN MATCHED THEN DELETE") == (0, 0, 0, 0)
+    assert counts(spark, merge + "WHEN NOT MATCHED THEN INSERT *") == (1, 0, 0, 1)
+    assert rows(made) == [(1, "a", 2)]
+
+
+def test_a_table_is_merged_with_itself(one_of_three: Table, spark: SparkSession) -> None:
+    merge = """
+        MERGE INTO paimon.db.t t
+        USING (SELECT id + 3 AS id, v, n FROM paimon.db.t WHERE id > 1) s ON t.id = s.id
+        WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *
+        """
+
+    assert counts(spark, merge) == (4, 1, 0, 3)
+    assert [(row[0], row[1]) for row in rows(one_of_three)] == [
+        *((1, "a1"), (2, "a2"), (3, "a3"), (4, "a4"), (5, "a2"), (6, "a3"), (7, "a4")),
+        (8, "a5"),
+    ]
+
+
+def test_explain_changes_nothing(one_of_three: Table, spark: SparkSession) -> None:
+    last = one_of_three.snapshot
+    for sql in ("DELETE FROM paimon.db.t WHERE id = 1", "UPDATE paimon.db.t SET v = 'x'"):
+        (plan,) = spark.sql(f"EXPLAIN {sql}").collect()
+        assert " ".join(sql.split()[:2]).split(" paimon")[0] in plan[0]
+
+    assert one_of_three.snapshot == last
+
+
+def test_truncate_removes_all_rows(one_of_three: Table, spark: SparkSession) -> None:
+    spark.sql("TRUNCATE TABLE paimon.db.t")
+
+    assert rows(one_of_three) == []
+    assert one_of_three.snapshot is not None
+    assert one_of_three.snapshot.commit_kind is CommitKind.OVERWRITE
+
+
+def test_truncate_removes_partitions(catalog: Catalog, spark: SparkSession) -> None:
+    made = catalog.create_table("db.p", {"a": "INT", "dt": "STRING"}, partition_keys=["dt"])
+    spark.sql("INSERT INTO paimon.db.p VALUES (1, 'x'), (2, 'y')")
+
+    spark.sql("TRUNCATE TABLE paimon.db.p PARTITION (dt = 'x')")
+
+    assert rows(made) == [(2, "y")]
+
+
+def test_rows_of_partitions_are_changed(catalog: Catalog, spark: SparkSession) -> None:
+    made = catalog.create_table("db.p", {"a": "INT", "dt": "STRING"}, partition_keys=["dt"])
+    spark.sql("INSERT INTO paimon.db.p VALUES (1, 'x'), (2, 'x'), (3, 'y')")
+
+    assert counts(spark, "UPDATE paimon.db.p SET dt = 'z' WHERE a = 2") == (1,)
+    assert counts(spark, "DELETE FROM paimon.db.p WHERE dt = 'y'") == (1,)
+
+    assert rows(made) == [(1, "x"), (2, "z")]
+
+
+@pytest.mark.parametrize("name", ["keyed", "append", "append-vectors"])
+def test_who_lost_a_race_runs_again(
+    name: str, catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = catalog.create_table("db.t", COLUMNS, **KINDS[name])
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a', 1), (2, 'b', 2)")
+    written, runs = RunningStatement._written, []
+
+    def overtaken(self: RunningStatement, outcomes: Any) -> Any:
+        runs.append(self)
+        messages = written(self, outcomes)
+        if len(runs) == 1:
+            made.update({"n": "n + 100"}, where="id = 1")
+        return messages
+
+    monkeypatch.setattr(RunningStatement, "_written", overtaken)
+    assert counts(spark, "UPDATE paimon.db.t SET n = n * 2 WHERE id = 1") == (1,)
+
+    assert len(runs) == 2
+    assert rows(made) == [(1, "a", 202), (2, "b", 2)]
+
+
+def test_a_statement_that_reads_its_target_says_that_it_lost(
+    append: Table, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = RunningStatement._written
+
+    def overtaken(self: RunningStatement, outcomes: Any) -> Any:
+        append.delete("id = 1")
+        return written(self, outcomes)
+
+    monkeypatch.setattr(RunningStatement, "_written", overtaken)
+    with pytest.raises(FilesConflictError, match="at snapshot 1"):
+        spark.sql("UPDATE paimon.db.t SET v = (SELECT max(v) FROM paimon.db.t)")
+
+    assert rows(append) == [(2, "b")]
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "says"),
+    [
+        ("UPDATE paimon.db.t SET id = id + 1", SchemaError, "primary key"),
+        (
+            MOVING,
+            SchemaError,
+            "primary key",
+        ),
+        ("UPDATE paimon.db.t SET nothing = 1", AnalysisException, "nothing"),
+        ("UPDATE paimon.db.t SET v = 1, v = 2", AnalysisException, "v"),
+        ("DELETE FROM paimon.db.`t$files`", UnsupportedError, "DELETE FROM"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    sql: str, error: type[Exception], says: str, catalog: Catalog, spark: SparkSession
+) -> None:
+    made = catalog.create_table("db.t", {"id": "INT", "v": "STRING"}, **KINDS["keyed"])
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
+
+    with pytest.raises(error, match=says):
+        spark.sql(sql)
+
+    assert rows(made) == [(1, "a")]
+
+
+@pytest.mark.parametrize(
+    ("options", "sql"),
+    [
+        ({"merge-engine": "first-row"}, "DELETE FROM paimon.db.t WHERE id = 1"),
+        ({"merge-engine": "aggregation"}, "UPDATE paimon.db.t SET v = 'x'"),
+        ({"ignore-delete": "true"}, "DELETE FROM paimon.db.t WHERE id = 1"),
+    ],
+)
+def test_a_merge_engine_that_would_do_something_else_is_named(
+    options: dict[str, str], sql: str, catalog: Catalog, spark: SparkSession
+) -> None:
+    options = {"bucket": "1", **options}
+    columns = {"id": "INT", "v": "STRING"}
+    catalog.create_table("db.t", columns, primary_keys=["id"], options=options)
+
+    with pytest.raises(UnsupportedError, match="|".join(options)):
+        spark.sql(sql)
+
+
+def test_a_catalog_to_read_changes_no_rows(
+    append: Table, warehouse: Any, spark: SparkSession
+) -> None:
+    connect({"warehouse": str(warehouse), "read-only": "true"}, spark=spark)
+
+    for sql in (
+        "DELETE FROM paimon.db.t",
+        "UPDATE paimon.db.t SET v = 'x'",
+        "TRUNCATE TABLE paimon.db.t",
+    ):
+        with pytest.raises(ReadOnlyError, match=r"db\.t"):
+            spark.sql(sql)
+
+    assert rows(append) == [(1, "a"), (2, "b")]
+
+
+def test_other_sessions_run_statements_too(append: Table, spark: SparkSession) -> None:
+    other = spark.newSession()
+    connect(append.path.rsplit("/db.db", 1)[0], spark=other)
+
+    assert other.sql("DELETE FROM paimon.db.t WHERE id = 1").collect()[0][0] == 1
+    assert rows(append) == [(2, "b")]
+
+
+def test_old_files_are_changed_by_the_schema_of_today(append: Table, spark: SparkSession) -> None:
+    spark.sql("ALTER TABLE paimon.db.t ADD COLUMN w INT")
+    spark.sql("ALTER TABLE paimon.db.t RENAME COLUMN v TO u")
+
+    assert counts(spark, "UPDATE paimon.db.t SET w = id WHERE u = 'a'") == (1,)
+    assert rows(pl.connect(append.path.rsplit("/db.db", 1)[0]).table("db.t")) == [  # type: ignore[arg-type]
+        (1, "a", 1),
+        (2, "b", None),
+    ]
