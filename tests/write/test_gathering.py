@@ -90,6 +90,7 @@ def test_a_write_holds_the_buffer_and_little_more(
 
     table.write(pa.RecordBatchReader.from_batches(schema, batches))
 
-    assert max(held) < 1.3 * (32 << 20)
+    # The buffer, and what threads are encoding; all rows would be 80 MB.
+    assert max(held) < 1.5 * (32 << 20)
     written = table.scan(columns=["id"]).to_arrow()
     assert np.array_equal(np.sort(written["id"].to_numpy()), np.arange(4000))
