@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from paimonlab import storage
 from paimonlab.catalog.filesystem import MAX_COLUMNS, Catalog
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.options.grammar import parse_list
-from paimonlab.storage import LocalFileIO, ReadOnlyFileIO
+from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 
 _SUPPORTED = {"metastore": ("filesystem",), "table.type": ("managed",)}
 _NO_EFFECT = frozenset(
@@ -29,6 +30,8 @@ _NO_EFFECT = frozenset(
 )
 """Steer caches of the Java catalog, or say what is so here anyway."""
 _ROOTS = "allowed-external-roots"
+_OBJECT_STORES = ("s3", "s3a", "s3n")
+_STORE_PREFIXES = ("s3.", "s3a.", "fs.s3a.")
 _READ_ONLY = "read-only"
 _FOLLOW_LINKS = "follow-links"
 _LOOKUP_FOLDER = "lookup.cache-folder"
@@ -51,8 +54,9 @@ def connect(
     Parameters
     ----------
     warehouse
-        Folder of the warehouse (a path or a ``file:`` URI), which is made when the first
-        database is; or Paimon's catalog options, ``warehouse`` among them. Besides these there
+        Folder of the warehouse (a path, a ``file:`` or an ``s3:`` URI), which is made when the
+        first database is; or Paimon's catalog options, ``warehouse`` among them, and those of its
+        store: ``s3.endpoint``, ``s3.access-key`` … (``docs/stores.md``). Besides these there
         is ``allowed-external-roots``: folders, separated by commas, that data files of any table
         may be in, beyond those its own ``data-file.external-paths`` names; and ``read-only``:
         with ``true`` whatever would change the warehouse raises `ReadOnlyError`; and
@@ -91,15 +95,32 @@ def connect(
         options = {"warehouse": os.fspath(warehouse)}
     _check(options)
     roots = parse_list(options.get(_ROOTS, ""))
-    store = LocalFileIO(follow_links=follow_links or _is_true(_FOLLOW_LINKS, options))
+    follows = follow_links or _is_true(_FOLLOW_LINKS, options)
+    path, store = _opened(options, follow_links=follows)
     return Catalog(
-        local_path(options["warehouse"]),
+        path,
         ReadOnlyFileIO(store) if _is_true(_READ_ONLY, options) else store,
         external_roots=tuple(map(root_folder, roots)),
         lookup_folder=_lookup_folder(options),
         options=options,
         max_columns=_columns_allowed(max_columns, options),
     )
+
+
+def _opened(options: Mapping[str, str], *, follow_links: bool) -> tuple[str, FileIO]:
+    """Return the path of the warehouse and its store."""
+    warehouse = options["warehouse"]
+    if urlsplit(warehouse).scheme.lower() not in _OBJECT_STORES or "://" not in warehouse:
+        return local_path(warehouse), LocalFileIO(follow_links=follow_links)
+    try:
+        store = storage.stores.open_warehouse(warehouse, options)
+    except ModuleNotFoundError as error:
+        if error.name != "obstore":
+            raise
+        raise UnsupportedError(
+            f"warehouse = '{warehouse}' without obstore", "pip install 'paimonlab[stores]'"
+        ) from None
+    return store.root, store
 
 
 def _columns_allowed(given: int | None, options: Mapping[str, str]) -> int:
@@ -118,12 +139,19 @@ def _check(options: Mapping[str, str]) -> None:
         if key in _SUPPORTED:
             if value not in _SUPPORTED[key]:
                 raise UnsupportedError(f"{key} = '{value}'")
+        elif key.startswith(_STORE_PREFIXES):
+            _check_store(key, options.get("warehouse", ""))
         elif key not in (*_NO_EFFECT, *_OWN):
             if key in _KNOWN:
                 raise UnsupportedError(f"{key} = '{value}'")
             raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")
     if not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
+
+
+def _check_store(key: str, warehouse: str) -> None:
+    if urlsplit(warehouse).scheme.lower() not in _OBJECT_STORES:
+        raise ValueError(f"{key!r} is an option of S3, and the warehouse is not there")
 
 
 def _lookup_folder(options: Mapping[str, str]) -> str:
@@ -152,5 +180,8 @@ def local_path(warehouse: str) -> str:
     elif scheme == "file":
         path = unquote(path)
     else:
-        raise UnsupportedError(f"warehouse = '{warehouse}'", f"no store for {scheme}: is built in")
+        raise UnsupportedError(
+            f"warehouse = '{warehouse}'",
+            f"there is no built-in store for {scheme}:, only for files and s3:",
+        )
     return str(Path(path).expanduser().resolve())

@@ -18,6 +18,7 @@ from paimonlab.catalog.names import SYSTEM_DATABASE
 from paimonlab.errors import TableNotFoundError
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.scan.live_files import live_entries
+from paimonlab.secrets import redacted
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.table_options import Options
@@ -113,7 +114,7 @@ def _all_table_options(catalog: Listing) -> pa.Table:
 
 
 def _catalog_options(catalog: Listing) -> pa.Table:
-    return _table(CATALOG_OPTIONS, sorted(catalog.options.items()))
+    return _table(CATALOG_OPTIONS, sorted(redacted(catalog.options).items()))
 
 
 def _tables(catalog: Listing) -> pa.Table:

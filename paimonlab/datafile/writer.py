@@ -202,7 +202,8 @@ class _OpenFile:
     def __init__(self, file_io: FileIO, target: FileTarget, threads: int) -> None:
         self._target = target
         self._name, self._external_path = target.new_file()
-        self._path = folder_of(self._external_path or join(target.folder, self._name))
+        external = self._external_path
+        self._path = folder_of(external) if external else join(target.folder, self._name)
         self._file_io = file_io
         physical = target.columns.physical
         with failures_named(self._path):

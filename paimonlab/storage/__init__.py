@@ -5,10 +5,16 @@ Knows no Paimon names.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
 from paimonlab.storage.file_io import LARGE_LIMIT_BYTES, FileIO, FileStatus
 from paimonlab.storage.local import LocalFileIO
 from paimonlab.storage.paths import join, safe_join
 from paimonlab.storage.read_only import ReadOnlyFileIO
+
+if TYPE_CHECKING:
+    from paimonlab.storage import stores as stores
 
 __all__ = [
     "LARGE_LIMIT_BYTES",
@@ -19,3 +25,5 @@ __all__ = [
     "join",
     "safe_join",
 ]
+
+__getattr__, __dir__ = attributes_on_use(__name__, "stores")

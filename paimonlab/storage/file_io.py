@@ -1,8 +1,8 @@
 """What every store can do.
 
-Paths are absolute, as text, with ``/``; local paths carry no ``file:``. All methods raise
-``FileNotFoundError`` when a file that must be there is missing and `StorageError`, an
-``OSError``, when the store fails.
+Paths are absolute, as text, with ``/``; local paths carry no ``file:``, those of other stores
+begin with scheme and bucket. All methods raise ``FileNotFoundError`` when a file that must be there
+is missing and `StorageError`, an ``OSError``, when the store fails.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class FileIO(Protocol):
         """Create a new file for writing, parent folders included.
 
         The file is complete and durable only after `sync_files` (or ``close`` on stores whose
-        close is durable). Raises ``FileExistsError`` if the path exists.
+        close is durable). Raises ``FileExistsError`` if the path exists, at the latest when the
+        file is closed.
         """
         ...
 

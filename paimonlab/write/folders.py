@@ -70,15 +70,15 @@ def delete_files(messages: Sequence[CommitMessage], plan: WritePlan, file_io: Fi
             *compacted,
             *message.compact_changelog,
         ):
-            path = file.external_path or safe_join(plan.table_path, folder, file.file_name)
-            file_io.delete(folder_of(path))
+            path = safe_join(plan.table_path, folder, file.file_name)
+            if file.external_path:
+                path = folder_of(file.external_path)
+            file_io.delete(path)
             for name in file.extra_files:
-                file_io.delete(safe_join(posixpath.dirname(folder_of(path)), name))
+                file_io.delete(safe_join(posixpath.dirname(path), name))
         for index in message.new_indexes:
             for root_and_folder in (
                 "index",
                 folder,
             ):  # names are unique, and only one of them is there
-                file_io.delete(
-                    folder_of(safe_join(plan.table_path, root_and_folder, index.file_name))
-                )
+                file_io.delete(safe_join(plan.table_path, root_and_folder, index.file_name))

@@ -100,7 +100,8 @@ def connect(
     Raises
     ------
     UnsupportedError
-        If the Spark version is not one of `SUPPORTED_SPARK`, the session is a Spark Connect
+        If the Spark version is not one of `SUPPORTED_SPARK`, the warehouse is not on a disk that
+        all of Spark's processes see, the session is a Spark Connect
         client (it has no JVM to call Python from), or ``conf`` has a password in an address that
         would stand on the command line of the JVM.
     ValueError
@@ -110,6 +111,10 @@ def connect(
     """
     _check_version()
     opened = open_catalog(warehouse)
+    if "://" in opened.path:
+        raise UnsupportedError(
+            f"the warehouse {opened.path} in Spark", "use paimonlab.connect, without Spark"
+        )
     active = existing_session() if spark is None else spark
     if active is None:
         _check_no_client()

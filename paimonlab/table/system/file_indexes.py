@@ -93,7 +93,9 @@ def _containers(
 
 def _read(store: TableStore, path: str) -> bytes:
     try:
-        return store.file_io.read(folder_of(path), limit_bytes=LARGE_LIMIT_BYTES)
+        is_own = path.startswith(f"{store.layout.table_path}/")
+        where = path if is_own else folder_of(path)
+        return store.file_io.read(where, limit_bytes=LARGE_LIMIT_BYTES)
     except FileNotFoundError as error:
         raise CorruptDataError(path, "the index file is missing", store.name) from error
 

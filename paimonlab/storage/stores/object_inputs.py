@@ -1,0 +1,115 @@
+"""An object as a file to read at random: few requests, the end of it with the first."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import obstore
+from obstore.store import S3Store
+
+from paimonlab.errors import StorageError
+from paimonlab.storage.stores.answers import failure, is_answer_of_store
+
+_TAIL_BYTES = 64 << 10
+"""Of a data file the end is read first: footers are there."""
+_LEAST_BYTES = 64 << 10
+"""Small reads are followed by others nearby."""
+
+
+class ObjectInput(io.RawIOBase):
+    """What ``pyarrow.PythonFile`` reads from. One thread at a time, as that class sees to."""
+
+    def __init__(self, store: S3Store, key: str, path: str, secrets: tuple[str, ...]) -> None:
+        super().__init__()
+        self._store, self._key, self._path, self._secrets = store, key, path, secrets
+        self._position = 0
+        self._tail = b""
+        self._size_bytes = self._open()
+        self._tail_start = self._size_bytes - len(self._tail)
+        self._block = b""
+        self._block_start = 0
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Whether it can be read at random."""
+        return True
+
+    def tell(self) -> int:
+        """Return where the next byte is read."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go to a position."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size_bytes}
+        self._position = max(start[whence] + offset, 0)
+        return self._position
+
+    def size(self) -> int:
+        """Return the size in bytes."""
+        return self._size_bytes
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read as many bytes, fewer only at the end."""
+        start = self._position
+        end = self._size_bytes if size is None or size < 0 else start + size
+        end = min(end, self._size_bytes)
+        data = self._between(start, end) if start < end else b""
+        self._position = start + len(data)
+        return data
+
+    def readall(self) -> bytes:
+        """Read what is left."""
+        return self.read()
+
+    def _between(self, start: int, end: int) -> bytes:
+        if start >= self._tail_start:
+            return self._tail[start - self._tail_start : end - self._tail_start]
+        if end > self._tail_start:
+            head = self._between(start, self._tail_start)
+            return head + self._tail[: end - self._tail_start]
+        if not self._block_start <= start < end <= self._block_start + len(self._block):
+            last = min(max(end, start + _LEAST_BYTES), self._tail_start)
+            data = self._fetched(start, last)
+            if last - start > _LEAST_BYTES:
+                return data  # asked for as a whole
+            self._block, self._block_start = data, start
+        return self._block[start - self._block_start : end - self._block_start]
+
+    def _open(self) -> int:
+        """Read the end and return the size."""
+        try:
+            try:
+                suffix: Any = {"range": {"suffix": _TAIL_BYTES}}
+                answer = obstore.get(self._store, self._key, options=suffix)
+                self._tail = bytes(answer.bytes())
+                return int(answer.meta["size"])
+            except FileNotFoundError:
+                raise
+            except Exception as error:
+                if not is_answer_of_store(error):
+                    raise
+                # Of an object without bytes there is no range.
+                size = int(obstore.head(self._store, self._key)["size"])
+                if size:
+                    raise
+                return 0
+        except Exception as error:
+            if is_answer_of_store(error):
+                raise failure(error, self._path, "reading", self._secrets) from None
+            raise
+
+    def _fetched(self, start: int, end: int) -> bytes:
+        try:
+            data = bytes(obstore.get_range(self._store, self._key, start=start, end=end))
+        except Exception as error:
+            if is_answer_of_store(error):
+                raise failure(error, self._path, "reading", self._secrets) from None
+            raise
+        if len(data) != end - start:
+            problem = f"{end - start:,} bytes were asked for and {len(data):,} came"
+            raise StorageError(None, problem, self._path)
+        return data

@@ -1,0 +1,123 @@
+"""An object that is written in pieces, and is there as a whole when it is closed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import obstore
+from obstore.store import S3Store
+
+from paimonlab.errors import StorageError
+from paimonlab.storage.forks import Home
+from paimonlab.storage.stores.answers import failure, is_answer_of_store
+
+PART_BYTES = 8 << 20
+"""A smaller object is one request; of a larger one so much is in a part."""
+_PARTS_AT_ONCE = 4
+
+
+class ObjectOutput(io.RawIOBase):
+    """What ``pyarrow.PythonFile`` writes to. A forked child can do nothing to it."""
+
+    def __init__(
+        self,
+        store: S3Store,
+        key: str,
+        path: str,
+        *,
+        create: Callable[[bytes], None],
+        note_size: Callable[[int], None],
+        secrets: tuple[str, ...],
+    ) -> None:
+        super().__init__()
+        self._store, self._key, self._path, self._secrets = store, key, path, secrets
+        self._create = create
+        self._note_size = note_size
+        self._home = Home()
+        self._pieces: list[bytes] = []
+        self._held_bytes = 0
+        self._size_bytes = 0
+        self._parts: Any = None
+        self._has_failed = False
+
+    def writable(self) -> bool:
+        """Whether it can be written."""
+        return True
+
+    def tell(self) -> int:
+        """Return how much was written."""
+        return self._size_bytes
+
+    def write(self, data: Any, /) -> int:
+        """Take bytes, and send parts as soon as there are enough."""
+        taken = bytes(data)
+        self._size_bytes += len(taken)
+        if not self._home.is_here:
+            return len(taken)
+        self._pieces.append(taken)
+        self._held_bytes += len(taken)
+        if self._held_bytes >= PART_BYTES:
+            self._requested(self._send)
+        return len(taken)
+
+    def close(self) -> None:
+        """Make the object, unless something failed before: then there is none."""
+        if self.closed:
+            return
+        super().close()
+        if self._has_failed or not self._home.is_here:
+            return
+        if self._parts is None:
+            self._requested(lambda: self._create(b"".join(self._pieces)))
+        else:
+            self._requested(self._complete)
+        self._pieces.clear()
+        self._note_size(self._size_bytes)
+
+    def _send(self) -> None:
+        if self._parts is None:
+            # Names are never given twice, so nobody else makes it until all parts are there.
+            if _exists(self._store, self._key):
+                raise FileExistsError(f"{self._path} exists")
+            self._parts = obstore.open_writer(
+                self._store, self._key, buffer_size=PART_BYTES, max_concurrency=_PARTS_AT_ONCE
+            )
+        data = b"".join(self._pieces)
+        self._pieces.clear()
+        self._held_bytes = 0
+        self._parts.write(data)
+
+    def _complete(self) -> None:
+        if self._pieces:
+            self._send()
+        try:
+            self._parts.close()
+        except Exception as error:
+            # The answer may be what was lost; an object made of parts has its full size or is not.
+            if not is_answer_of_store(error) or _size(self._store, self._key) != self._size_bytes:
+                raise
+
+    def _requested(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except BaseException as error:
+            self._has_failed = True
+            self._pieces.clear()
+            if isinstance(error, (StorageError, FileExistsError)):
+                raise
+            if isinstance(error, Exception) and is_answer_of_store(error):
+                raise failure(error, self._path, "writing", self._secrets) from None
+            raise
+
+
+def _exists(store: S3Store, key: str) -> bool:
+    return _size(store, key) is not None
+
+
+def _size(store: S3Store, key: str) -> int | None:
+    try:
+        return int(obstore.head(store, key)["size"])
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,81 @@
+"""An S3 server for tests that we did not write: moto, in an environment of its own.
+
+It listens on 127.0.0.1, on a free port, and keeps all in memory.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+from tests.interop.java_build import build_once, cache_folder
+
+_MOTO = ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5", "setuptools<82")
+_START_SECONDS = 60
+
+
+class ServerMissingError(Exception):
+    """The server cannot be had; the message says why."""
+
+
+def environment() -> str:
+    """Return the Python of an environment with moto, made at first (110 MB)."""
+
+    def install(folder: Path) -> None:
+        venv.create(folder / "venv", with_pip=True)
+        pip = [str(folder / "venv/bin/python"), "-m", "pip", "install", "--quiet", *_MOTO]
+        run = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if run.returncode:
+            raise ServerMissingError(f"moto cannot be installed: {run.stderr[-2000:]}")
+
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    made = build_once(cache_folder().with_name("s3-servers") / f"moto-python{version}", install)
+    return str(made / "venv/bin/python")
+
+
+@contextmanager
+def running(log: Path) -> Iterator[str]:
+    """Start the server; yield its address."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    command = [environment(), "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=output,
+            env={"PATH": os.environ["PATH"], "MOTO_S3_DEFAULT_KEY_BUFFER_SIZE": "67108864"},
+        )
+        try:
+            _wait(url, process, log)
+            yield url
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def make_bucket(url: str, name: str) -> None:
+    """Create a bucket."""
+    with urlopen(Request(f"{url}/{name}", method="PUT")) as answer:
+        assert answer.status == 200
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urlopen(f"{url}/moto-api/"):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise ServerMissingError(f"moto did not start: {log.read_text()[-2000:]}")

@@ -1,0 +1,213 @@
+"""Answers that are lost or wrong must neither lose nor double a commit."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.errors import StorageError, UnsupportedError
+from paimonlab.storage import stores
+from paimonlab.table.table import Table
+from tests.storage.stores.conftest import options_of
+from tests.storage.stores.proxy import Fault, Proxy
+
+LOST: tuple[Fault, ...] = ("503 before", "503 after", "409", "reset before", "reset after")
+READING: tuple[Fault, ...] = ("503 before", "reset before", "cut")
+_WRITERS, _COMMITS = 3, 8
+_WRITER = """
+import json, sys
+import pyarrow as pa
+import paimonlab as pl
+
+options, number, commits = json.loads(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+table = pl.connect(options).table("db.t")
+for turn in range(commits):
+    table.write(pa.table({"id": [number * 1000 + turn, -1], "n": [turn, number * 1000 + turn]}))
+"""
+
+
+@pytest.fixture
+def opened(proxy: Proxy, bucket: str) -> stores.ObjectFileIO:
+    options = options_of(proxy.url, bucket)
+    return stores.open_warehouse(options["warehouse"], options)
+
+
+def once(fault: Fault, of: Callable[[str, str, bool], bool]) -> Callable[..., Fault | None]:
+    """Let the first of some requests go wrong."""
+    left = [fault]
+
+    def choose(method: str, path: str, is_conditional: bool) -> Fault | None:
+        return left.pop() if left and of(method, path, is_conditional) else None
+
+    return choose
+
+
+@pytest.mark.parametrize("fault", LOST)
+def test_a_lost_answer_to_publishing_is_found_out(
+    opened: stores.ObjectFileIO, proxy: Proxy, fault: Fault
+) -> None:
+    opened.publish(f"{opened.root}/warm", b"1")
+    for turn in range(4):
+        path = f"{opened.root}/snapshot-{turn}"
+        proxy.choose = once(fault, lambda _, path, conditional: conditional)
+
+        assert opened.publish(path, b"%d" % turn)
+
+        proxy.choose = lambda *_: None
+        assert opened.read(path) == b"%d" % turn
+        assert not opened.publish(path, b"other")
+    assert proxy.done[fault] == 4
+
+
+@pytest.mark.parametrize("fault", LOST)
+def test_a_lost_answer_never_makes_the_object_of_another_ours(
+    opened: stores.ObjectFileIO, proxy: Proxy, fault: Fault
+) -> None:
+    opened.publish(f"{opened.root}/warm", b"1")
+    for turn in range(2):
+        path = f"{opened.root}/snapshot-{turn}"
+        assert opened.publish(path, b"same")
+        proxy.choose = once(fault, lambda _, path, conditional: conditional)
+
+        assert not opened.publish(path, b"same")
+
+
+def test_answers_that_stay_away_leave_the_outcome_open(
+    opened: stores.ObjectFileIO, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened.publish(f"{opened.root}/warm", b"1")
+    monkeypatch.setattr("paimonlab.storage.stores.settling.PATIENCE_SECONDS", 0.2)
+    proxy.choose = lambda _, path, conditional: "503 before" if conditional else None
+
+    with pytest.raises(StorageError, match=r"snapshot-1.*503.*may be there or not \(\d attempts"):
+        opened.publish(f"{opened.root}/snapshot-1", b"1")
+
+
+def test_a_refusal_is_told_at_once(opened: stores.ObjectFileIO, proxy: Proxy) -> None:
+    opened.publish(f"{opened.root}/warm", b"1")
+    proxy.choose = lambda _, path, conditional: "403" if conditional else None
+
+    with pytest.raises(StorageError, match="creating failed: the answer was 403") as raised:
+        opened.publish(f"{opened.root}/snapshot-1", b"1")
+
+    assert raised.value.is_refusal
+    assert proxy.done["403"] == 1
+
+
+def test_a_denied_look_after_a_lost_answer_is_no_refusal(
+    opened: stores.ObjectFileIO, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit may be there: nothing of it may be deleted."""
+    opened.publish(f"{opened.root}/warm", b"1")
+    monkeypatch.setattr("paimonlab.storage.stores.settling.PATIENCE_SECONDS", 0.2)
+    proxy.choose = lambda _, path, conditional: "503 after" if conditional else "403"
+
+    with pytest.raises(StorageError, match="may be there or not") as raised:
+        opened.publish(f"{opened.root}/snapshot-1", b"1")
+
+    assert not raised.value.is_refusal
+
+
+@pytest.mark.parametrize("fault", READING)
+def test_reads_are_tried_again(opened: stores.ObjectFileIO, proxy: Proxy, fault: Fault) -> None:
+    data = random.Random(1).randbytes(300_000)
+    opened.write(f"{opened.root}/a", data)
+    for turn in range(5):
+        proxy.choose = once(fault, lambda method, path, _: method == "GET")
+        if turn % 2:
+            assert opened.read(f"{opened.root}/a") == data
+        else:
+            with opened.open_input(f"{opened.root}/a") as source:
+                assert source.read() == data
+
+
+@pytest.mark.parametrize("fault", ["503 before", "503 after", "reset before", "reset after"])
+def test_large_files_are_whole_after_lost_answers(
+    opened: stores.ObjectFileIO, proxy: Proxy, fault: Fault
+) -> None:
+    data = random.Random(1).randbytes(20 << 20)
+    proxy.choose = once(fault, lambda method, path, _: method == "PUT" and "partNumber=2" in path)
+    told: list[str] = []
+    try:
+        with opened.open_output(f"{opened.root}/a") as output:
+            output.write(data)
+    except StorageError as error:
+        told.append(str(error))
+
+    if told:
+        assert f"{opened.root}/a: writing failed" in told[0]
+        assert not opened.exists(f"{opened.root}/a")
+    else:
+        assert opened.read(f"{opened.root}/a", limit_bytes=1 << 30) == data
+
+
+def test_a_store_without_conditions_is_only_read(proxy: Proxy, bucket: str) -> None:
+    """A store that ignores If-None-Match lets every writer win."""
+    options = options_of(proxy.url, bucket)
+    pl.connect(options).create_database("db")
+    pl.connect(options).create_table("db.t", {"id": "INT"}).write(pa.table({"id": [1]}))
+    proxy.ignores_conditions = True
+    catalog = pl.connect(options)
+    table = catalog.table("db.t")
+    assert isinstance(table, Table)
+
+    with pytest.raises(UnsupportedError, match=r"created that exists.*If-None-Match"):
+        table.write(pa.table({"id": [2]}))
+    with pytest.raises(UnsupportedError, match="writing to s3://"):
+        catalog.create_table("db.u", {"id": "INT"})
+
+    assert table.scan().to_arrow().to_pydict() == {"id": [1]}
+    assert len(table.snapshots.list()) == 1
+
+
+def test_writers_lose_and_double_nothing_behind_answers_in_doubt(
+    proxy: Proxy, bucket: str, tmp_path: Path
+) -> None:
+    options = options_of(proxy.url, bucket)
+    catalog = pl.connect(options)
+    catalog.create_database("db")
+    table = catalog.create_table(
+        "db.t",
+        {"id": "BIGINT NOT NULL", "n": "BIGINT"},
+        primary_keys=["id"],
+        options={"bucket": "1", "snapshot.num-retained.min": "100", "write-only": "true"},
+    )
+    chance = random.Random(20261123)
+
+    def choose(method: str, path: str, is_conditional: bool) -> Fault | None:
+        if not is_conditional or chance.random() >= 0.2:
+            return None
+        return chance.choice(LOST)
+
+    proxy.choose = choose
+    writers = [_started(options, number, tmp_path) for number in range(_WRITERS)]
+    for writer, log in writers:
+        assert writer.wait(300) == 0, log.read_text()
+    proxy.choose = lambda *_: None
+
+    model = {n * 1000 + turn: turn for n in range(_WRITERS) for turn in range(_COMMITS)}
+    rows = dict(zip(*table.scan().to_arrow().to_pydict().values(), strict=True))
+    assert rows.pop(-1) in {n * 1000 + _COMMITS - 1 for n in range(_WRITERS)}
+    assert rows == model
+    snapshots = table.snapshots.list()
+    assert [snapshot.id for snapshot in snapshots] == list(range(1, _WRITERS * _COMMITS + 1))
+    assert len({snapshot.commit_user for snapshot in snapshots}) == _WRITERS * _COMMITS
+    assert sum(proxy.done.values()) > 20
+    assert not table.fsck().findings
+
+
+def _started(
+    options: Mapping[str, str], number: int, folder: Path
+) -> tuple[subprocess.Popen[bytes], Path]:
+    log = folder / f"writer-{number}"
+    command = [sys.executable, "-c", _WRITER, json.dumps(options), str(number), str(_COMMITS)]
+    with log.open("wb") as output:
+        return subprocess.Popen(command, stdout=output, stderr=output), log
