@@ -25,6 +25,7 @@ from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.reading.frames import CUT_TIMESTAMPS_KEY
 from paimonlab.spark.session_options import BRANCH, SessionOptions, options_of
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.streaming.beginnings import kept_beginning
 from paimonlab.spark.streaming.executor_changes import ChangesTask
 from paimonlab.spark.streaming.options import StreamReadOptions, split_options, stream_read_options
 from paimonlab.spark.values.types import spark_schema
@@ -217,8 +218,7 @@ class _StreamScan(Proxy):
 
     def toMicroBatchStream(self, checkpoint: str) -> Proxy:
         """Start the stream; Spark's checkpoint keeps the positions."""
-        del checkpoint
-        return MicroBatchSource(self._bridge, self._read)
+        return MicroBatchSource(self._bridge, self._read, checkpoint)
 
 
 class MicroBatchSource(Proxy):
@@ -232,9 +232,10 @@ class MicroBatchSource(Proxy):
             _STREAMING + "SupportsTriggerAvailableNow",
         ]
 
-    def __init__(self, bridge: Bridge, read: StreamRead) -> None:
+    def __init__(self, bridge: Bridge, read: StreamRead, checkpoint: str) -> None:
         super().__init__(bridge)
         self._read = read
+        self._checkpoint = checkpoint
         request = FollowRequest(options=read.options)
         table = read.table
         definition, store = with_read_options(definition_of(table), store_of(table), read.options)
@@ -246,8 +247,9 @@ class MicroBatchSource(Proxy):
         )
 
     def initialOffset(self) -> Any:
-        """Return where a stream without a checkpoint starts."""
-        return self._offset(self._batches.first())
+        """Return where the first batch starts, also if it runs again after a crash."""
+        first = kept_beginning(self._bridge, self._checkpoint, self._batches.first)
+        return self._offset(first)
 
     def deserializeOffset(self, json: str) -> Any:
         """Return a position that Spark wrote down."""

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.errors import SchemaError, SnapshotExpiredError, UnsupportedError
 from paimonlab.table.table import Table
-from tests.spark.streaming.running import all_of, batches, ids, stream
+from tests.spark.streaming.running import all_of, batches, forget_last_batch, ids, stream
 
 NAME = "paimon.db.t"
 
@@ -44,6 +44,21 @@ def test_a_stream_starts_with_all_rows_and_goes_on_after_a_restart(
     assert first == [[(number, f"v{number}") for number in range(6)]]
     assert ids(second) == [[6, 7, 8]]
     assert third == []
+
+
+@pytest.mark.parametrize("mode", ["latest", "latest-full"])
+def test_the_first_batch_runs_again_with_the_same_rows(
+    spark: SparkSession, table: Table, tmp_path: Path, mode: str
+) -> None:
+    rows = stream(spark, NAME, {"scan.mode": mode})
+    first = ids(batches(rows, tmp_path / "c"))
+    forget_last_batch(tmp_path / "c")
+    add(table, 7)
+
+    again = ids(batches(rows, tmp_path / "c"))
+
+    assert first == [[0, 1, 2, 3, 4, 5] if mode == "latest-full" else []]
+    assert again == [*first, [7]]
 
 
 @pytest.mark.parametrize(
