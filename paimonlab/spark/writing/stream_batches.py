@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimonlab.commit.history import CommitHistory
 from paimonlab.errors import DataError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 STATEMENT = "paimonlab.stream-statement"
 """Property of a snapshot: what kind of statement of a batch it is."""
-_QUERY, _RUN, _BATCH = "sql.streaming.queryId", "spark.jobGroup.id", "streaming.sql.batchId"
+_QUERY, _BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,10 @@ def running_batch(bridge: Bridge) -> StreamBatch | None:
     query = context.getLocalProperty(_QUERY) if number is not None else None
     if number is None or query is None:
         return None
-    return StreamBatch(query=query, run=context.getLocalProperty(_RUN) or "", number=int(number))
+    # The group of its jobs tells the run as well, but statements may be in groups of their own.
+    execution = _execution(bridge, query)
+    run = "" if execution is None else str(execution.runId().toString())
+    return StreamBatch(query=query, run=run, number=int(number))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,8 +174,7 @@ def _user(table: Table, name: str) -> str:
 
 def _began_millis(bridge: Bridge, query: str, number: int) -> int | None:
     """Return when a batch was written down in its checkpoint for the first time."""
-    identity = bridge.jvm.java.util.UUID.fromString(query)
-    execution = bridge.session.sharedState().activeStreamingQueries().get(identity)
+    execution = _execution(bridge, query)
     if execution is None:
         return None
     offsets = execution.offsetLog().get(number)
@@ -180,3 +182,9 @@ def _began_millis(bridge: Bridge, query: str, number: int) -> int | None:
     if metadata is None or not metadata.isDefined():
         return None
     return int(metadata.get().batchTimestampMs())
+
+
+def _execution(bridge: Bridge, query: str) -> Any:
+    """Return the (Java) stream that runs a query; None if none does."""
+    identity = bridge.jvm.java.util.UUID.fromString(query)
+    return bridge.session.sharedState().activeStreamingQueries().get(identity)

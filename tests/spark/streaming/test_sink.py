@@ -243,3 +243,22 @@ def test_columns_are_found_by_name(
     write_to(stream(spark, "paimon.db.s").select("v", "id"), "paimon.db.t", tmp_path / "c")
 
     assert ids_of(sink) == [0, 1, 2, 3, 4, 5]
+
+
+def test_statements_are_counted_whatever_job_groups_they_are_in(
+    spark: SparkSession, source: Table, catalog: Catalog, tmp_path: Path
+) -> None:
+    sink = catalog.create_table("db.t", COLUMNS)
+
+    def each(batch: DataFrame, _: int) -> None:
+        context = batch.sparkSession.sparkContext
+        for number in range(2):
+            context.setJobGroup(f"part {number}", "one of two writes")
+            batch.selectExpr(f"id + {100 * number} AS id", "v").writeTo("paimon.db.t").append()
+
+    rows = stream(spark, "paimon.db.s", LIMIT)
+    run(rows, tmp_path / "c", each)
+    forget_last_batch(tmp_path / "c")
+    run(rows, tmp_path / "c", each)
+
+    assert ids_of(sink) == sorted([*range(6), *range(100, 106)])
