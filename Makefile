@@ -59,6 +59,10 @@ interop: java ## live tests against Java Paimon 1.3.1, 1.4.2 and 0.9; fails with
 	PAIMONLAB_INTEROP=require PAIMONLAB_INTEROP_VERSION=$${PAIMONLAB_INTEROP_VERSION:-1.3.1,1.4.2} \
 	  $(BIN)/python -m pytest -m interop tests
 
+.PHONY: versions
+versions: java ## the tests of Spark on each pair of its versions, of Java and of Python; an hour or two
+	$(BIN)/python -m tools.spark_versions --write
+
 .PHONY: labextension
 labextension: $(INSTALLED) ## build the JupyterLab extension anew after a change of its modules
 	$(BIN)/python -m tools.view_types
