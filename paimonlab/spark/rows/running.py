@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from pyspark.sql import functions
@@ -32,6 +32,11 @@ from paimonlab.spark.shipping import ship
 from paimonlab.spark.writing.commits import commit_rows, discard
 from paimonlab.spark.writing.executor_write import WriteTask, messages_of
 from paimonlab.spark.writing.shuffle import shuffled
+from paimonlab.spark.writing.stream_batches import (
+    BatchCommit,
+    statement_commit,
+    statement_done,
+)
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.row_kind import RowKind
@@ -79,6 +84,8 @@ class RunningStatement:
     """Whether its source or a subquery reads the target."""
     counts: Counts = field(default_factory=Counts)
     _messages: Sequence[CommitMessage] = ()
+    _batch: BatchCommit | None = None
+    """How it commits in ``foreachBatch``."""
 
     def check(self) -> None:
         """Check that the table can do what the statement asks for.
@@ -121,7 +128,10 @@ class RunningStatement:
         """
         self.check()
         definition, store = definition_of(self.table), store_of(self.table)
-        if store.snapshots.latest() is None:
+        self._batch = statement_commit(self.bridge, self.table, self.statement.name)
+        if self._batch is not None and self._batch.earlier(self.table) is not None:
+            pass  # the batch of a stream runs again, and this was done
+        elif store.snapshots.latest() is None:
             self._run_on_nothing()
         elif self.statement.is_everything:
             self.counts = Counts(deleted=self.table.scan().count())
@@ -130,14 +140,17 @@ class RunningStatement:
             snapshot = run(definition, store, Statement(predicate=None), self._changed)
             if snapshot is not None:  # executors leave compaction to the driver
                 compact_written(definition, store, self._messages, snapshot)
+        if self._batch is not None:
+            statement_done(self.bridge, self.table)
         return self.counts
 
     def _run_on_nothing(self) -> None:
         if all(clause.rule.action is not Action.INSERT for clause in self.statement.clauses):
             return
-        user = new_user(definition_of(self.table).options)
+        user = self._user
         outcomes = self._tasks(None, user)
-        commit_rows(self.table, self._written(outcomes), seen=None, user=user)
+        written = self._written(outcomes)
+        commit_rows(self.table, written, seen=None, user=user, batch=self._batch)
 
     def _changed(self, snapshot: Snapshot) -> Changed | None:
         if self.reads_itself and snapshot.id != self.planned_id:
@@ -146,7 +159,7 @@ class RunningStatement:
                 "others have changed it since. Run the statement again."
             )
             raise FilesConflictError(self.table.name, snapshot.id, (), problem)
-        user = new_user(definition_of(self.table).options)
+        user = self._user
         self.counts = Counts()
         outcomes = self._tasks(snapshot, user)
         messages = self._written(outcomes)
@@ -160,7 +173,17 @@ class RunningStatement:
         if not messages:
             return None
         self._messages = messages
-        return Changed(messages, are_of_rows_read=is_keyed, user=user)
+        changed = Changed(messages, are_of_rows_read=is_keyed, user=user)
+        if self._batch is None:
+            return changed
+        identifier, properties = self._batch.identifier, self._batch.properties
+        return replace(changed, identifier=identifier, properties=properties)
+
+    @property
+    def _user(self) -> str:
+        if self._batch is not None:
+            return self._batch.user
+        return new_user(definition_of(self.table).options)
 
     def _tasks(self, snapshot: Snapshot | None, user: str) -> list[ChangeOutcome]:
         """Write the new rows, and learn which rows go."""

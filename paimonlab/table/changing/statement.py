@@ -7,7 +7,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.commands.DeleteFromPaimonT
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -74,6 +74,10 @@ class Changed:
     """Whether new rows may only be committed if nobody wrote into their buckets since."""
     user: str | None = None
     """Who commits; None: a new user."""
+    identifier: int = BATCH_COMMIT_IDENTIFIER
+    """What the user calls the commit, for commits that may come again."""
+    properties: Mapping[str, str] | None = None
+    """What the snapshot says of the statement."""
 
 
 def run(
@@ -132,8 +136,9 @@ def _commit(
     return committer_of(definition, store).append(
         changed.messages,
         user=changed.user or new_user(definition.options),
-        identifier=BATCH_COMMIT_IDENTIFIER,
-        is_new_user=True,
+        identifier=changed.identifier,
+        properties=changed.properties,
+        is_new_user=changed.identifier == BATCH_COMMIT_IDENTIFIER,
         checked_id=snapshot.id,
         reads=ReadSet(
             snapshot_id=snapshot.id,

@@ -180,6 +180,32 @@ def test_statements_of_a_batch_that_runs_again_are_done_once(
     assert ids_of(other) == sorted([4, 5, 5, 6, 6, 7, 7, 8])
 
 
+@pytest.mark.parametrize("keys", [["id"], []], ids=["keys", "append"])
+def test_rows_are_changed_once_by_a_batch_that_runs_again(
+    keys: list[str], spark: SparkSession, source: Table, catalog: Catalog, tmp_path: Path
+) -> None:
+    options = {"bucket": "1"} if keys else {}
+    columns = {"id": "INT NOT NULL", "n": "BIGINT"}
+    sums = catalog.create_table("db.sums", columns, primary_keys=keys, options=options)
+
+    def each(batch: DataFrame, number: int) -> None:
+        batch.createOrReplaceTempView("batch")
+        session = batch.sparkSession
+        session.sql("""
+            MERGE INTO paimon.db.sums t
+            USING (SELECT cast(0 AS INT) AS id, sum(id) AS n FROM batch) s ON t.id = s.id
+            WHEN MATCHED THEN UPDATE SET n = t.n + s.n WHEN NOT MATCHED THEN INSERT *
+            """)
+        session.sql("UPDATE paimon.db.sums SET n = n + 100")
+
+    rows = stream(spark, "paimon.db.s", LIMIT)
+    run(rows, tmp_path / "c", each)
+    forget_last_batch(tmp_path / "c")
+    run(rows, tmp_path / "c", each)
+
+    assert sums.scan().to_arrow().to_pylist() == [{"id": 0, "n": 15 + 3 * 100}]
+
+
 def test_a_batch_that_runs_again_with_other_statements_is_an_error(
     spark: SparkSession, source: Table, catalog: Catalog, tmp_path: Path
 ) -> None:
