@@ -14,7 +14,15 @@ from pyspark.sql import SparkSession, functions
 
 from paimonlab.catalog import Catalog
 from paimonlab.commit.committer import Committer
-from paimonlab.errors import CommitError, DataError, PaimonError, SchemaError, UnsupportedError
+from paimonlab.errors import (
+    CommitError,
+    DataError,
+    FilesConflictError,
+    PaimonError,
+    SchemaError,
+    UnsupportedError,
+)
+from paimonlab.spark.writing.commits import commit_scope
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
@@ -297,6 +305,34 @@ def test_create_table_as_select(catalog: Catalog, spark: SparkSession) -> None:
     table = catalog.table("db.c")
     assert table.primary_keys == ("id",)
     assert table.scan().count() == 10
+
+
+def test_rows_are_replaced_by_partitions_only(plain: Table, spark: SparkSession) -> None:
+    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')")
+
+    with pytest.raises(UnsupportedError, match="REPLACE WHERE a > 1"):
+        spark.sql("INSERT INTO paimon.db.a REPLACE WHERE a > 1 VALUES (3, 'y')")
+    spark.sql("INSERT INTO paimon.db.a REPLACE WHERE dt = 'y' VALUES (3, 'y')")
+
+    assert rows(plain) == [(1, "x"), (3, "y")]
+
+
+def test_an_overwrite_by_rows_of_the_table_loses_no_update(
+    plain: Table, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')")
+
+    def overtaken(*arguments: Any, **keywords: Any) -> None:
+        plain.write(pa.table({"a": pa.array([3], pa.int32()), "dt": ["x"]}))
+        commit_scope(*arguments, **keywords)
+
+    monkeypatch.setattr("paimonlab.spark.writing.write.commit_scope", overtaken)
+    with pytest.raises(FilesConflictError):
+        spark.sql("INSERT OVERWRITE paimon.db.a SELECT a + 10, dt FROM paimon.db.a")
+    assert rows(plain) == [(1, "x"), (2, "y"), (3, "x")]
+
+    spark.sql("INSERT OVERWRITE paimon.db.a SELECT id, 'z' FROM range(1)")  # asks for no rows
+    assert rows(plain) == [(0, "z")]
 
 
 def test_a_table_reads_itself_while_it_is_written(keyed: Table, spark: SparkSession) -> None:

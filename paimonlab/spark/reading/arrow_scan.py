@@ -20,6 +20,7 @@ from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.reading.executor_read import read_task
 from paimonlab.spark.reading.filters import to_predicate
+from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.relation_schema import scan_schema
 from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
@@ -38,7 +39,7 @@ def arrow_frame(bridge: Bridge, snapshot: SnapshotScan) -> DataFrame:
     return DataFrame(bridge.module(_DATASET).ofRows(bridge.session, plan), bridge.spark)
 
 
-class ArrowTable(Proxy):
+class ArrowTable(PinnedRead):
     """The splits that our reader reads, as a table of Spark's."""
 
     class Java:
@@ -47,8 +48,7 @@ class ArrowTable(Proxy):
         implements = [CONNECTOR + "catalog.SupportsRead"]  # noqa: RUF012
 
     def __init__(self, bridge: Bridge, snapshot: SnapshotScan) -> None:
-        super().__init__(bridge)
-        self._snapshot = snapshot
+        super().__init__(bridge, snapshot)
         self._schema = scan_schema(snapshot.scan.schema.fields)
 
     def name(self) -> str:

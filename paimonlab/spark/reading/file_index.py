@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paimonlab.scan.split import DataSplit
-from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.file_failures import remember_folder
 from paimonlab.spark.reading.file_shape import FileShape
 from paimonlab.spark.reading.filters import source_filters, to_predicate
@@ -17,6 +17,7 @@ from paimonlab.spark.reading.listing import ListedFile, masked_directories, plai
 from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.reading.masks import MASK_SCHEMA, FileMask
 from paimonlab.spark.reading.padded_filters import padded_predicate
+from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.scan import SnapshotScan, has_masks
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import Predicate, all_of
@@ -27,7 +28,7 @@ _KEPT_MASK_BYTES = 1 << 20
 """Listings with larger masks are created anew for each query, or the JVM would fill with them."""
 
 
-class SnapshotFileIndex(Proxy):
+class SnapshotFileIndex(PinnedRead):
     """The files of one shape at one snapshot.
 
     Spark never tests partition filters on rows again, so the only partition column is the mask;
@@ -41,8 +42,7 @@ class SnapshotFileIndex(Proxy):
         implements = [_DATASOURCES + "FileIndex"]  # noqa: RUF012
 
     def __init__(self, bridge: Bridge, snapshot: SnapshotScan, shape: FileShape) -> None:
-        super().__init__(bridge)
-        self._snapshot = snapshot
+        super().__init__(bridge, snapshot)
         self._shape = shape
         self._masked = snapshot.needs_masks(shape)
         definition, store = snapshot.scan.definition, snapshot.scan.store

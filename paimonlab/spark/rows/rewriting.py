@@ -9,6 +9,7 @@ from pyspark.sql.types import LongType, StructType
 
 from paimonlab.errors import ReadOnlyError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.rows.changes import read_as
 from paimonlab.spark.rows.java_classes import Work, install_rule, java_classes
 from paimonlab.spark.rows.running import RunningStatement, result_columns, result_values
@@ -47,18 +48,15 @@ class Target(Proxy):
 
     def _running(self, plan: Any, relation: Any) -> RunningStatement:
         """Read a statement on this table, which it knows as ``relation``."""
-        readings = _Readings(self._bridge, self._table)
-        readings.of_target = f"View ({relation.name()}," in str(plan.toString())
+        readings = _Readings(self._bridge)
         reading = java_classes(self._bridge).reading
         function = reading.newInstance(self._bridge.list([relation, readings]).toArray())
-        statement = read_statement(self._bridge, plan.transformUpWithSubqueries(function))
+        readable = plan.transformUpWithSubqueries(function)
+        statement = read_statement(self._bridge, readable)
         writable = self._writable(statement.name)
         table = with_session_options(self._bridge, writable, self._catalog)
-        snapshot = table.snapshot
-        planned_id = 0 if snapshot is None else snapshot.id
-        running = RunningStatement(
-            self._bridge, table, statement, planned_id, reads_itself=readings.of_target
-        )
+        own = snapshots_read(self._bridge, readable, store_of(table).layout.branch_path)
+        running = RunningStatement(self._bridge, table, statement, own)
         running.check()
         return running
 
@@ -100,19 +98,12 @@ class _Readings(Proxy):
 
         implements = ["scala.Function1"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, target: Table) -> None:
-        super().__init__(bridge)
-        self._target = target
-        self.of_target = False
-        """Whether the target itself was among them."""
-
     def apply(self, relation: Any) -> Any:
         """Return a plan with the columns of a relation."""
         found = _targets.get(int(relation.table().hashCode()))
         if found is None:
             raise UnsupportedError(f"a statement that reads {relation.name()}")
         table = found._table
-        self.of_target |= table.path == self._target.path
         identifier = table.identifier
         name = (found._catalog, identifier.database, identifier.table)
         scan = table.scan(options=options_of(session_options(self._bridge, name), table))

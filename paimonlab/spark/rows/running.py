@@ -78,10 +78,8 @@ class RunningStatement:
     table: Table
     """With the options of the session."""
     statement: RowStatement
-    planned_id: int = 0
-    """The latest snapshot when the statement was resolved; 0: there was none."""
-    reads_itself: bool = False
-    """Whether its source or a subquery reads the target."""
+    own_snapshots: frozenset[int] = frozenset()
+    """The snapshots of the target that its source and subqueries read."""
     counts: Counts = field(default_factory=Counts)
     _messages: Sequence[CommitMessage] = ()
     _batch: BatchCommit | None = None
@@ -153,10 +151,10 @@ class RunningStatement:
         commit_rows(self.table, written, seen=None, user=user, batch=self._batch)
 
     def _changed(self, snapshot: Snapshot) -> Changed | None:
-        if self.reads_itself and snapshot.id != self.planned_id:
+        if others := self.own_snapshots - {snapshot.id}:
             problem = (
-                f"the statement reads the table it changes, at snapshot {self.planned_id}, and "
-                "others have changed it since. Run the statement again."
+                f"the statement reads the table it changes, at snapshot {min(others)}, and others "
+                "have changed it since. Run the statement again."
             )
             raise FilesConflictError(self.table.name, snapshot.id, (), problem)
         user = self._user

@@ -20,6 +20,7 @@ from paimonlab.table.writing.writers import has_same_buckets
 from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:
+    from paimonlab.commit.read_set import ReadSet
     from paimonlab.commit.scope import OverwriteScope
     from paimonlab.spark.writing.stream_batches import BatchCommit
     from paimonlab.table.table import Table
@@ -75,8 +76,15 @@ def commit_scope(
     *,
     user: str | None = None,
     batch: BatchCommit | None = None,
+    reads: ReadSet | None = None,
 ) -> None:
-    """Replace the files of a scope by others, or by none."""
+    """Replace the files of a scope by others, or by none.
+
+    Raises
+    ------
+    FilesConflictError
+        If the rows were made of rows of the table (``reads``), and others have changed those.
+    """
     definition, store = definition_of(table), store_of(table)
     _check_scope(table, messages, scope)
     with files_deleted_on_failure(definition, store, messages):
@@ -87,6 +95,7 @@ def commit_scope(
             identifier=batch.identifier if batch else BATCH_COMMIT_IDENTIFIER,
             properties=batch.properties if batch else None,
             is_new_user=batch is None,
+            reads=reads,
         )
 
 

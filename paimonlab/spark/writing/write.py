@@ -13,10 +13,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.reading.filters import equal_values
+from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.spellings import scope_with
@@ -81,8 +83,21 @@ class WriteBuilder(Proxy):
         return self
 
     def canOverwrite(self, predicates: Sequence[Any]) -> bool:
-        """Say whether predicates choose whole partitions by values of partition columns."""
-        return self._values(predicates) is not None
+        """Say that predicates choose whole partitions by values of partition columns.
+
+        Raises
+        ------
+        UnsupportedError
+            If they do not.
+        """
+        if self._values(predicates) is None:
+            said = " AND ".join(str(predicate.toString()) for predicate in predicates)
+            raise UnsupportedError(
+                f"INSERT … REPLACE WHERE {said} of {self._table.name}",
+                "rows to replace are chosen by values of partition columns here; DELETE the rows "
+                "and INSERT the others, or use MERGE INTO",
+            )
+        return True
 
     def overwrite(self, predicates: Sequence[Any]) -> Proxy:
         """Replace the partitions that predicates choose."""
@@ -236,7 +251,13 @@ class RowsInsert(Proxy):
         if self._scope is None:
             commit_rows(self._table, messages, seen=seen, user=user, batch=batch)
         else:
-            commit_scope(self._table, messages, self._scope, user=user, batch=batch)
+            own = snapshots_read(
+                self._bridge,
+                rows.queryExecution().analyzed(),
+                store_of(self._table).layout.branch_path,
+            )
+            reads = ReadSet(snapshot_id=min(own), its_partitions=True) if own else None
+            commit_scope(self._table, messages, self._scope, user=user, batch=batch, reads=reads)
         if batch is not None:
             statement_done(self._bridge, self._table)
 

@@ -1,0 +1,61 @@
+"""Which snapshots of a table a plan of Spark reads.
+
+What reads a table is a Python object inside of the plan; Spark shows it as a Java proxy, which
+answers with the hash code of the object.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.reading.scan import SnapshotScan
+
+_reads: weakref.WeakValueDictionary[int, PinnedRead] = weakref.WeakValueDictionary()
+
+
+class PinnedRead(Proxy):
+    """Base of what stands in a plan for files of a snapshot."""
+
+    def __init__(self, bridge: Bridge, snapshot: SnapshotScan) -> None:
+        super().__init__(bridge)
+        self._snapshot = snapshot
+        _reads[self.hashCode()] = self
+
+
+def snapshots_read(bridge: Bridge, plan: Any, branch_path: str) -> frozenset[int]:
+    """Return the ids of the snapshots of a table that a plan reads; 0: an empty table.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    plan
+        An analyzed plan, its subqueries included.
+    branch_path
+        The folder of the table's branch.
+    """
+    as_java = bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava
+    plans = [plan, *as_java(plan.subqueriesAll()).toArray()]
+    leaves = (leaf for one in plans for leaf in as_java(one.collectLeaves()).toArray())
+    found = (_reads.get(code) for leaf in leaves if (code := _code_of(leaf)) is not None)
+    scans = [read._snapshot.scan for read in found if read is not None]
+    return frozenset(
+        scan.snapshot.id if scan.snapshot is not None else 0
+        for scan in scans
+        if scan.store.layout.branch_path == branch_path
+    )
+
+
+def _code_of(leaf: Any) -> int | None:
+    """Return the hash code of what a leaf of a plan reads from; None if it is no table's."""
+    match leaf.getClass().getSimpleName():
+        case "LogicalRelation":
+            relation = leaf.relation()
+            is_files = relation.getClass().getSimpleName() == "HadoopFsRelation"
+            return int(relation.location().hashCode()) if is_files else None
+        case "DataSourceV2Relation" | "DataSourceV2ScanRelation":
+            relation = leaf if hasattr(leaf, "table") else leaf.relation()
+            return int(relation.table().hashCode())
+    return None
