@@ -1,8 +1,9 @@
 """Where keys are in data files, found block by block; the blocks used last stay in memory.
 
 A block is the finest division that the pages of a file allow: some thousand rows of which the
-smallest and the greatest key are known. Files never change, so a block that was decoded once is
-good for ever; memory is bounded, and a table whose keys do not fit is read block by block.
+smallest and the greatest key are known; a small file is one block. Files never change, so a block
+that was decoded once is good for ever; memory is bounded, and a table whose keys do not fit is read
+block by block.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.read.lazy_file import FileKey, LazyFile
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, evaluate, may_match_stats
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage.recent import Recent
 
 _BLOCK_OVERHEAD_BYTES = 500
+_ONE_BLOCK_ROWS, _ONE_BLOCK_BYTES = 1 << 13, 1 << 20
+"""Rows of a file, and bytes of their keys, that are read at once: where the pages of a small file
+are, and what is in them, takes several times as long to find out as its keys."""
 _KeysOfFile: TypeAlias = tuple[FileKey, tuple[DataField, ...]]
 _KeysOfBlock: TypeAlias = tuple[FileKey, tuple[DataField, ...], int]
 
@@ -103,7 +108,9 @@ class KeyBlocks:
         )
 
     def _blocks(self, file: LazyFile, fields: tuple[DataField, ...]) -> Blocks:
-        """Return the blocks of a file."""
+        """Return the blocks of a file; a small one is one block, and is not opened for that."""
+        if _is_one_block(file.meta):
+            return Blocks(np.zeros(1, np.int64), np.array([file.meta.row_count], np.int64), {})
         key = (file.key, fields)
         blocks = self._files.get(key)
         if blocks is None:
@@ -127,6 +134,11 @@ class KeyBlocks:
         """Forget everything."""
         self._files.clear()
         self._rows.clear()
+
+
+def _is_one_block(file: DataFileMeta) -> bool:
+    key_bytes = max(len(file.min_key), len(file.max_key))
+    return 0 < file.row_count <= min(_ONE_BLOCK_ROWS, _ONE_BLOCK_BYTES // max(key_bytes, 1))
 
 
 def _candidates(blocks: Blocks, wanted: Predicate) -> list[int]:

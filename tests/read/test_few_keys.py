@@ -12,6 +12,7 @@ import paimonlab
 from paimonlab import Predicate, col
 from paimonlab.datafile.reader import DataFile
 from paimonlab.formats.parquet import writer as parquet_writer
+from paimonlab.read import key_blocks
 from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.value_blocks import shared_values
@@ -29,6 +30,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_writer, "PAGE_ROWS", 64)
+    monkeypatch.setattr(key_blocks, "_ONE_BLOCK_ROWS", 64)
     for cache in (shared_blocks, shared_values, shared_masks):
         cache.clear()
 
@@ -154,6 +156,19 @@ def test_a_file_is_opened_once_for_its_keys(
     table.scan(where=where).to_arrow()
 
     assert opened == []
+
+
+def test_pages_of_small_files_are_not_looked_for(
+    catalog: paimonlab.Catalog, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_blocks, "_ONE_BLOCK_ROWS", 1 << 13)
+    table = table_of(catalog, rng, {})
+    row = table.scan().to_arrow().slice(0, 1)
+
+    found = table.lookup({"k": row["k"].to_pylist(), "s": row["s"].to_pylist()})
+
+    assert found.equals(row)
+    assert shared_blocks._files.size_bytes == 0
 
 
 def test_masks_of_all_keys_are_kept_where_a_condition_leaves_most(

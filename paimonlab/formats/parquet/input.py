@@ -234,6 +234,8 @@ class ParquetInput(OpenFile):
         return conform(fields, parts, tables, schema, self.path)
 
     def _cut_rows(self, part: Reading, group: RowGroup, ranges: RowRanges) -> pa.Table:
+        if count_rows(ranges) == group.row_count:
+            return self._whole_columns(part, group, part.column_names)
         index = self._index
         values_by_name: dict[str, pa.ChunkedArray] = {}
         flat: dict[str, tuple[int, PagePlaces]] = {}
@@ -259,12 +261,16 @@ class ParquetInput(OpenFile):
             for position in positions:
                 values_by_name[names[position]] = table.column(names[position])
         if others:
-            file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
-            table = file.read_row_group(group.index, others, use_threads=False)
-            self._require_rows(group.index, table.num_rows)
+            table = self._whole_columns(part, group, others)
             table = select(table, whole(group.row_count), ranges)
             values_by_name |= {name: table.column(name) for name in others}
         return pa.table({name: values_by_name[name] for name in part.column_names})
+
+    def _whole_columns(self, part: Reading, group: RowGroup, names: Sequence[str]) -> pa.Table:
+        file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
+        table = file.read_row_group(group.index, names, use_threads=False)
+        self._require_rows(group.index, table.num_rows)
+        return table
 
     def batches(
         self,
