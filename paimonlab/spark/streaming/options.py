@@ -6,7 +6,7 @@ Source: apache/paimon@5dacde5 ``docs/spark/structured-streaming.md``, ``SparkCon
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.options.table_options import (
@@ -14,40 +14,13 @@ from paimonlab.spec.options.table_options import (
     OPTION_KEY,
     Options,
     check_known,
-    option_field,
 )
-from paimonlab.table.following.admission import BatchLimits
+from paimonlab.table.following.admission import StreamReadOptions
 
 READ_CHANGELOG = "read.changelog"
 """Whether rows have a first column with their kind."""
 _SPELLED = {key.lower(): key for key in KNOWN_OPTIONS}
 """Keys of options by those in small letters, as which Spark tells the options of a stream."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamReadOptions:
-    """The options that say how much a batch of a stream reads."""
-
-    max_files: int | None = option_field("read.stream.maxFilesPerTrigger", "int", None)
-    """``read.stream.maxFilesPerTrigger``"""
-    max_bytes: int | None = option_field("read.stream.maxBytesPerTrigger", "long", None)
-    """``read.stream.maxBytesPerTrigger``"""
-    max_rows: int | None = option_field("read.stream.maxRowsPerTrigger", "long", None)
-    """``read.stream.maxRowsPerTrigger``: rows of files, before merging."""
-    min_rows: int | None = option_field("read.stream.minRowsPerTrigger", "long", None)
-    """``read.stream.minRowsPerTrigger``: with fewer rows a batch waits."""
-    max_delay_millis: int | None = option_field("read.stream.maxTriggerDelayMs", "long", None)
-    """``read.stream.maxTriggerDelayMs``: for how long it waits at most."""
-
-    @property
-    def limits(self) -> BatchLimits:
-        """The limits of a batch."""
-        return BatchLimits(
-            max_files=self.max_files,
-            max_bytes=self.max_bytes,
-            max_rows=self.max_rows,
-            min_rows=self.min_rows,
-        )
 
 
 def stream_read_options(options: Options, table: str) -> StreamReadOptions:

@@ -27,10 +27,10 @@ from paimonlab.spark.session_options import BRANCH, SessionOptions, options_of
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.streaming.beginnings import kept_beginning
 from paimonlab.spark.streaming.executor_changes import ChangesTask
-from paimonlab.spark.streaming.options import StreamReadOptions, split_options, stream_read_options
+from paimonlab.spark.streaming.options import split_options, stream_read_options
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
-from paimonlab.table.following.admission import BatchLimits
+from paimonlab.table.following.admission import BatchLimits, StreamReadOptions
 from paimonlab.table.following.follow import (
     FollowRequest,
     change_source,

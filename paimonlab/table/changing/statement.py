@@ -17,6 +17,7 @@ import pyarrow as pa
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.errors import FilesConflictError, SnapshotExpiredError
 from paimonlab.progress import Progress
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -65,6 +66,7 @@ class Statement:
             self.progress(done, total, unit)
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True)
 class Changed:
     """What a statement changed, before it is committed."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from paimonlab.scan.change_splits import ChangeSplit
+from paimonlab.spec.options.table_options import option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +56,29 @@ class Load:
             self.rows += sum(file.row_count for file in files)
             self.splits.append(split)
         return len(self.splits) - before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamReadOptions:
+    """The options that say how much a batch of a stream reads."""
+
+    max_files: int | None = option_field("read.stream.maxFilesPerTrigger", "int", None)
+    """``read.stream.maxFilesPerTrigger``"""
+    max_bytes: int | None = option_field("read.stream.maxBytesPerTrigger", "long", None)
+    """``read.stream.maxBytesPerTrigger``"""
+    max_rows: int | None = option_field("read.stream.maxRowsPerTrigger", "long", None)
+    """``read.stream.maxRowsPerTrigger``: rows of files, before merging."""
+    min_rows: int | None = option_field("read.stream.minRowsPerTrigger", "long", None)
+    """``read.stream.minRowsPerTrigger``: with fewer rows a batch waits."""
+    max_delay_millis: int | None = option_field("read.stream.maxTriggerDelayMs", "long", None)
+    """``read.stream.maxTriggerDelayMs``: for how long it waits at most."""
+
+    @property
+    def limits(self) -> BatchLimits:
+        """The limits of a batch."""
+        return BatchLimits(
+            max_files=self.max_files,
+            max_bytes=self.max_bytes,
+            max_rows=self.max_rows,
+            min_rows=self.min_rows,
+        )

@@ -215,7 +215,7 @@ def test_errors_point_into_the_cell(
 ) -> None:
     column = failure(there, capsys, "%%paimon\nSELECT id,\n  nope FROM db.t")
     table = failure(there, capsys, "%paimon SELECT * FROM db.tt")
-    ours = failure(there, capsys, "%paimon UPDATE db.t SET v = 'z'")
+    ours = failure(there, capsys, "%paimon DELETE FROM db.`t$files`")
     typo = failure(there, capsys, "%paimon SELEC 1")
     late = failure(there, capsys, "%paimon SELECT 1 / (id - id) FROM db.t")
 
@@ -224,7 +224,7 @@ def test_errors_point_into_the_cell(
     assert "Did you mean `id` or `v`?" in column
     assert pointer(table) == ["   1 | SELECT * FROM db.tt", "     |               ^^^^^"]
     assert any(line.startswith("Did you mean 'db.t'") for line in table)
-    assert ours[0].startswith("UPDATE db.t is not supported: in Python there are")
+    assert ours[0].startswith("DELETE FROM paimon.db.`t$files` is not supported: only rows of")
     assert not any("stacktrace" in line for line in ours)
     assert pointer(typo) == ["   1 | SELEC 1", "     | ^^^^^"]
     assert pointer(late) == ["   1 | SELECT 1 / (id - id) FROM db.t", "     |        ^^^^^^^^^^^^^"]
