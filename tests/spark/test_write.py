@@ -292,7 +292,7 @@ def test_rows_outside_of_the_partition_to_overwrite_are_refused(
 def test_overwrite_by_another_condition_is_refused(plain: Table, spark: SparkSession) -> None:
     frame = spark.createDataFrame([(7, "z")], "a int, dt string")
 
-    with pytest.raises(Exception, match=r"(?i)overwrite.*filter|expression"):
+    with pytest.raises(UnsupportedError, match=r"overwriting rows of db\.a where a > 3"):
         frame.writeTo("paimon.db.a").overwrite(functions.col("a") > 3)
 
 
@@ -310,7 +310,7 @@ def test_create_table_as_select(catalog: Catalog, spark: SparkSession) -> None:
 def test_rows_are_replaced_by_partitions_only(plain: Table, spark: SparkSession) -> None:
     spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')")
 
-    with pytest.raises(UnsupportedError, match="REPLACE WHERE a > 1"):
+    with pytest.raises(UnsupportedError, match="where a > 1"):
         spark.sql("INSERT INTO paimon.db.a REPLACE WHERE a > 1 VALUES (3, 'y')")
     spark.sql("INSERT INTO paimon.db.a REPLACE WHERE dt = 'y' VALUES (3, 'y')")
 

@@ -93,7 +93,7 @@ class WriteBuilder(Proxy):
         if self._values(predicates) is None:
             said = " AND ".join(str(predicate.toString()) for predicate in predicates)
             raise UnsupportedError(
-                f"INSERT … REPLACE WHERE {said} of {self._table.name}",
+                f"overwriting rows of {self._table.name} where {said}",
                 "rows to replace are chosen by values of partition columns here; DELETE the rows "
                 "and INSERT the others, or use MERGE INTO",
             )
