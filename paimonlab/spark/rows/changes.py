@@ -26,6 +26,7 @@ from paimonlab.write.merge_clauses import (
 )
 
 _TRUE, _FALSE = True, False
+LOST_NULL = "an update to NULL of "
 _CLAUSE = "__paimon_clause"
 _TARGET = "__paimon_in_target"
 _SOURCE = "__paimon_in_source"
@@ -35,7 +36,9 @@ _DATASET = "org.apache.spark.sql.classic.Dataset"
 _SESSIONS = "org.apache.spark.sql.classic.SparkSession"
 
 
-def changed_rows(bridge: Bridge, statement: RowStatement, scan: Scan) -> DataFrame:
+def changed_rows(
+    bridge: Bridge, statement: RowStatement, scan: Scan, *, keeps_nulls: bool
+) -> DataFrame:
     """Return what a statement makes of the rows of a snapshot; nothing is read yet.
 
     Parameters
@@ -46,6 +49,9 @@ def changed_rows(bridge: Bridge, statement: RowStatement, scan: Scan) -> DataFra
         The statement.
     scan
         The target at the snapshot.
+    keeps_nulls
+        Whether a null that is written replaces a value. Where it does not (partial-update), an
+        update to null fails the job with `LOST_NULL` and the column in its message.
     """
     is_keyed = bool(scan.schema.primary_keys)
     target = read_as(bridge, statement.relation, scan, has_places=not is_keyed)
@@ -60,9 +66,14 @@ def changed_rows(bridge: Bridge, statement: RowStatement, scan: Scan) -> DataFra
     places = [] if is_keyed else [functions.col(FILE_COLUMN), functions.col(POSITION_COLUMN)]
     output = as_list(bridge, statement.relation.output())
     values = [
-        _value(bridge, statement.clauses, number, column_of(bridge, attribute), is_keyed).alias(
-            name
-        )
+        _value(
+            bridge,
+            statement.clauses,
+            number,
+            column_of(bridge, attribute),
+            is_keyed,
+            lost="" if keeps_nulls else f"{LOST_NULL}{name!r}",
+        ).alias(name)
         for number, (name, attribute) in enumerate(zip(names, output, strict=True))
     ]
     return chosen.select(*values, _kind(statement.clauses).alias(KIND_COLUMN), *places)
@@ -143,12 +154,16 @@ def _value(
     number: int,
     old: Column,
     is_keyed: bool,  # noqa: FBT001
+    lost: str,
 ) -> Column:
     """Return the new value of a column, by the clause that decides; deletes need the old row."""
     value: Column | None = None
     for position, clause in enumerate(clauses):
         if clause.rule.action is not Action.DELETE:
             new = column_of(bridge, clause.values[number])
+            if lost and clause.rule.action is Action.UPDATE:
+                failure = functions.raise_error(lost)
+                new = functions.when(new.isNull() & old.isNotNull(), failure).otherwise(new)
         elif is_keyed:
             new = old
         else:

@@ -116,11 +116,11 @@ public final class RowLevel {
       if (target == null || !((LogicalPlan) plan).resolved()) {
         return plan;
       }
-      LogicalPlan bare = EliminateSubqueryAliases.apply(target);
-      if (!(bare instanceof DataSourceV2Relation)) {
+      Object leaf = EliminateSubqueryAliases.apply(target).collectLeaves().head();
+      if (!(leaf instanceof DataSourceV2Relation)) {
         return plan;
       }
-      Object table = ((DataSourceV2Relation) bare).table();
+      Object table = ((DataSourceV2Relation) leaf).table();
       return Proxy.isProxyClass(table.getClass()) ? (TreeNode) this.rewrite.apply(plan) : plan;
     }
   }

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from pyspark.errors import PySparkException
 from pyspark.sql import functions
 
 from paimonlab.errors import FilesConflictError, PaimonError, UnsupportedError
@@ -18,7 +19,7 @@ from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.matches import FileMatch
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.rows.changes import changed_rows
+from paimonlab.spark.rows.changes import LOST_NULL, changed_rows
 from paimonlab.spark.rows.executor_changes import (
     RESULT_COLUMN,
     ChangeOutcome,
@@ -197,7 +198,9 @@ class RunningStatement:
             predicate=None,
             limit=None,
         )
-        rows = changed_rows(bridge, self.statement, scan)
+        engine = definition.options.slice(keyed.KeyedOptions).merge_engine
+        keeps_nulls = not table.primary_keys or engine != "partial-update"
+        rows = changed_rows(bridge, self.statement, scan, keeps_nulls=keeps_nulls)
         plan = write_plan(definition, store.layout)
         divided = shuffled(bridge, rows, table, snapshot, replaces=False)
         is_numbered = plan.bucket_mode not in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
@@ -208,7 +211,15 @@ class RunningStatement:
             checks_keys=self._checks_sources,
             counts_keys=self.statement.source is not None and not self._checks_sources,
         )
-        pickled = divided.rows.mapInArrow(task, f"{RESULT_COLUMN} binary").collect()
+        try:
+            pickled = divided.rows.mapInArrow(task, f"{RESULT_COLUMN} binary").collect()
+        except PySparkException as error:
+            if keeps_nulls or LOST_NULL not in str(error):
+                raise
+            raise UnsupportedError(
+                f"{self.statement.text} to NULL with merge-engine = '{engine}'",
+                f"{table.name}: a column would keep its old value",
+            ) from None
         return [pickle.loads(row[RESULT_COLUMN]) for row in pickled]  # noqa: S301 - our own tasks
 
     @property
@@ -252,7 +263,7 @@ class RunningStatement:
                 if change.replaces_file(match) and not match.is_whole:
                     again.append(match)
         assert not by_file, f"files {sorted(by_file)} are not in snapshot {snapshot.id}"
-        messages = [*written, *self._rewritten(change, again, written)]
+        messages = [*written, *self._rewritten(change, again)]
         return change.messages(messages)
 
     def _positions(self, outcomes: Sequence[ChangeOutcome]) -> dict[str, DeletionVector]:
@@ -281,7 +292,6 @@ class RunningStatement:
         self,
         change: append.AppendChange,
         matches: Sequence[FileMatch],
-        written: Sequence[CommitMessage],
     ) -> list[CommitMessage]:
         if not matches:
             return []
@@ -298,7 +308,7 @@ class RunningStatement:
         pickled = numbers.select(functions.col("id")).mapInArrow(task, f"{RESULT_COLUMN} binary")
         messages, error = messages_of([row[RESULT_COLUMN] for row in pickled.collect()])
         if error is not None:
-            discard(self.table, [*messages, *written])
+            discard(self.table, messages)
             raise error
         return messages
 

@@ -310,6 +310,36 @@ def test_a_merge_engine_that_would_do_something_else_is_named(
         spark.sql(sql)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE paimon.db.t SET v = NULL WHERE id = 1",
+        """
+        MERGE INTO paimon.db.t t USING (SELECT 1 AS k) s ON t.id = s.k
+        WHEN MATCHED THEN UPDATE SET v = nullif('x', 'x')
+        """,
+    ],
+)
+def test_a_null_that_partial_update_would_not_take_is_refused(
+    sql: str, catalog: Catalog, spark: SparkSession
+) -> None:
+    made = five_rows(catalog, "partial")
+
+    with pytest.raises(UnsupportedError, match="to NULL with merge-engine = 'partial-update'"):
+        spark.sql(sql)
+
+    assert rows(made)[0] == (1, "a1", 10)
+    assert counts(spark, "UPDATE paimon.db.t SET v = coalesce(NULL, 'x') WHERE id = 1") == (1,)
+
+
+def test_rows_with_char_columns_are_refused(catalog: Catalog, spark: SparkSession) -> None:
+    catalog.create_table("db.c", {"id": "INT", "c": "CHAR(5)"})
+
+    for sql in ("DELETE FROM paimon.db.c WHERE c = 'a'", "UPDATE paimon.db.c SET id = 1"):
+        with pytest.raises(UnsupportedError, match="CHAR columns"):
+            spark.sql(sql)
+
+
 def test_a_catalog_to_read_changes_no_rows(
     append: Table, warehouse: Any, spark: SparkSession
 ) -> None:
