@@ -17,7 +17,6 @@ from pyspark.sql.types import BinaryType, StructType
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.shipping import ship
-from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.spellings import scope_of
 from paimonlab.spark.writing.commits import commit_scope, discard
 from paimonlab.spark.writing.executor_write import (
@@ -29,6 +28,7 @@ from paimonlab.spark.writing.executor_write import (
     waiting,
 )
 from paimonlab.spark.writing.stream_batches import statement_commit, statement_done
+from paimonlab.spark.writing.task_write import TaskWrite
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import definition_of, store_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from paimonlab.write.write_plan import WritePlan
 
 
-class DynamicOverwrite(Proxy):
+class DynamicOverwrite(TaskWrite):
     """A write that replaces the partitions it has rows of."""
 
     class Java:
@@ -52,63 +52,18 @@ class DynamicOverwrite(Proxy):
         ]
 
     def __init__(self, bridge: Bridge, table: Table, schema: Any) -> None:
-        super().__init__(bridge)
-        self._table = table
+        super().__init__(bridge, table)
         self._schema = schema
         self._began_commit = False
         self._user = new_user(definition_of(table).options)
-
-    def description(self) -> str:
-        """Say what is written, for plans."""
-        return f"Paimon({self._table.name})"
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
-
-    def requiredDistribution(self) -> Any:
-        """Ask for equal bucket keys of a partition in one task."""
-        distributions = self._bridge.java_class(CONNECTOR + "distributions.Distributions")
-        schema = self._table.schema
-        mode = definition_of(self._table).bucket_mode
-        if mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE):
-            return distributions.unspecified()
-        expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
-        # Buckets that depend on other rows of the partition need them all in one task.
-        bucket_keys = schema.bucket_keys if mode is BucketMode.HASH_FIXED else ()
-        names = dict.fromkeys((*schema.partition_keys, *bucket_keys))
-        columns = [expressions.column(quoted(name)) for name in names]
-        return distributions.clustered(
-            self._bridge.array(CONNECTOR + "expressions.Expression", columns)
-        )
-
-    def distributionStrictlyRequired(self) -> bool:
-        """Say that it is: a key in two tasks would be two rows."""
-        return True
 
     def requiredNumPartitions(self) -> int:
         """Leave the number of tasks to Spark."""
         return 0
 
-    def advisoryPartitionSizeInBytes(self) -> int:
-        """Leave the size of tasks to Spark."""
-        return 0
-
-    def requiredOrdering(self) -> Any:
-        """Ask for no order: writers sort."""
-        return self._bridge.array(CONNECTOR + "expressions.SortOrder", [])
-
     def toBatch(self) -> Proxy:
         """Return the batch: this."""
         return self
-
-    def useCommitCoordinator(self) -> bool:
-        """Let Spark choose one attempt of each task."""
-        return True
 
     def onDataWriterCommit(self, message: Any) -> None:
         """Do nothing yet."""

@@ -19,7 +19,6 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.shipping import ship
-from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.executor_write import (
@@ -31,6 +30,7 @@ from paimonlab.spark.writing.executor_write import (
     waiting,
 )
 from paimonlab.spark.writing.stream_batches import sink_commit
+from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS, TaskWrite
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
 from paimonlab.table.inside import definition_of, store_of
@@ -47,7 +47,7 @@ OPTIONS_OF_SPARK = frozenset({"checkpointlocation", "queryname"})
 """Options of a stream that are not for its sink."""
 
 
-class StreamWrite(Proxy):
+class StreamWrite(TaskWrite):
     """Writes the batches of a stream."""
 
     class Java:
@@ -61,8 +61,7 @@ class StreamWrite(Proxy):
     def __init__(
         self, bridge: Bridge, table: Table, schema: Any, query: str, *, replaces: bool
     ) -> None:
-        super().__init__(bridge)
-        self._table = table
+        super().__init__(bridge, table)
         self._schema = schema
         self._query = query
         self._replaces = replaces
@@ -71,61 +70,18 @@ class StreamWrite(Proxy):
         _check_table(table)
         _check_columns(table, bridge.python_schema(schema))
 
-    def description(self) -> str:
-        """Say what is written, for plans."""
-        return f"Paimon({self._table.name})"
-
-    def supportedCustomMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
-
-    def reportDriverMetrics(self) -> Any:
-        """Return none."""
-        return self._bridge.array(CONNECTOR + "metric.CustomTaskMetric", [])
-
-    def requiredDistribution(self) -> Any:
-        """Ask for equal bucket keys of a partition in one task."""
-        distributions = self._bridge.java_class(CONNECTOR + "distributions.Distributions")
-        schema, mode = self._table.schema, definition_of(self._table).bucket_mode
-        if mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE):
-            return distributions.unspecified()
-        expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
-        # Buckets that depend on other rows of the partition need them all in one task.
-        keys = schema.bucket_keys if mode is BucketMode.HASH_FIXED else ()
-        names = dict.fromkeys((*schema.partition_keys, *keys)) or schema.primary_keys
-        columns = [expressions.column(quoted(name)) for name in names]
-        return distributions.clustered(
-            self._bridge.array(CONNECTOR + "expressions.Expression", columns)
-        )
-
-    def distributionStrictlyRequired(self) -> bool:
-        """Say that it is: a key in two tasks would be two rows."""
-        return True
-
     def requiredNumPartitions(self) -> int:
         """Ask for no more tasks than run at once: each writes files of its own."""
         mode = definition_of(self._table).bucket_mode
-        if mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE):
+        if mode in WITHOUT_BUCKETS:
             return 0
         if mode is BucketMode.HASH_DYNAMIC and not self._table.partition_keys:
             return 1
         return int(self._bridge.spark.sparkContext.defaultParallelism)
 
-    def advisoryPartitionSizeInBytes(self) -> int:
-        """Leave the size of tasks to Spark."""
-        return 0
-
-    def requiredOrdering(self) -> Any:
-        """Ask for no order: writers sort."""
-        return self._bridge.array(CONNECTOR + "expressions.SortOrder", [])
-
     def toStreaming(self) -> Proxy:
         """Return what writes: this."""
         return self
-
-    def useCommitCoordinator(self) -> bool:
-        """Let Spark choose one attempt of each task."""
-        return True
 
     def createStreamingWriterFactory(self, physical: Any) -> Any:
         """Return what runs our writer in Spark's Python workers."""
@@ -135,8 +91,7 @@ class StreamWrite(Proxy):
         definition, store = definition_of(table), store_of(table)
         self._seen = store.snapshots.latest()
         plan = write_plan(definition, store.layout)
-        modes = (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
-        is_numbered = plan.bucket_mode not in modes and not self._replaces
+        is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS and not self._replaces
         numbers = table.sequence_numbers() if is_numbered else None
         task = WriteTask(plan, store.file_io, numbers, self._routing(plan), user=self._query)
         result = StructType().add(MESSAGE_COLUMN, BinaryType())
