@@ -45,8 +45,6 @@ class Positions:
     file: str
     rows: bytes
     """An encoded deletion vector."""
-    count: int
-    """Times that a row was seen; more than the rows if some came twice."""
     example: int | None = None
     """A position that came twice."""
 
@@ -150,7 +148,7 @@ class _Seen:
             vector = DeletionVector.of(np.unique(places))
             rows = encode_deletion_vector(vector, bitmap64=True)
             example = int(again[0]) if len(again) else None
-            found.append(Positions(name, rows, len(places), example))
+            found.append(Positions(name, rows, example))
         return tuple(found)
 
 

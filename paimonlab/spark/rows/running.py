@@ -29,16 +29,14 @@ from paimonlab.spark.rows.executor_changes import (
     several_source_rows,
 )
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay
-from paimonlab.spark.shipping import ship
 from paimonlab.spark.writing.commits import commit_rows, discard
-from paimonlab.spark.writing.executor_write import WriteTask, messages_of
-from paimonlab.spark.writing.shuffle import shuffled
+from paimonlab.spark.writing.executor_write import messages_of
 from paimonlab.spark.writing.stream_batches import (
     BatchCommit,
     statement_commit,
     statement_done,
 )
-from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spark.writing.write import divided_write
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
@@ -187,7 +185,6 @@ class RunningStatement:
     def _tasks(self, snapshot: Snapshot | None, user: str) -> list[ChangeOutcome]:
         """Write the new rows, and learn which rows go."""
         bridge, table = self.bridge, self.table
-        ship(bridge.spark.sparkContext)
         definition, store = definition_of(table), store_of(table)
         scan = Scan(
             definition=definition.with_options(_ALL_ROWS) if table.primary_keys else definition,
@@ -201,18 +198,15 @@ class RunningStatement:
         engine = definition.options.slice(keyed.KeyedOptions).merge_engine
         keeps_nulls = not table.primary_keys or engine != "partial-update"
         rows = changed_rows(bridge, self.statement, scan, keeps_nulls=keeps_nulls)
-        plan = write_plan(definition, store.layout)
-        divided = shuffled(bridge, rows, table, snapshot, replaces=False)
-        is_numbered = plan.bucket_mode not in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
-        numbers = table.sequence_numbers() if is_numbered else None
+        divided, write = divided_write(bridge, rows, table, snapshot, replaces=False, user=user)
         task = ChangeTask(
-            WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user),
+            write,
             is_keyed=bool(table.primary_keys),
             checks_keys=self._checks_sources,
             counts_keys=self.statement.source is not None and not self._checks_sources,
         )
         try:
-            pickled = divided.rows.mapInArrow(task, f"{RESULT_COLUMN} binary").collect()
+            pickled = divided.mapInArrow(task, f"{RESULT_COLUMN} binary").collect()
         except PySparkException as error:
             if keeps_nulls or LOST_NULL not in str(error):
                 raise
@@ -268,14 +262,12 @@ class RunningStatement:
 
     def _positions(self, outcomes: Sequence[ChangeOutcome]) -> dict[str, DeletionVector]:
         by_file: dict[str, DeletionVector] = {}
-        seen: dict[str, int] = {}
         for found in (found for outcome in outcomes for found in outcome.positions):
             vector, name = found.vector, found.file
             if self._checks_sources and found.example is not None:
                 raise self._several(found, found.example)
             before = by_file.get(name)
             by_file[name] = vector if before is None else before | vector
-            seen[name] = seen.get(name, 0) + found.count
             if self._checks_sources and before is not None:
                 common = np.intersect1d(before.positions(), vector.positions())
                 if len(common):

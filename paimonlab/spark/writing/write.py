@@ -33,6 +33,7 @@ from paimonlab.spark.writing.stream_batches import (
     statement_done,
 )
 from paimonlab.spark.writing.stream_write import OPTIONS_OF_SPARK, StreamWrite
+from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import check_known, check_supported
@@ -294,16 +295,30 @@ def written(
     PaimonError
         The first error of a task; the files of all tasks are deleted.
     """
-    ship(bridge.spark.sparkContext)
-    definition, store = definition_of(table), store_of(table)
-    plan = write_plan(definition, store.layout)
-    divided = shuffled(bridge, rows, table, seen, replaces=replaces)
-    is_numbered = plan.bucket_mode not in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
-    numbers = table.sequence_numbers() if is_numbered and not replaces else None
-    task = WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user)
-    pickled = divided.rows.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
+    divided, task = divided_write(bridge, rows, table, seen, replaces=replaces, user=user)
+    pickled = divided.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
     messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
     if error is not None:
         discard(table, messages)
         raise error
     return messages
+
+
+def divided_write(
+    bridge: Bridge,
+    rows: DataFrame,
+    table: Table,
+    seen: Snapshot | None,
+    *,
+    replaces: bool,
+    user: str,
+) -> tuple[DataFrame, WriteTask]:
+    """Return rows where they are written, and what writes them; parameters as in `written`."""
+    ship(bridge.spark.sparkContext)
+    store = store_of(table)
+    plan = write_plan(definition_of(table), store.layout)
+    divided = shuffled(bridge, rows, table, seen, replaces=replaces)
+    is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS and not replaces
+    numbers = table.sequence_numbers() if is_numbered else None
+    task = WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user)
+    return divided.rows, task
