@@ -55,6 +55,7 @@ def _request(call: Invocation) -> CompactRequest:
         order_by=order_by,
         strategy=curve,
         progress=call.progress,
+        workers=call.workers,
         dry_run=call.is_dry_run,
     )
 

@@ -15,6 +15,7 @@ from paimonlab.progress import Progress
 from paimonlab.spec.options.table_options import Options, check_known
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.schema.option_changes import set_option
+from paimonlab.table.committing.rounds import Workers, side_by_side
 from paimonlab.table.inside import definition_of, with_definition
 from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
@@ -35,6 +36,8 @@ class Invocation:
     default_database: str | None
     catalog_name: str | None
     progress: Progress | None
+    workers: Workers = side_by_side
+    """What rewrites files."""
     is_dry_run: bool = False
     """Whether nothing may change."""
     noted: list[object] = field(default_factory=list, compare=False)

@@ -13,6 +13,7 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.progress import Progress
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField, DataType
+from paimonlab.table.committing.rounds import Workers, side_by_side
 
 Row = Sequence[object]
 """Values in the order of the result's columns."""
@@ -52,6 +53,7 @@ class Procedure:
         default_database: str | None = None,
         catalog_name: str | None = None,
         progress: Progress | None = None,
+        workers: Workers = side_by_side,
     ) -> pa.Table:
         """Do what the procedure says.
 
@@ -67,6 +69,8 @@ class Procedure:
             What may stand in front of ``database.table``.
         progress
             Called as long work goes on.
+        workers
+            What rewrites files: threads of this process, or the executors of an engine.
 
         Returns
         -------
@@ -90,6 +94,7 @@ class Procedure:
             default_database=default_database,
             catalog_name=catalog_name,
             progress=progress,
+            workers=workers,
         )
         schema = arrow_schema(self.result)
         rows = self._done(invocation)
@@ -148,6 +153,7 @@ class Procedure:
         default_database: str | None,
         catalog_name: str | None,
         progress: Progress | None = None,
+        workers: Workers = side_by_side,
         is_dry_run: bool = False,
     ) -> Invocation:
         unknown = arguments.keys() - {parameter.name for parameter in self.parameters}
@@ -162,6 +168,7 @@ class Procedure:
             default_database=default_database,
             catalog_name=catalog_name,
             progress=progress,
+            workers=workers,
             is_dry_run=is_dry_run,
         )
 

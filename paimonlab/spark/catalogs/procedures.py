@@ -23,6 +23,7 @@ from paimonlab.spark.listening import progress_of
 from paimonlab.spark.reading.local_scan import LocalScan, arrow_spark_schema
 from paimonlab.spark.session_options import check_no_branch
 from paimonlab.spark.values.types import spark_schema
+from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import format_type
 
@@ -126,6 +127,7 @@ class _Bound(_Named):
             default_database=_current_database(bridge, self._catalog_name),
             catalog_name=self._catalog_name,
             progress=progress_of(bridge),
+            workers=SparkWorkers(bridge),
         )
         schema = arrow_spark_schema(rows.schema)
         scan = LocalScan(bridge, f"{self._catalog_name}.sys.{procedure.name}", schema, lambda: rows)

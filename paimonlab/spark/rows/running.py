@@ -36,6 +36,7 @@ from paimonlab.spark.writing.stream_batches import (
     statement_commit,
     statement_done,
 )
+from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spark.writing.write import divided_write
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.row_kind import RowKind
@@ -135,8 +136,9 @@ class RunningStatement:
             self.table.truncate()
         else:
             snapshot = run(definition, store, Statement(predicate=None), self._changed)
-            if snapshot is not None:  # executors leave compaction to the driver
-                compact_written(definition, store, self._messages, snapshot)
+            if snapshot is not None:
+                workers = SparkWorkers(self.bridge)
+                compact_written(definition, store, self._messages, snapshot, workers=workers)
         if self._batch is not None:
             statement_done(self.bridge, self.table)
         return self.counts
@@ -147,7 +149,7 @@ class RunningStatement:
         user = self._user
         outcomes = self._tasks(None, user)
         written = self._written(outcomes)
-        commit_rows(self.table, written, seen=None, user=user, batch=self._batch)
+        commit_rows(self.bridge, self.table, written, seen=None, user=user, batch=self._batch)
 
     def _changed(self, snapshot: Snapshot) -> Changed | None:
         if others := self.own_snapshots - {snapshot.id}:

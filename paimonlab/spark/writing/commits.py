@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimonlab.errors import DataError
+from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.committing.failures import files_deleted_on_failure
@@ -22,11 +23,13 @@ from paimonlab.write.folders import delete_files
 if TYPE_CHECKING:
     from paimonlab.commit.read_set import ReadSet
     from paimonlab.commit.scope import OverwriteScope
+    from paimonlab.spark.jvm.bridge import Bridge
     from paimonlab.spark.writing.stream_batches import BatchCommit
     from paimonlab.table.table import Table
 
 
 def commit_rows(
+    bridge: Bridge,
     table: Table,
     messages: Sequence[CommitMessage],
     *,
@@ -36,10 +39,12 @@ def commit_rows(
 ) -> None:
     """Add files to a table; no files make no snapshot.
 
-    Executors leave compaction to the driver, which does it once the rows are committed.
+    Buckets that have to be compacted then are compacted by executors, as a job after the commit.
 
     Parameters
     ----------
+    bridge
+        The session.
     table
         The table.
     messages
@@ -66,7 +71,7 @@ def commit_rows(
             is_new_user=batch is None,
             checked_id=(seen.id if seen else 0) if is_checked else None,
         )
-    compact_written(definition, store, messages, written)
+    compact_written(definition, store, messages, written, workers=SparkWorkers(bridge))
 
 
 def commit_scope(

@@ -114,7 +114,9 @@ class StreamWrite(TaskWrite):
         elif self._replaces:
             commit_scope(self._table, written, OverwriteScope.whole_table(), batch=how)
         else:
-            commit_rows(self._table, written, seen=self._seen, user=how.user, batch=how)
+            commit_rows(
+                self._bridge, self._table, written, seen=self._seen, user=how.user, batch=how
+            )
 
     def abort(self, batch: int, messages: Sequence[Any]) -> None:
         """Delete what tasks of a failed job wrote; not once a commit began, it may have landed."""

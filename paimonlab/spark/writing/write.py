@@ -250,7 +250,7 @@ class RowsInsert(Proxy):
             user=user,
         )
         if self._scope is None:
-            commit_rows(self._table, messages, seen=seen, user=user, batch=batch)
+            commit_rows(self._bridge, self._table, messages, seen=seen, user=user, batch=batch)
         else:
             own = snapshots_read(
                 self._bridge,

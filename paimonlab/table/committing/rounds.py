@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from paimonlab.errors import (
     CommitError,
@@ -25,6 +25,24 @@ ROUNDS = 4
 
 Result = TypeVar("Result")
 Job = TypeVar("Job")
+
+
+class Workers(Protocol):
+    """Does several jobs at a time: threads of this process, or the executors of an engine."""
+
+    def __call__(
+        self,
+        work: Callable[[Job], Result],
+        jobs: Sequence[Job],
+        *,
+        what: str,
+        size: Callable[[Job], int],
+        undo: Callable[[Job, Result], object],
+        done: Callable[[Job], object] | None = None,
+        threads: int | None = None,
+    ) -> list[Result]:
+        """Do the jobs, as `side_by_side` does; work, jobs and results can be pickled."""
+        ...
 
 
 def until_undisturbed(table: str, attempt: Callable[[], Result], *, what: str) -> Result:
@@ -78,18 +96,24 @@ def side_by_side(
     work: Callable[[Job], Result],
     jobs: Sequence[Job],
     *,
+    what: str = "",
+    size: Callable[[Job], int] | None = None,
     undo: Callable[[Job, Result], object],
     done: Callable[[Job], object] | None = None,
     threads: int | None = None,
 ) -> list[Result]:
-    """Do several jobs at a time; if one fails, undo the others and begin no more.
+    """Do several jobs at a time in this process; if one fails, undo the others and begin no more.
 
     Parameters
     ----------
     work
         Does one; when it fails it leaves nothing behind.
     jobs
-        In the order in which they begin.
+        What is to be done.
+    what
+        What the jobs are, in words; threads show it nowhere.
+    size
+        How large a job is: the largest begin first. None: they begin in their order.
     undo
         Takes back what a job made.
     done
@@ -107,12 +131,20 @@ def side_by_side(
     BaseException
         What a job, or ``done``, raised first.
     """
+    del what
     if not jobs:
         return []
+    order: Sequence[int] = range(len(jobs))
+    if size is not None:
+        sizes = [size(job) for job in jobs]
+        order = sorted(order, key=lambda place: -sizes[place])
+    futures: dict[int, Future[Result]] = {}
     begun: dict[Future[Result], Job] = {}
     with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, len(jobs))) as pool:
         try:
-            begun.update((pool.submit(work, job), job) for job in jobs)
+            for place in order:
+                futures[place] = pool.submit(work, jobs[place])
+                begun[futures[place]] = jobs[place]
             for future in as_completed(begun):
                 future.result()
                 if done is not None:
@@ -123,4 +155,4 @@ def side_by_side(
                 if not future.cancelled() and future.exception() is None:
                     _tried(partial(undo, job, future.result()))
             raise
-    return [future.result() for future in begun]
+    return [futures[place].result() for place in range(len(jobs))]

@@ -22,6 +22,7 @@ from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.committing.rounds import Workers, side_by_side
 from paimonlab.table.compacting.append import AppendChoice, Written, compact_appends
 from paimonlab.table.compacting.append_strategies import Packing
 from paimonlab.table.compacting.keyed import compact_buckets, with_latest_schema
@@ -82,6 +83,8 @@ def compact_written(
     store: TableStore,
     messages: Sequence[CommitMessage],
     written: Snapshot | None = None,
+    *,
+    workers: Workers = side_by_side,
 ) -> Snapshot | None:
     """Compact buckets after rows were committed to them, as their writers would have.
 
@@ -93,6 +96,8 @@ def compact_written(
         What was committed.
     written
         What it became: buckets of append tables are compacted in its name.
+    workers
+        What compacts.
 
     Returns
     -------
@@ -102,14 +107,14 @@ def compact_written(
     options = definition.options.slice(WriterCompactionOptions)
     has_buckets = definition.bucket_mode is not BucketMode.POSTPONE_MODE
     if not definition.schema.primary_keys:
-        compacted = compact_appended(definition, store, messages, written)
+        compacted = compact_appended(definition, store, messages, written, workers=workers)
         return None if compacted == written else compacted
     if not messages or options.write_only or not has_buckets:
         return None
     keys = {(message.partition, message.bucket) for message in messages}
     try:
         keep = of_buckets(keys)
-        return compact_buckets(definition, store, CompactRequest(), keep).snapshot
+        return compact_buckets(definition, store, CompactRequest(workers=workers), keep).snapshot
     except (FilesConflictError, SnapshotExpiredError) as error:
         logger.warning(
             "%s: written rows are left to be compacted later: %s", definition.name, error
@@ -122,6 +127,8 @@ def compact_appended(
     store: TableStore,
     messages: Sequence[CommitMessage],
     written: Committed,
+    *,
+    workers: Workers = side_by_side,
 ) -> Committed | Snapshot:
     """Put files of buckets together after rows were appended to them.
 
@@ -136,6 +143,8 @@ def compact_appended(
         What was committed.
     written
         What it became; None: no snapshot.
+    workers
+        What compacts.
 
     Returns
     -------
@@ -171,7 +180,8 @@ def compact_appended(
         follows=Written(written, buckets),
     )
     try:
-        compacted = compact_appends(definition, store, CompactRequest(), choice).snapshot
+        request = CompactRequest(workers=workers)
+        compacted = compact_appends(definition, store, request, choice).snapshot
     except (CommitError, SnapshotExpiredError) as error:
         logger.warning(
             "%s: written rows are left to be compacted later: %s", definition.name, error

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Protocol
 
@@ -30,7 +31,6 @@ from paimonlab.compact.compaction import delete_outputs
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.errors import UnsupportedError
-from paimonlab.progress import Progress
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -42,7 +42,7 @@ from paimonlab.spec.schema.row_tracking import (
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.table.committing.failures import files_deleted_on_failure
-from paimonlab.table.committing.rounds import side_by_side, until_undisturbed
+from paimonlab.table.committing.rounds import until_undisturbed
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.live_buckets import buckets_of, live_buckets
 from paimonlab.table.compacting.request import CompactRequest
@@ -129,7 +129,7 @@ def compact_appends(
         tasks = [] if snapshot is None else _tasks(definition, store, snapshot, choice)
         if snapshot is None or not tasks or request.dry_run:
             return _result(definition, tasks, {}, None, is_dry_run=request.dry_run)
-        increments = _rewritten(definition, store, snapshot, tasks, choice, request.progress)
+        increments = _rewritten(definition, store, snapshot, tasks, choice, request)
         messages = [_message(*of_bucket) for of_bucket in increments]
         with files_deleted_on_failure(definition, store, messages):
             landed = committer_of(definition, store).append(
@@ -179,7 +179,7 @@ def _rewritten(
     snapshot: Snapshot,
     tasks: Sequence[AppendTask],
     choice: AppendChoice,
-    progress: Progress | None,
+    request: CompactRequest,
 ) -> list[tuple[BucketFiles, CompactIncrement]]:
     """Rewrite files, several tasks at a time; if anything fails nothing is left behind."""
     plan, file_io, strategy = _plan(definition, store, snapshot), store.file_io, choice.strategy
@@ -189,15 +189,17 @@ def _rewritten(
     def report(task: AppendTask) -> None:
         nonlocal done
         done += len(task.files)
-        if progress is not None:
-            progress(done, total, "files")
+        if request.progress is not None:
+            request.progress(done, total, "files")
 
     def undo(task: AppendTask, files: Iterable[DataFileMeta]) -> None:
         delete_outputs(CompactIncrement(after=tuple(files)), task.bucket, file_io)
 
-    outputs = side_by_side(
-        lambda task: rewrite_files(task, plan, file_io, rows_of=strategy.rows_of),
+    outputs = request.workers(
+        partial(rewrite_files, plan=plan, file_io=file_io, rows_of=strategy.rows_of),
         tasks,
+        what=f"compacting {definition.name}",
+        size=lambda task: sum(file.file_size_bytes for file in task.files),
         undo=undo,
         done=report,
         threads=strategy.threads,

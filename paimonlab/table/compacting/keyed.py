@@ -37,7 +37,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage import FileIO
-from paimonlab.table.committing.rounds import side_by_side, until_undisturbed
+from paimonlab.table.committing.rounds import until_undisturbed
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.live_buckets import live_buckets
 from paimonlab.table.compacting.request import CompactRequest
@@ -219,7 +219,7 @@ def _picked(
 def _compacted(
     definition: TableDefinition, store: TableStore, picked: Sequence[_Done], request: CompactRequest
 ) -> list[_Done]:
-    """Compact several buckets at a time, the largest first."""
+    """Compact several buckets at a time."""
     now = clock.now()
     plan = compact_plan(definition, store, store.snapshots.latest())
     number = count(1)
@@ -228,9 +228,11 @@ def _compacted(
         if request.progress is not None:
             request.progress(next(number), len(picked), "buckets")
 
-    return side_by_side(
+    return request.workers(
         partial(_compact_one, file_io=store.file_io, plan=plan, now=now),
-        sorted(picked, key=lambda compaction: -_bytes(compaction.picked.unit.files)),
+        picked,
+        what=f"compacting {definition.name}",
+        size=lambda compaction: _bytes(compaction.picked.unit.files),
         undo=lambda _, compaction: _delete(store.file_io, [compaction]),
         done=report,
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.table.committing.rounds import Workers, side_by_side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,3 +27,5 @@ class CompactRequest:
     """``order``, ``zorder`` or ``hilbert``."""
     progress: Progress | None = None
     dry_run: bool = False
+    workers: Workers = side_by_side
+    """What rewrites files; threads of this process unless an engine has executors."""
