@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import paimonlab as pl
-from paimonlab.read.lookup_stores import stores
+from paimonlab.read.lookup_stores import kept_stores
 from tools import short_java
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -99,5 +99,5 @@ def _lookup_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep lookup stores of tests that name no folder for them with their other files."""
     folder = str(tmp_path_factory.mktemp("lookup", numbered=True) / "stores")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stores, "default_folder", lambda: folder)
+        patch.setattr(kept_stores, "default_folder", lambda: folder)
         yield

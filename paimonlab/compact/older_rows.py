@@ -25,7 +25,7 @@ from paimonlab.merge.groups import Positions
 from paimonlab.merge.order import one_array, sort_keys
 from paimonlab.read.deletions import surviving_rows, vectors_of
 from paimonlab.read.lazy_file import LazyFile
-from paimonlab.read.lookup_stores.key_search import find_keys
+from paimonlab.read.lookup_stores.key_search import find_in
 from paimonlab.read.lookup_stores.store_file import StoreFile
 from paimonlab.read.lookup_stores.stores import LookupStores
 from paimonlab.read.read_plan import ReadPlan
@@ -165,7 +165,7 @@ class OlderFiles:
     def _in_store(
         self, store: StoreFile, split: DataSplit, keys: pa.Table, wanted: Positions
     ) -> tuple[Positions, Positions]:
-        found, positions = find_keys(store.keys, keys.take(arrow_array(wanted)))
+        found, positions = find_in(store, keys.take(arrow_array(wanted)))
         (vector,) = vectors_of(split, self.plan, self.file_io)
         if vector is not None:
             is_alive = ~vector.has(positions)

@@ -10,6 +10,12 @@ from pathlib import Path
 from paimonlab.spec.options.table_options import option_field
 
 
+def _share(value: float) -> float:
+    if not 0 < value < 1:
+        raise ValueError("must be between 0 and 1")
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookupStoreOptions:
     """The table options that steer lookup stores."""
@@ -20,6 +26,10 @@ class LookupStoreOptions:
     """``lookup.cache-max-disk-size``: what all stores of a folder may have together."""
     memory_bytes: int = option_field("lookup.cache-max-memory-size", "memory", "256 mb")
     """``lookup.cache-max-memory-size``: what making a store takes at most."""
+    has_filters: bool = option_field("lookup.cache.bloom.filter.enabled", "boolean", default=True)
+    """``lookup.cache.bloom.filter.enabled``: whether stores have filters of their keys."""
+    fpp: float = option_field("lookup.cache.bloom.filter.fpp", "float", 0.05, parse=_share)
+    """``lookup.cache.bloom.filter.fpp``: share of keys that are not there and are searched."""
     compression: str = option_field("lookup.cache-spill-compression", "enum", "none")
     """``lookup.cache-spill-compression``: of columns that are no keys: none, lz4 or zstd."""
 

@@ -15,10 +15,11 @@ import pytest
 
 import paimonlab
 from paimonlab.datafile.reader import DataFile
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.merge.order import sort_keys
 from paimonlab.read.lookup_options import default_folder
-from paimonlab.read.lookup_stores.key_search import find_keys
+from paimonlab.read.lookup_stores.key_filter import KeyFilter
+from paimonlab.read.lookup_stores.key_search import find_in, find_keys
 from paimonlab.read.lookup_stores.store_file import (
     StoredBatch,
     StoreFile,
@@ -26,6 +27,7 @@ from paimonlab.read.lookup_stores.store_file import (
     combined,
     write_store,
 )
+from paimonlab.spec.types.text import parse_type
 from tests.outside.disks import mounted
 from tests.outside.processes import said
 
@@ -204,6 +206,93 @@ def test_keys_are_found_as_in_a_dict(kind: str, most: int, rng: np.random.Genera
     }
 
 
+KEY_TYPES = {
+    "int": ["INT"],
+    "long": ["BIGINT"],
+    "text": ["STRING"],
+    "long text": ["STRING"],
+    "binary": ["BYTES"],
+    "boolean": ["BOOLEAN"],
+    "decimal": ["DECIMAL(20, 2)"],
+    "date": ["DATE"],
+    "timestamp": ["TIMESTAMP(6)"],
+    "text, int": ["STRING", "INT"],
+    "int, long, text": ["INT", "BIGINT", "STRING"],
+}
+
+
+@pytest.mark.parametrize("kind", KEY_TYPES)
+@pytest.mark.parametrize("fpp", [0.5, 0.05, 0.0001])
+def test_a_store_with_filters_finds_what_is_there(
+    kind: str, fpp: float, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paimonlab.read.lookup_stores.key_filter._SEGMENT_ROWS", 100)
+
+    def keys(numbers: np.ndarray[Any, Any]) -> pa.Table:
+        columns = {f"k{at}": make(numbers) for at, make in enumerate(KEY_COLUMNS[kind])}
+        distinct = pa.table(columns).group_by(list(columns)).aggregate([])
+        return distinct.sort_by([(name, "ascending") for name in columns])
+
+    stored = keys(rng.integers(0, 1_000, 900))
+    asked = keys(rng.integers(-5, 1_005, 300).clip(0))
+    key_filter = KeyFilter.of(tuple(map(parse_type, KEY_TYPES[kind])), fpp)
+    path = str(tmp_path / "s")
+    rows = combined(stored.to_batches(max_chunksize=70), 250, 1 << 30)
+    write_store(path, IDENTITY, rows, keys=stored.schema, values=None, key_filter=key_filter)
+
+    store = StoreFile.open(path, IDENTITY, keys=stored.schema, values=None, key_filter=key_filter)
+
+    assert store is not None
+    found, positions = find_in(store, asked)
+    without = find_keys(store.keys, asked)
+    assert found.tolist() == without[0].tolist()
+    assert positions.tolist() == without[1].tolist()
+
+
+@pytest.mark.parametrize("fpp", [0.3, 0.05, 0.01, 0.001])
+def test_a_filter_lets_the_share_through_that_is_asked_for(fpp: float, tmp_path: Path) -> None:
+    stored = pa.record_batch({"k": np.arange(0, 400_000, 2)})
+    key_filter = KeyFilter.of((parse_type("BIGINT"),), fpp)
+    assert key_filter is not None
+    path = str(tmp_path / "s")
+    write_store(path, IDENTITY, [stored], keys=stored.schema, values=None, key_filter=key_filter)
+    store = StoreFile.open(path, IDENTITY, keys=stored.schema, values=None, key_filter=key_filter)
+    assert store is not None
+    assert store.filters is not None
+
+    missing = np.arange(1, 400_000, 2)[:-1]
+    segments = np.searchsorted(store.filters.last_keys["k"].to_numpy(), missing)
+    let_through = key_filter.may_have(store.filters, pa.table({"k": missing}), segments)
+
+    assert 0.7 * fpp < let_through.mean() < 1.3 * fpp
+
+
+def test_keys_that_filters_rule_out_are_not_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched = []
+
+    def counting(stored: Any, asked: pa.Table) -> Any:
+        searched.append(asked.num_rows)
+        return find_keys(stored, asked)
+
+    monkeypatch.setattr("paimonlab.read.lookup_stores.key_search.find_keys", counting)
+    stored = pa.record_batch({"k": np.arange(0, 100_000, 2)})
+    key_filter = KeyFilter.of((parse_type("BIGINT"),), 0.01)
+    path = str(tmp_path / "s")
+    write_store(path, IDENTITY, [stored], keys=stored.schema, values=None, key_filter=key_filter)
+    store = StoreFile.open(path, IDENTITY, keys=stored.schema, values=None, key_filter=key_filter)
+    assert store is not None
+
+    find_in(store, pa.table({"k": np.arange(1, 90_000, 90)}))
+
+    assert sum(searched) < 550  # 500 that are there, 1 % of 500 that are not
+
+
+def test_floating_keys_have_no_filters() -> None:
+    assert KeyFilter.of((parse_type("INT"), parse_type("DOUBLE")), 0.05) is None
+
+
 def test_what_is_compared_grows_with_the_keys_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded = []
 
@@ -306,6 +395,8 @@ def folder(tmp_path: Path) -> Path:
     [
         {},
         {"lookup.cache-spill-compression": "zstd"},
+        {"lookup.cache.bloom.filter.enabled": "false"},
+        {"lookup.cache.bloom.filter.fpp": "0.3"},
         {"deletion-vectors.enabled": "true"},
         {"merge-engine": "partial-update"},
     ],
@@ -492,6 +583,27 @@ def test_stores_on_a_disk_that_became_read_only_are_used(tmp_path: Path) -> None
         written.check()
     finally:
         disk.unmount()
+
+
+def test_filters_are_made_as_options_say(tmp_path: Path) -> None:
+    def size_bytes(**options: str) -> int:
+        folder = tmp_path / f"stores-{len(list(tmp_path.iterdir()))}"
+        written = Written(folder.with_suffix(".w"), folder, **options)
+        written.some()
+        (store,) = written.stores
+        return store.stat().st_size
+
+    without = size_bytes(**{"lookup.cache.bloom.filter.enabled": "false"})
+    default = size_bytes()
+    fine = size_bytes(**{"lookup.cache.bloom.filter.fpp": "0.00001"})
+
+    assert without < default < fine
+
+
+@pytest.mark.parametrize("share", ["0", "1", "-0.5", "2"])
+def test_a_share_that_is_none_is_refused(share: str, tmp_path: Path, folder: Path) -> None:
+    with pytest.raises(SchemaError, match=r"lookup\.cache\.bloom\.filter\.fpp"):
+        Written(tmp_path / "w", folder, **{"lookup.cache.bloom.filter.fpp": share})
 
 
 def test_lzo_is_refused_for_writing(tmp_path: Path, folder: Path) -> None:

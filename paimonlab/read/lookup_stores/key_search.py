@@ -10,12 +10,32 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.order import one_array, sort_keys
-from paimonlab.read.lookup_stores.store_file import StoredBatch, pieces
+from paimonlab.read.lookup_stores.store_file import StoredBatch, StoreFile, pieces
 
 Positions = npt.NDArray[np.int64]
 
 _FAN_OUT = 16
 """Into how many ranges each step of a search divides one."""
+
+
+def find_in(store: StoreFile, asked: pa.Table) -> tuple[Positions, Positions]:
+    """Find keys in a store, as `find_keys` does; keys that its filters rule out are not searched.
+
+    A key that is not there is thus found not to be by reading some bits of it.
+    """
+    if store.filters is None or store.key_filter is None:
+        return find_keys(store.keys, asked)
+    ours, ends = _codes(asked, store.filters.last_keys)
+    segments = np.searchsorted(ends, ours)
+    left = np.arange(np.searchsorted(segments, len(ends)))
+    may_have = store.key_filter.may_have(
+        store.filters, asked.slice(0, len(left)), segments[: len(left)]
+    )
+    left = left[may_have]
+    if len(left) == asked.num_rows:
+        return find_keys(store.keys, asked)
+    found, positions = find_keys(store.keys, asked.take(arrow_array(left)))
+    return left[found], positions
 
 
 def find_keys(stored: Sequence[StoredBatch], asked: pa.Table) -> tuple[Positions, Positions]:

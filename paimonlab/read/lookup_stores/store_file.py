@@ -2,7 +2,8 @@
 
 After a magic word comes the body: for each piece of rows a batch of the keys and batches of the
 other columns, each an Arrow IPC message at a multiple of 8 bytes, those of other columns compressed
-if asked for; then zeros up to a multiple of 8 kB. Keys are never compressed, so that they are
+if asked for, and the filters of its keys if there are some (`key_filter`); then the last keys of
+the filters, and zeros up to a multiple of 8 kB. Keys are never compressed, so that they are
 searched where they are. The end says, as JSON, what the rows are of, where the batches are and what
 the body sums up to; its length and checksum and the magic word follow.
 """
@@ -20,10 +21,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array, no_rows
+from paimonlab.read.lookup_stores.key_filter import KeyFilter, StoredFilters, last_of_segments
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 
-_MAGIC = b"PLLOOK01"
+_MAGIC = b"PLLOOK02"
 _BLOCK_WORDS = 1024
 _BLOCK_BYTES = 8 * _BLOCK_WORDS
 _TAIL_BYTES = 8 + 4 + len(_MAGIC)
@@ -41,6 +43,8 @@ class StoreIdentity(msgspec.Struct, frozen=True, kw_only=True):
     columns: str
     """Names, ids and types, and whatever else decides about values."""
     compression: str
+    fpp: float | None = None
+    """Of the filters of keys; None: there are none."""
 
 
 class _Batch(msgspec.Struct, frozen=True, array_like=True):
@@ -61,6 +65,10 @@ class _End(msgspec.Struct, frozen=True, kw_only=True):
     row_count: int
     keys: tuple[_Batch, ...]
     values: tuple[_Batch, ...]
+    filters: tuple[_Batch, ...]
+    """Of the keys of each batch; (): they have none."""
+    last_keys: _Batch | None
+    """Of each filter."""
     checksum: int
     """Of the body."""
 
@@ -77,9 +85,16 @@ class StoreFile:
     """An open store. What is read of it is not copied: it is good as long as it is referred to."""
 
     def __init__(
-        self, content: pa.Buffer, end: _End, keys: pa.Schema, values: pa.Schema | None
+        self,
+        content: pa.Buffer,
+        end: _End,
+        keys: pa.Schema,
+        values: pa.Schema | None,
+        key_filter: KeyFilter | None,
     ) -> None:
         self._content = content
+        self.key_filter = key_filter
+        """How keys are filtered; None: they are not."""
         self._end = end
         self._keys_schema = keys
         self._values_schema = values
@@ -87,6 +102,8 @@ class StoreFile:
             StoredBatch(batch.first_row, self._read(batch, keys)) for batch in end.keys
         )
         """The keys of all rows, sorted."""
+        self.filters = None if end.last_keys is None else self._filters(end.last_keys, keys)
+        """Which keys are certainly not there; None: nothing tells."""
 
     @classmethod
     def open(
@@ -96,6 +113,7 @@ class StoreFile:
         *,
         keys: pa.Schema,
         values: pa.Schema | None,
+        key_filter: KeyFilter | None = None,
         is_checked: bool = False,
     ) -> Self | None:
         """Open a store; None if it is not what it should be.
@@ -108,6 +126,8 @@ class StoreFile:
             What its rows should be.
         keys, values
             Names and types of its columns; None: it has keys only.
+        key_filter
+            How its keys are filtered; None: they are not.
         is_checked
             Whether its body was already compared with its checksum.
 
@@ -122,7 +142,7 @@ class StoreFile:
             return None
         if not is_checked and _checksum(content, _body_bytes(content)) != end.checksum:
             return None
-        return cls(content, end, keys, values)
+        return cls(content, end, keys, values, key_filter)
 
     def rows_at(self, positions: Positions) -> pa.Table:
         """Read rows.
@@ -144,6 +164,22 @@ class StoreFile:
         for name in values.column_names:
             found = found.append_column(values.schema.field(name), values[name])
         return found
+
+    def _filters(self, last_keys: _Batch, keys: pa.Schema) -> StoredFilters:
+        assert self.key_filter is not None, "the identity says that there are filters"
+        starts, row_counts = [], []
+        for batch in self._end.filters:
+            start = batch.offset
+            for rows, size_bytes in self.key_filter.sizes(batch.row_count):
+                starts.append(start)
+                row_counts.append(rows)
+                start += size_bytes
+        return StoredFilters(
+            self._read(last_keys, keys),
+            self._content,
+            np.array(starts, np.int64),
+            np.array(row_counts, np.int64),
+        )
 
     def _rows(self, batches: Sequence[_Batch], schema: pa.Schema, positions: Positions) -> pa.Table:
         numbers = np.searchsorted([batch.first_row for batch in batches], positions, "right") - 1
@@ -178,6 +214,7 @@ def write_store(
     *,
     keys: pa.Schema,
     values: pa.Schema | None,
+    key_filter: KeyFilter | None = None,
 ) -> None:
     """Write a store.
 
@@ -191,6 +228,8 @@ def write_store(
         All rows of the data file with the columns of both schemas, each piece to be one batch.
     keys, values
         Which columns are keys and which are not; None: nothing else is stored.
+    key_filter
+        Makes the filters of keys; None: they have none.
 
     Raises
     ------
@@ -199,7 +238,7 @@ def write_store(
     """
     with pa.OSFile(path, "wb") as sink:
         sink.write(_MAGIC)
-        end = _write_body(sink, identity, rows, keys, values)
+        end = _write_body(sink, identity, rows, keys, values, key_filter)
         sink.write(bytes(-sink.tell() % _BLOCK_BYTES))
         body_bytes = sink.tell()
         sink.flush()
@@ -218,23 +257,38 @@ def _write_body(
     rows: Iterable[pa.RecordBatch],
     keys: pa.Schema,
     values: pa.Schema | None,
+    key_filter: KeyFilter | None,
 ) -> _End:
     key_writer = _BatchWriter(sink, keys, None)
     is_raw = identity.compression == "none"
     value_writer = None
     if values is not None:
         value_writer = _BatchWriter(sink, values, None if is_raw else identity.compression)
+    filters: list[_Batch] = []
+    last_keys: list[pa.RecordBatch] = []
     for piece in rows:
+        first_row = key_writer.row_count
         key_writer.write(piece)
         if value_writer is not None:
             step = piece.num_rows if is_raw else _ROWS_OF_COMPRESSED
             for start in range(0, piece.num_rows, step):
                 value_writer.write(piece.slice(start, step))
+        if key_filter is not None:
+            its_keys = piece.select(keys.names)
+            bits = key_filter.filters(its_keys)
+            filters.append(_Batch(sink.tell(), len(bits), first_row, piece.num_rows))
+            sink.write(bits)
+            last_keys.append(last_of_segments(its_keys))
+    batches = tuple(key_writer.batches)
+    if last_keys:
+        key_writer.write(pa.concat_batches(last_keys))
     return _End(
         identity=identity,
-        row_count=key_writer.row_count,
-        keys=tuple(key_writer.batches),
+        row_count=sum(batch.row_count for batch in batches),
+        keys=batches,
         values=() if value_writer is None else tuple(value_writer.batches),
+        filters=tuple(filters),
+        last_keys=key_writer.batches[-1] if last_keys else None,
         checksum=0,
     )
 

@@ -50,8 +50,6 @@ lookup.async-thread-number  int  16
 lookup.bootstrap-parallelism  int  4
 lookup.cache  enum  AUTO  AUTO|FULL|MEMORY
 lookup.cache-rows  long  10000
-lookup.cache.bloom.filter.enabled  boolean  true
-lookup.cache.bloom.filter.fpp  float  0.05
 lookup.cache.high-priority-pool-ratio  float  0.25
 lookup.continuous.discovery-interval  duration  -
 lookup.dynamic-partition.refresh-interval  duration  1 h

@@ -116,6 +116,8 @@ lookup.cache-file-retention  duration  1 h
 lookup.cache-max-disk-size  memory  infinite
 lookup.cache-max-memory-size  memory  256 mb
 lookup.cache-spill-compression  enum  -  none*|lz4*|zstd*|lzo
+lookup.cache.bloom.filter.enabled  boolean  true
+lookup.cache.bloom.filter.fpp  float  0.05
 manifest.compression  enum  zstd  zstd*|null*|zstandard|none|snappy|deflate|bzip2|xz
 manifest.delete-file-drop-stats  boolean  false
 manifest.format  enum  avro  avro*|orc*|parquet*

@@ -1,0 +1,133 @@
+"""Lookup stores in the folder of a user: found, checked, made.
+
+A store that cannot be kept, for whatever reason, is None: those who ask read the file instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from paimonlab.read.lookup_options import LookupStorePlan, default_folder
+from paimonlab.read.lookup_stores.key_filter import KeyFilter
+from paimonlab.read.lookup_stores.store_file import StoreFile, StoreIdentity, write_store
+from paimonlab.storage.kept_files import KeptFiles
+from paimonlab.storage.recent import Recent
+
+_CHECKED_BYTES = 400
+_checked: Recent[tuple[str, int, int, int], bool] = Recent(limit_bytes=4 << 20)
+"""Stores whose content this process has compared with its checksum or has written."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumns:
+    """What stores of one kind have of each row."""
+
+    keys: pa.Schema
+    values: pa.Schema | None = None
+    """None: nothing but the keys."""
+    key_filter: KeyFilter | None = None
+    """How keys are filtered; None: they are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStores:
+    """The stores of some files that are of use as long as each other."""
+
+    plan: LookupStorePlan
+    group: tuple[str, ...]
+    """What tells them from others."""
+    columns: StoredColumns
+
+    def find(
+        self, identity: StoreIdentity, rows: Callable[[], Iterable[pa.RecordBatch]]
+    ) -> StoreFile | None:
+        """Open a store, after making it if there is none.
+
+        Parameters
+        ----------
+        identity
+            What its rows are.
+        rows
+            Returns them, each piece to be one batch of the store; called if it is made.
+
+        Returns
+        -------
+        StoreFile or None
+            None if the store cannot be kept.
+        """
+        group, name = digest(*self.group), _name(identity)
+        path = self._files.find(group, name)
+        store = None if path is None else self._opened(path, identity)
+        if store is not None:
+            return store
+
+        def write(draft: str) -> None:
+            columns = self.columns
+            write_store(
+                draft,
+                identity,
+                rows(),
+                keys=columns.keys,
+                values=columns.values,
+                key_filter=columns.key_filter,
+            )
+
+        path = self._files.add(group, name, write)
+        if path is None:
+            return None
+        with suppress(FileNotFoundError):  # another process may have deleted it
+            _checked.put(_state(path), True, _CHECKED_BYTES)  # noqa: FBT003 - a value
+        return self._opened(path, identity)
+
+    def drop_others(self, file_names: Iterable[str]) -> None:
+        """Delete the stores of the group but those of some files."""
+        names = {digest(name) for name in file_names}
+        self._files.keep_only(digest(*self.group), lambda name: name.split("-")[0] in names)
+
+    @property
+    def _files(self) -> KeptFiles:
+        return KeptFiles(
+            self.plan.folder or default_folder(),
+            retention_seconds=self.plan.options.retention_millis / 1000,
+            limit_bytes=self.plan.options.max_disk_bytes,
+        )
+
+    def _opened(self, path: str, identity: StoreIdentity) -> StoreFile | None:
+        columns = self.columns
+        try:
+            key = _state(path)
+            store = StoreFile.open(
+                path,
+                identity,
+                keys=columns.keys,
+                values=columns.values,
+                key_filter=columns.key_filter,
+                is_checked=_checked.get(key) is not None,
+            )
+        except (OSError, pa.ArrowInvalid):
+            return None
+        if store is not None:
+            _checked.put(key, True, _CHECKED_BYTES)  # noqa: FBT003 - a value
+        return store
+
+
+def _state(path: str) -> tuple[str, int, int, int]:
+    found = Path(path).stat()
+    return path, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _name(identity: StoreIdentity) -> str:
+    parts = (str(identity.file_size_bytes), identity.columns, identity.compression)
+    fpp = () if identity.fpp is None else (str(identity.fpp),)
+    return f"{digest(identity.file_name)}-{digest(*parts, *fpp)}"
+
+
+def digest(*parts: str) -> str:
+    """Return a name for what some texts say together."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
