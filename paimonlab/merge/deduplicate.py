@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
-from paimonlab.merge.groups import by_age
+from paimonlab.merge.dense_keys import in_last_run
+from paimonlab.merge.groups import Mask, by_age
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.merge_engine import EngineKind, MergeEngine
 from paimonlab.spec.row_kind import RowKind
@@ -96,6 +97,7 @@ def winners(
     sequences: Sequence[Keys] = (),
     kinds: npt.NDArray[np.int8] | None = None,
     engine: MergeEngine = DEDUPLICATE,
+    run_lengths: Sequence[int] | None = None,
 ) -> npt.NDArray[np.bool_]:
     """Mark the rows that a reader of the table sees.
 
@@ -109,6 +111,8 @@ def winners(
         ``_VALUE_KIND`` of every row; None: no row is a delete.
     engine
         ``deduplicate`` or ``first-row``.
+    run_lengths
+        How many rows each run has, if no run has a key twice; None: unknown.
 
     Returns
     -------
@@ -127,6 +131,10 @@ def winners(
     """
     if kinds is not None and engine.ignore_delete:
         return _among(is_add(kinds), keys, sequences, engine)
+    if run_lengths is not None and not sequences:
+        is_winner = _by_run(keys, run_lengths, kinds, engine)
+        if is_winner is not None:
+            return is_winner
     order, is_last = by_age(keys, sequences)
     is_winner = np.empty(len(keys), np.bool_)
     if engine.kind is EngineKind.FIRST_ROW:
@@ -137,6 +145,22 @@ def winners(
     else:
         is_winner[order] = is_last
     if kinds is not None:
+        is_winner &= is_add(kinds)
+    return is_winner
+
+
+def _by_run(
+    keys: Keys,
+    run_lengths: Sequence[int],
+    kinds: npt.NDArray[np.int8] | None,
+    engine: MergeEngine,
+) -> Mask | None:
+    """Mark the winners by the run they are in alone; None: that takes looking at more."""
+    is_first = engine.kind is EngineKind.FIRST_ROW
+    if is_first and kinds is not None:
+        return None
+    is_winner = in_last_run(keys, run_lengths, is_first=is_first)
+    if is_winner is not None and kinds is not None:
         is_winner &= is_add(kinds)
     return is_winner
 

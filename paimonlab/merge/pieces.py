@@ -106,6 +106,7 @@ def winners_of_runs(
             sequences=_sequences(piece.rows, columns),
             kinds=_kinds(piece.rows, columns),
             engine=columns.engine,
+            run_lengths=piece.counts,
         )
         yield np.split(mask, np.cumsum(piece.counts)[:-1])
 
@@ -232,7 +233,8 @@ def _next_piece(streams: Sequence[_Stream], columns: KeyColumns) -> _Piece:
     """Take all rows up to the smallest last key of the runs that go on."""
     buffered = pa.Table.from_batches([batch for stream in streams for batch in stream.buffer])
     ends = np.cumsum([stream.row_count for stream in streams])
-    keys = np.split(sort_keys([buffered[name] for name in columns.keys]), ends[:-1])
+    codes = sort_keys([buffered[name] for name in columns.keys])
+    keys = np.split(codes, ends[:-1])
     counts = _decidable(streams, keys)
     rows = pa.Table.from_batches(
         [
@@ -243,7 +245,7 @@ def _next_piece(streams: Sequence[_Stream], columns: KeyColumns) -> _Piece:
         buffered.schema,
     )
     taken = [run[:count] for run, count in zip(keys, counts, strict=True)]
-    return _Piece(np.concatenate(taken), rows, counts)
+    return _Piece(codes if rows.num_rows == len(codes) else np.concatenate(taken), rows, counts)
 
 
 def _decidable(streams: Sequence[_Stream], keys: Sequence[Keys]) -> list[int]:

@@ -14,6 +14,7 @@ from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
 
 KEY_VALUES: dict[str, tuple[pa.DataType, Any]] = {
     "int64": (pa.int64(), lambda number: (number - 30) * 10**16),
+    "int64, close": (pa.int64(), lambda number: number - 30),
     "int32": (pa.int32(), lambda number: number - 30),
     "double": (pa.float64(), lambda number: number / 7 - 4),
     "text": (pa.string(), lambda number: "é" * (number % 3) + str(number)),
