@@ -14,6 +14,7 @@ SUBJECTS = (
     "wide",
     "first_second",
     "lookup_changelogs",
+    "dynamic_buckets",
     "memory",
     "following",
     "histories",

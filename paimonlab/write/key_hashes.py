@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,36 @@ from paimonlab.spec.options.table_options import option_field
 
 _MOST_BUCKETS = 32767
 _ARITY_BYTES = 4
+_NO_BUCKET = -1
 
 Hashes = npt.NDArray[np.int32]
 Buckets = npt.NDArray[np.int32]
+
+
+class StoredHashes(Protocol):
+    """The hashes of a bucket, where some can be found without reading all."""
+
+    @property
+    def row_count(self) -> int:
+        """How many there are."""
+
+    def all(self) -> Hashes:
+        """Read all, ascending."""
+
+    def found(self, hashes: Hashes, asked_count: int) -> npt.NDArray[np.bool_] | None:
+        """Tell which hashes there are; None: better read all.
+
+        Parameters
+        ----------
+        hashes : (n,) int32
+            Ascending, no two alike.
+        asked_count
+            How many were asked for so far, these included.
+        """
+
+
+KnownHashes: TypeAlias = Mapping[int, "Hashes | StoredHashes"]
+"""The hashes of each bucket of a partition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,22 +143,28 @@ class KeyHashes:
 
     def __init__(
         self,
-        known: Mapping[int, Hashes],
+        known: KnownHashes,
         hash_of_partition: int,
         options: DynamicBucketOptions,
         counts: Mapping[int, int] | None = None,
     ) -> None:
         self._options = options
         self._hash_of_partition = hash_of_partition
-        if counts is None:
-            counts = {bucket: len(hashes) for bucket, hashes in sorted(known.items())}
-        self._counts = dict(sorted(counts.items()))
-        hashes = np.concatenate([np.zeros(0, np.int32), *known.values()])
-        buckets = np.repeat(
-            np.array(list(known), np.int32), [len(found) for found in known.values()]
-        )
-        order = np.argsort(hashes, kind="stable")
-        self._hashes, self._buckets = hashes[order], buckets[order]
+        self._stored: dict[int, StoredHashes] = {}
+        loaded: dict[int, Hashes] = {}
+        known_counts: dict[int, int] = {}
+        for bucket, hashes in known.items():
+            if isinstance(hashes, np.ndarray):
+                loaded[bucket] = hashes
+                known_counts[bucket] = len(hashes)
+            else:
+                self._stored[bucket] = hashes
+                known_counts[bucket] = hashes.row_count
+        self._counts = dict(sorted((known_counts if counts is None else counts).items()))
+        self._asked_count = 0
+        self._hashes, self._buckets = np.zeros(0, np.int32), np.zeros(0, np.int32)
+        """All that were loaded or are new, ascending, and the bucket of each."""
+        self._load(loaded)
         self._changed: set[int] = set()
 
     def assign(self, hashes: Hashes) -> Buckets:
@@ -151,12 +185,13 @@ class KeyHashes:
             If no bucket id is left.
         """
         unique, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-        buckets = np.empty(len(unique), np.int32)
+        buckets = self._stored_buckets(unique)
         slots = np.searchsorted(self._hashes, unique)
         is_known = np.zeros(len(unique), np.bool_)
         inside = slots < len(self._hashes)
         is_known[inside] = self._hashes[slots[inside]] == unique[inside]
         buckets[is_known] = self._buckets[slots[is_known]]
+        is_known |= buckets != _NO_BUCKET
         new = np.flatnonzero(~is_known)
         if new.size:
             arrived = new[np.argsort(first[new])]
@@ -168,8 +203,43 @@ class KeyHashes:
     def take_changed(self) -> Iterator[tuple[int, Hashes]]:
         """Yield the buckets that got new hashes since the last call, with all their hashes."""
         for bucket in sorted(self._changed):
-            yield bucket, self._hashes[self._buckets == bucket]
+            yield bucket, self._all(bucket)
         self._changed.clear()
+
+    def _all(self, bucket: int) -> Hashes:
+        hashes = self._hashes[self._buckets == bucket]
+        stored = self._stored.get(bucket)
+        if stored is None:
+            return hashes
+        others = stored.all()
+        return np.insert(others, np.searchsorted(others, hashes), hashes)
+
+    def _stored_buckets(self, unique: Hashes) -> Buckets:
+        """Find hashes where they are stored; load all of where that does not pay."""
+        self._asked_count += len(unique)
+        buckets = np.full(len(unique), _NO_BUCKET, np.int32)
+        loaded: dict[int, Hashes] = {}
+        for bucket, stored in self._stored.items():
+            found = stored.found(unique, self._asked_count)
+            if found is None:
+                loaded[bucket] = stored.all()
+            else:
+                buckets[found] = bucket
+        self._load(loaded)
+        return buckets
+
+    def _load(self, loaded: Mapping[int, Hashes]) -> None:
+        """Go on with all hashes of some buckets in memory."""
+        if not loaded:
+            return
+        for bucket in loaded:
+            self._stored.pop(bucket, None)
+        hashes = np.concatenate([self._hashes, *loaded.values()])
+        lengths = [len(found) for found in loaded.values()]
+        added = np.repeat(np.array(list(loaded), np.int32), lengths)
+        order = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[order]
+        self._buckets = np.concatenate([self._buckets, added])[order]
 
     def _new_buckets(self, hashes: Hashes) -> Buckets:
         """Assign hashes that were never seen, in order of arrival."""

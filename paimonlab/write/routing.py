@@ -18,7 +18,7 @@ from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.buckets import Group, grouped, groups, partition_codes, positions_of
 from paimonlab.write.hash_indexes import HashIndexFiles
-from paimonlab.write.key_hashes import DynamicBucketOptions, Hashes, KeyHashes, partition_hash
+from paimonlab.write.key_hashes import DynamicBucketOptions, KeyHashes, KnownHashes, partition_hash
 
 BucketIndexes = Mapping[BucketKey, tuple[IndexManifestEntry, ...]]
 """New index files by partition and bucket."""
@@ -105,7 +105,7 @@ class DynamicRouter:
         schema: TableSchema,
         options: DynamicBucketOptions,
         files: HashIndexFiles,
-        known: Callable[[bytes], Mapping[int, Hashes]],
+        known: Callable[[bytes], KnownHashes],
     ) -> None:
         self._schema = schema
         self._options = options

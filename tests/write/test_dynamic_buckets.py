@@ -14,6 +14,8 @@ import paimonlab as pl
 from paimonlab.errors import CorruptMetadataError, FilesConflictError
 from paimonlab.spec.manifests.index_manifest import HASH, IndexManifestEntry
 from paimonlab.table.inside import store_of
+from paimonlab.write.hash_indexes import HashIndexFiles
+from paimonlab.write.key_hashes import Hashes
 from tests.golden import golden
 
 
@@ -54,6 +56,94 @@ def bucket_of(table: pl.Table) -> dict[int, set[int]]:
             for key in pa.parquet.read_table(path)["k"].to_pylist():
                 found.setdefault(key, set()).add(split.bucket)
     return found
+
+
+@pytest.fixture
+def hash_stores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep hashes in lookup stores however few they are."""
+    monkeypatch.setattr("paimonlab.write.hash_indexes.pays", lambda rows, asked: rows > 0)
+
+
+def stores_of_hashes(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.usefixtures("hash_stores")
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_hashes_found_in_stores_are_those_of_the_index(
+    tmp_path: Path, rng: np.random.Generator, is_damaged: bool
+) -> None:
+    folder = tmp_path / "stores"
+    options = {"warehouse": str(tmp_path / "w"), "lookup.cache-folder": str(folder)}
+    catalog = pl.connect(options)
+    catalog.create_database("db")
+    table = make(catalog)
+    model: dict[tuple[str, int], int] = {}
+
+    for turn in range(8):
+        keys = rng.integers(0, 25 * (turn + 1), 60).tolist()
+        partitions = rng.choice(["a", "b"], 60).tolist()
+        data = rows(partitions, keys, turn * 1000)
+        table.write(pa.Table.from_batches(data.to_batches(max_chunksize=20)))
+        model |= dict(zip(zip(partitions, keys, strict=True), data["v"].to_pylist(), strict=True))
+        assert contents(table) == model
+        if is_damaged:
+            for store in stores_of_hashes(folder):
+                store.write_bytes(store.read_bytes()[::-1])
+
+    assert stores_of_hashes(folder)
+    assert all(len(buckets) == 1 for buckets in bucket_of(table).values())
+    known = {(one.partition, one.bucket): one.row_count for one in indexes(table)}
+    assert sum(known.values()) == len(model)
+    assert max(known.values()) == 20
+
+
+def test_known_keys_are_found_without_reading_a_large_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "stores"
+    options = {"warehouse": str(tmp_path / "w"), "lookup.cache-folder": str(folder)}
+    catalog = pl.connect(options)
+    catalog.create_database("db")
+    table = make(catalog, **{"dynamic-bucket.target-row-num": "30000"})
+    table.write(rows(["a"] * 60_000, list(range(60_000))))
+    table.write(rows(["a"], [7], 10))
+    before = stores_of_hashes(folder)
+    read = []
+    read_file = HashIndexFiles.read_file
+
+    def watched(self: HashIndexFiles, entry: IndexManifestEntry) -> Hashes:
+        read.append(entry.file_name)
+        return read_file(self, entry)
+
+    monkeypatch.setattr(HashIndexFiles, "read_file", watched)
+
+    table.write(rows(["a"] * 3, [8, 31_000, 59_999], 20))
+    assert read == []
+    table.write(rows(["a"], [70_000], 30))
+
+    assert len(before) == 2
+    assert read == []
+    assert contents(table)["a", 70_000] == 30
+    table.write(rows(["a"] * 3, [8, 70_000, 70_001], 40))
+    assert len(contents(table)) == 60_002
+    # The file of a bucket that got a key is another one; its store goes with it.
+    assert {len(one) for one in bucket_of(table).values()} == {1}
+    assert len(stores_of_hashes(folder)) <= 3
+
+
+def test_many_keys_read_the_index(tmp_path: Path) -> None:
+    folder = tmp_path / "stores"
+    options = {"warehouse": str(tmp_path / "w"), "lookup.cache-folder": str(folder)}
+    catalog = pl.connect(options)
+    catalog.create_database("db")
+    table = make(catalog, **{"dynamic-bucket.target-row-num": "30000"})
+    table.write(rows(["a"] * 60_000, list(range(60_000))))
+
+    table.write(rows(["a"] * 40_000, list(range(30_000, 70_000)), 10))
+
+    assert stores_of_hashes(folder) == []
+    assert sum(one.row_count for one in indexes(table)) == 70_000
 
 
 @pytest.mark.parametrize("buffer", ["256 mb", "1 kb"])

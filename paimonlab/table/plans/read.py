@@ -53,8 +53,13 @@ def read_plan(
         predicate=predicate,
         options=definition.options.slice(ReadOptions),
         external_roots=store.layout.external_roots,
-        lookup_stores=LookupStorePlan(
-            options=definition.options.slice(LookupStoreOptions), folder=store.lookup_folder
-        ),
+        lookup_stores=lookup_store_plan(definition, store),
         engine=MergeEngine.of(schema.fields, schema.primary_keys, definition.options),
+    )
+
+
+def lookup_store_plan(definition: TableDefinition, store: TableStore) -> LookupStorePlan:
+    """Gather what finding keys in lookup stores takes."""
+    return LookupStorePlan(
+        options=definition.options.slice(LookupStoreOptions), folder=store.lookup_folder
     )

@@ -28,11 +28,11 @@ from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans.read import read_plan
+from paimonlab.table.plans.read import lookup_store_plan, read_plan
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.write.hash_indexes import HashIndexFiles
-from paimonlab.write.key_hashes import Hashes
+from paimonlab.write.key_hashes import Hashes, KnownHashes, StoredHashes
 from paimonlab.write.key_router import KnownKeys
 from paimonlab.write.write_plan import WritePlan
 
@@ -74,17 +74,18 @@ class KeyIndex:
             snapshot_id=0 if snapshot is None else snapshot.id,
         )
 
-    def hashes(self, partition: bytes) -> Mapping[int, Hashes]:
-        """Return the hashes of each bucket of a partition."""
-        stored = self.files.read(partition)
+    def hashes(self, partition: bytes) -> KnownHashes:
+        """Return the hashes of each bucket of a partition; those that are stored are not read."""
+        stores = lookup_store_plan(self._definition, self._store)
+        known: dict[int, Hashes | StoredHashes] = {**self.files.stored(partition, stores)}
         is_ours = pc.equal(self._live["partition"], arrow_scalar(partition, pa.large_binary()))
         with_files = self._live.filter(is_ours)["bucket"].to_pylist()
-        missing = frozenset(with_files) - stored.keys()
+        missing = frozenset(with_files) - known.keys()
         if missing:
             splits = self._splits(missing)
             parts = [(split.bucket, split) for split in splits if split.partition == partition]
-            stored |= hashes_of_files(parts, self._reading, self._store.file_io)
-        return stored
+            known |= hashes_of_files(parts, self._reading, self._store.file_io)
+        return known
 
     def stored(self) -> StoredKeyIndex:
         """Return the index as a value that can be sent."""
