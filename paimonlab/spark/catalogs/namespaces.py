@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 DEFAULT_DATABASE = "default"
 """Current after ``USE paimon``; made when the first table is created in it."""
 _SET_BY_SPARK = frozenset({"owner"})
+_catalogs: weakref.WeakValueDictionary[int, Namespaces] = weakref.WeakValueDictionary()
+"""Catalogs that sessions have, by their hash codes."""
 
 
 class Namespaces(Proxy):
@@ -27,6 +30,7 @@ class Namespaces(Proxy):
         super().__init__(bridge)
         self._name = name
         self._catalog = catalog
+        _catalogs[self.hashCode()] = self
 
     def initialize(self, name: str, options: Any) -> None:
         """Do nothing: the catalog is complete when it is registered."""
@@ -121,3 +125,8 @@ class Namespaces(Proxy):
         """Throw one of Spark's analysis exceptions; ``what`` is an identifier or a namespace."""
         argument = what if isinstance(what, JavaObject) else self._bridge.strings(what)
         self._bridge.throw(self._bridge.java_class(ANALYSIS + exception)(argument))
+
+
+def catalog_behind(found: Any) -> Namespaces | None:
+    """Return our object behind a catalog of Spark; None if it is another one's."""
+    return _catalogs.get(int(found.hashCode()))

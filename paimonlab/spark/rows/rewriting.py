@@ -9,9 +9,10 @@ from pyspark.sql.types import LongType, StructType
 
 from paimonlab.errors import ReadOnlyError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.commands import command
 from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.rows.changes import read_as
-from paimonlab.spark.rows.java_classes import Work, install_rule, java_classes
+from paimonlab.spark.rows.java_classes import install_rule, readings
 from paimonlab.spark.rows.running import RunningStatement, result_columns, result_values
 from paimonlab.spark.rows.statements import as_list, read_statement, target_of
 from paimonlab.spark.session_options import options_of, session_options
@@ -48,9 +49,7 @@ class Target(Proxy):
 
     def _running(self, plan: Any, relation: Any) -> RunningStatement:
         """Read a statement on this table, which it knows as ``relation``."""
-        readings = _Readings(self._bridge)
-        reading = java_classes(self._bridge).reading
-        function = reading.newInstance(self._bridge.list([relation, readings]).toArray())
+        function = readings(self._bridge, relation, _Readings(self._bridge))
         readable = plan.transformUpWithSubqueries(function)
         statement = read_statement(self._bridge, readable)
         writable = self._writable(statement.name)
@@ -121,11 +120,9 @@ def _command(bridge: Bridge, running: RunningStatement) -> Any:
     schema = StructType()
     for name in result_columns(running.statement):
         schema = schema.add(name, LongType(), nullable=False)
-    utilities = bridge.java_class("org.apache.spark.sql.catalyst.types.DataTypeUtils")
-    columns = utilities.toAttributes(bridge.java_schema(schema))
 
-    def run() -> str:
-        return result_values(running.statement, running.run())
+    def run(session: Any) -> list[list[int]]:
+        del session
+        return [result_values(running.statement, running.run())]
 
-    arguments = bridge.list([Work(bridge, run), running.statement.text, columns])
-    return java_classes(bridge).command.newInstance(arguments.toArray())
+    return command(bridge, run, running.statement.text, schema)

@@ -307,12 +307,12 @@ class RunningStatement:
         return messages
 
 
-def result_values(statement: RowStatement, counts: Counts) -> str:
-    """Return what the statement answers, as `result_columns` says, with commas between."""
+def result_values(statement: RowStatement, counts: Counts) -> list[int]:
+    """Return what the statement answers, as `result_columns` says."""
     values = [counts.affected]
     if statement.source is not None:
         values += [counts.updated, counts.deleted, counts.inserted]
-    return ",".join(map(str, values))
+    return values
 
 
 def result_columns(statement: RowStatement) -> list[str]:

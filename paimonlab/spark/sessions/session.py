@@ -26,6 +26,7 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
+from paimonlab.spark.statements.parser import read_statements
 from paimonlab.storage.forks import delete_at_exit, renew_in_children
 
 logger = logging.getLogger(__name__)
@@ -136,6 +137,7 @@ def connect(
     register(bridge, catalog, opened)
     share_with_clones(bridge)
     rewrite_statements(bridge)
+    read_statements(bridge)
     return active
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -66,11 +66,20 @@ class Partitions:
 
     def drop(self, rows: Sequence[Any]) -> bool:
         """Remove the rows of these partitions in one commit."""
+        self.drop_with([self._typed(row, self._table.partition_keys) for row in rows])
+        return True
+
+    def drop_with(self, wanted: Sequence[Mapping[str, Value]]) -> None:
+        """Remove the rows of all partitions with values of some of their columns, in one commit."""
         table = self._table
         check_supported(definition_of(table).options, table.schema, "write")
-        wanted = [self._typed(row, table.partition_keys) for row in rows]
         commit_scope(table, [], scope_with(wanted, table))
-        return True
+
+    def has(self, wanted: Mapping[str, Value]) -> bool:
+        """Say whether there is a partition with values of some of its columns."""
+        scope = scope_with([wanted], self._table)
+        encoded = self._table.scan().plan().files.column("partition").unique()
+        return bool(scope.covers(encoded, self._fields).any())
 
     def _matching(self, wanted: dict[str, Value]) -> pa.Table:
         partitions = self._all()

@@ -1,0 +1,1 @@
+"""Statements of Paimon that Spark's grammar does not have, or refuses for tables of catalogs."""

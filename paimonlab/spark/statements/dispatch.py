@@ -1,0 +1,73 @@
+"""From the text or plan of a statement to what Spark is to run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.statements.analyze import analyze_command
+from paimonlab.spark.statements.partitions import drop_command
+from paimonlab.spark.statements.tags import tag_command
+from paimonlab.spec.sql_text.call_text import quoted
+from paimonlab.spec.sql_text.reader import TokenReader
+from paimonlab.spec.sql_text.tag_syntax import parse_tag_statement
+from paimonlab.spec.sql_text.tokens import Token, tokenize
+
+_SHOWN = {
+    "TAGS": "SELECT tag_name AS tag FROM {} ORDER BY tag",
+    "SNAPSHOTS": "SELECT * FROM {} ORDER BY snapshot_id",
+}
+"""Queries of system tables by what SHOW shows; the tables are called so, too."""
+
+
+def plan_of(bridge: Bridge, text: str) -> Any:
+    """Return another text or a plan for a statement that Spark's grammar lacks.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    text
+        The statement, without EXPLAIN in front.
+
+    Returns
+    -------
+    str, Java object or None
+        None if it is not a statement of ours.
+
+    Raises
+    ------
+    StatementSyntaxError
+        If it begins like one and goes on otherwise.
+    UnsupportedError
+        For COPY INTO.
+    """
+    tokens = tokenize(text)
+    shown = _shown(tokens)
+    if shown is not None:
+        return shown
+    if TokenReader(tokens, "COPY INTO").take("COPY", "INTO"):
+        raise UnsupportedError(
+            "COPY INTO", "use INSERT INTO t SELECT … FROM csv.`/path`, or df.write.csv(…)"
+        )
+    tags = parse_tag_statement(tokens)
+    return None if tags is None else tag_command(bridge, tags)
+
+
+def replaced(bridge: Bridge, plan: Any) -> Any:
+    """Return a plan in the place of one that Spark refuses; None: Spark's own is right."""
+    if plan.getClass().getSimpleName() == "DropPartitions":
+        return drop_command(bridge, plan)
+    return analyze_command(bridge, plan)
+
+
+def _shown(tokens: list[Token]) -> str | None:
+    for what, query in _SHOWN.items():
+        reader = TokenReader(tokens, f"SHOW {what}")
+        if reader.take("SHOW", what):
+            _ = reader.take("IN") or reader.take("FROM")
+            *before, table = reader.names("a table")
+            reader.end()
+            return query.format(".".join(map(quoted, [*before, f"{table}${what.lower()}"])))
+    return None
