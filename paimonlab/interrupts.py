@@ -20,6 +20,8 @@ class _Held:
     """A handler that only remembers that an interrupt came."""
 
     has_come = False
+    is_in_place = False
+    """Of the class: whether the main thread is holding interrupts back."""
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
         self.has_come = True
@@ -31,18 +33,20 @@ def interrupts_held_back() -> Iterator[None]:
 
     Interrupts reach only the main thread; in other threads nothing is done.
     """
-    if threading.get_ident() != threading.main_thread().ident:
+    if _Held.is_in_place or threading.get_ident() != threading.main_thread().ident:
         yield
         return
     before = signal.getsignal(signal.SIGINT)
-    if isinstance(before, _Held) or not callable(before):
-        yield  # interrupts are held back already, or nobody is interrupted
+    if not callable(before):
+        yield  # nobody is interrupted
         return
     held = _Held()
     signal.signal(signal.SIGINT, held)
+    _Held.is_in_place = True
     try:
         yield
     finally:
+        _Held.is_in_place = False
         if signal.getsignal(signal.SIGINT) is held:
             signal.signal(signal.SIGINT, before)
         if held.has_come:

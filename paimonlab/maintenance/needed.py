@@ -17,13 +17,14 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
+from paimonlab.maintenance.manifest_entries import ManifestEntries
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.maintenance.roots import Root
 from paimonlab.scan.live_files import (
     changelog_manifests_of,
     delta_manifests_of,
+    expiry_explained,
     manifests_of,
-    read_entries,
 )
 from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
@@ -31,8 +32,8 @@ from paimonlab.storage import FileIO
 
 _AT_ONCE = 64
 """Of so many roots the manifests are decoded together."""
-_COLUMNS = ("kind", "partition", "bucket", "file_name", "external_path", "extra_files")
-"""What of an entry says whether its file is alive, and where that and its extra files are."""
+_COLUMNS = ("kind", "partition", "bucket", "file_name")
+"""What of an entry says whether its file is alive."""
 
 
 def needed(
@@ -41,6 +42,7 @@ def needed(
     file_io: FileIO,
     *,
     data_names: frozenset[str],
+    entries: ManifestEntries | None = None,
 ) -> set[str]:
     """Return the paths of files that roots need; of data files only those with given names.
 
@@ -53,13 +55,15 @@ def needed(
         Reads what the table's snapshots refer to; the table's store.
     data_names
         Names of the data files that may be deleted.
+    entries
+        Reads manifests, some of which it may have read before.
 
     Raises
     ------
     CorruptMetadataError, SnapshotExpiredError
         If a file that a root names cannot be read, and the root is still there.
     """
-    files = _NeededFiles(reader, data_names)
+    files = _NeededFiles(reader, data_names, entries or ManifestEntries(reader.manifests))
     seen: set[tuple[object, ...]] = set()
     has_all = False
     while not has_all:
@@ -97,7 +101,7 @@ def entries_since(
     """
     before = {meta.file_name for meta in manifests_of(older, reader.manifests)}
     metas = [meta for meta in manifests_of(newer, reader.manifests) if meta.file_name not in before]
-    entries = _Entries(reader, names)
+    entries = _Entries(reader, names, ManifestEntries(reader.manifests))
     entries.read(newer, metas)
     return {path for meta in metas for entry in entries.of(meta) for path in entry.paths}
 
@@ -122,8 +126,11 @@ class _Entry:
 class _Entries:
     """The entries of files with given names, by manifest."""
 
-    def __init__(self, reader: ReferenceReader, names: frozenset[str]) -> None:
+    def __init__(
+        self, reader: ReferenceReader, names: frozenset[str], entries: ManifestEntries
+    ) -> None:
         self._reader = reader
+        self._entries = entries
         self._names = arrow_array(sorted(names), pa.large_string())
         self._known: dict[str, list[_Entry]] = {}
 
@@ -140,20 +147,17 @@ class _Entries:
         new = {meta.file_name: meta for meta in metas if meta.file_name not in self._known}
         if not new:
             return
-        manifests = self._reader.manifests
         missing = list(new.values())
-        tables = (
-            manifests.read(missing)
-            if snapshot is None
-            else read_entries(snapshot, missing, manifests)
-        )
-        # Filtering takes time for each column of each table.
-        entries = pa.concat_tables([table.select(_COLUMNS) for table in tables])
-        is_wanted = numpy_values(pc.is_in(entries["file_name"], self._names))
-        chosen = entries.filter(arrow_array(is_wanted)).combine_chunks()
-        owner = np.repeat(np.arange(len(missing)), [table.num_rows for table in tables])[is_wanted]
+        if snapshot is None:
+            read = self._entries.read(missing)
+        else:
+            with expiry_explained(snapshot, self._reader.manifests):
+                read = self._entries.read(missing, referrer=snapshot.file_name)
+        is_wanted = numpy_values(pc.is_in(read.table["file_name"], self._names))
+        chosen = read.table.filter(arrow_array(is_wanted)).combine_chunks()
+        owner = np.repeat(np.arange(len(missing)), read.counts)[is_wanted]
         self._known |= {name: [] for name in new}
-        columns = (chosen[name].to_pylist() for name in _COLUMNS[:4])
+        columns = (chosen[name].to_pylist() for name in _COLUMNS)
         paths = self._reader.data_files(chosen)
         for number, of_file, kind, *key in zip(owner.tolist(), paths, *columns, strict=True):
             entry = _Entry(kind == FileKind.ADD, (key[0], key[1], key[2]), of_file)
@@ -207,11 +211,13 @@ class _State:
 class _NeededFiles:
     """Collects the paths of files that roots need."""
 
-    def __init__(self, reader: ReferenceReader, data_names: frozenset[str]) -> None:
+    def __init__(
+        self, reader: ReferenceReader, data_names: frozenset[str], entries: ManifestEntries
+    ) -> None:
         self.paths: set[str] = set()
         self._reader = reader
         self._has_names = bool(data_names)
-        self._entries = _Entries(reader, data_names)
+        self._entries = _Entries(reader, data_names, entries)
         self._state = _State(self._entries)
         self._manifests: set[str] = set()
 
@@ -219,12 +225,15 @@ class _NeededFiles:
         """Read the manifests of states together; what fails is read again, root by root."""
         if not self._has_names:
             return
-        metas: list[ManifestFileMeta] = []
+        manifests = self._reader.manifests
+        states = [root.snapshot for root in roots if root.what == "state"]
+        names = dict[str, int | None]()
+        for one in states:
+            names[one.base_manifest_list] = one.base_manifest_list_size
+            names[one.delta_manifest_list] = one.delta_manifest_list_size
         try:
-            for root in roots:
-                if root.what == "state":
-                    metas += manifests_of(root.snapshot, self._reader.manifests)
-            self._entries.read(None, metas)
+            lists = manifests.read_lists(names)
+            self._entries.read(None, [meta for metas in lists.values() for meta in metas])
         except (CorruptMetadataError, SnapshotExpiredError):
             return
 

@@ -19,6 +19,7 @@ from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
 from paimonlab.maintenance.candidates import Leaving, left_by_snapshots
 from paimonlab.maintenance.deletion import delete_empty_folders, delete_unneeded
 from paimonlab.maintenance.held_back import held_by, next_read
+from paimonlab.maintenance.manifest_entries import ManifestEntries
 from paimonlab.maintenance.needed import entries_since, needed
 from paimonlab.maintenance.retention import (
     ExpireOptions,
@@ -311,7 +312,8 @@ def _with_files(
         return replace(plan, snapshots=(), reason="others let snapshots expire at the same time")
     first_kept = history.snapshots.get(plan.first_kept)
     latest = first_kept if latest_id == first_kept.id else history.snapshots.get(latest_id)
-    candidates = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving)
+    entries = ManifestEntries(history.reader.manifests)
+    candidates = left_by_snapshots(gone, first_kept, history.reader, keeping.leaving, entries)
     stay = [
         Root(history.layout.snapshot(snapshot.id), snapshot, "metadata", may_go=False)
         for snapshot in (first_kept, latest)
@@ -325,7 +327,9 @@ def _with_files(
         return [*stay, *between, *others, *_changelogs(history, keeping)]
 
     names = candidates.data_names
-    candidates.drop(needed(roots, history.reader, history.file_io, data_names=names))
+    candidates.drop(
+        needed(roots, history.reader, history.file_io, data_names=names, entries=entries)
+    )
     if names and latest.id != first_kept.id:
         # A rollback may have brought back what was deleted before.
         candidates.drop(entries_since(first_kept, latest, history.reader, names))

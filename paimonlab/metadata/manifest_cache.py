@@ -30,9 +30,13 @@ class ManifestCache:
         """Return the entries of a manifest that `put` kept, or None."""
         return self._tables.get(path)
 
-    def put(self, path: str, entries: pa.Table) -> None:
-        """Keep the entries of a manifest, unless they alone are larger than the limit."""
-        self._tables.put(path, entries, _TABLE_BYTES + entries.nbytes)
+    def put(self, path: str, entries: pa.Table, size_bytes: int) -> None:
+        """Keep the entries of a manifest of some size, unless that is larger than the limit.
+
+        The size of a table is not asked for here: for a few rows that takes longer than to decode
+        them.
+        """
+        self._tables.put(path, entries, _TABLE_BYTES + size_bytes)
 
     def get_list(self, path: str) -> tuple[ManifestFileMeta, ...] | None:
         """Return a manifest list that `put_list` kept, or None."""

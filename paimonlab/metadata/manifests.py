@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -90,6 +90,20 @@ class ManifestStore:
             self._cache.put_list(path, known)
         return list(known)
 
+    def read_lists(
+        self, names: Mapping[str, int | None], *, referrer: str = ""
+    ) -> dict[str, list[ManifestFileMeta]]:
+        """Read manifest lists of these names and sizes; parameters and errors as of `read_list`."""
+        paths = {name: self._layout.manifest(name, referrer) for name in names}
+        lists = {name: self._cache.get_list(path) for name, path in paths.items()}
+        missing = [name for name, known in lists.items() if known is None]
+        files = [(paths[name], self._read(paths[name], names[name], referrer)) for name in missing]
+        read = manifest_avro.read_manifest_lists(files, former=self._former)
+        for name, metas in zip(missing, read, strict=True):
+            lists[name] = tuple(metas)
+            self._cache.put_list(paths[name], tuple(metas))
+        return {name: list(known or ()) for name, known in lists.items()}
+
     def read(self, manifests: Iterable[ManifestFileMeta], *, referrer: str = "") -> list[pa.Table]:
         """Read the entries of manifests: a table of `ENTRY_SCHEMA` each.
 
@@ -112,12 +126,44 @@ class ManifestStore:
             for path, entries in entries_of.items()
             if entries is None
         ]
-        decoded = manifest_avro.read_many_entries(missing)
-        for (path, _), entries in zip(missing, decoded, strict=True):
-            _check_count(path, entries, paths[path], referrer)
-            self._cache.put(path, entries)
+        decoded, counts = manifest_avro.read_many_entries(missing)
+        row_bytes = decoded.nbytes / max(decoded.num_rows, 1)
+        start = 0
+        for (path, _), count in zip(missing, counts, strict=True):
+            _check_count(path, count, paths[path], referrer)
+            entries = decoded.slice(start, count)
+            self._cache.put(path, entries, int(row_bytes * count))
             entries_of[path] = entries
+            start += count
         return [entries for entries in entries_of.values() if entries is not None]
+
+    def read_together(
+        self, manifests: Sequence[ManifestFileMeta], *, referrer: str = ""
+    ) -> tuple[pa.Table, list[int]]:
+        """Read the entries of many manifests as one table; how many each has is the second value.
+
+        It is for those that are wanted once: nothing is kept, which costs more than decoding a few
+        entries. Parameters and errors are those of `read`.
+        """
+        paths = [self._layout.manifest(meta.file_name, referrer) for meta in manifests]
+        known = [self._cache.get(path) for path in paths]
+        missing = [
+            (path, self._read(path, meta.file_size_bytes, referrer))
+            for path, meta, entries in zip(paths, manifests, known, strict=True)
+            if entries is None
+        ]
+        decoded, counts_of_missing = manifest_avro.read_many_entries(missing)
+        rest = iter(counts_of_missing)
+        counts = [next(rest) if entries is None else entries.num_rows for entries in known]
+        for path, meta, count in zip(paths, manifests, counts, strict=True):
+            _check_count(path, count, meta, referrer)
+        if len(missing) == len(known):
+            return decoded, counts
+        pieces, start = list[pa.Table](), 0
+        for entries, count in zip(known, counts, strict=True):
+            pieces.append(decoded.slice(start, count) if entries is None else entries)
+            start += count if entries is None else 0
+        return pa.concat_tables(pieces), counts
 
     def read_index(self, name: str, *, referrer: str = "") -> list[IndexManifestEntry]:
         """Read which index files a snapshot has.
@@ -244,7 +290,7 @@ class ManifestStore:
     ) -> ManifestFileMeta:
         name = f"manifest-{self._names.next()}"
         self._write(name, data)
-        self._cache.put(self._layout.manifest(name), entries)
+        self._cache.put(self._layout.manifest(name), entries, entries.nbytes)
         added = pc.sum(is_kind(entries, FileKind.ADD)).as_py()
         buckets, levels = pc.min_max(entries["bucket"]), pc.min_max(entries["level"])
         min_row_id, max_row_id = _row_id_range(entries)
@@ -276,10 +322,10 @@ def _row_id_range(entries: pa.Table) -> tuple[int | None, int | None]:
     return pc.min(first).as_py(), pc.max(last).as_py()
 
 
-def _check_count(path: str, entries: pa.Table, meta: ManifestFileMeta, referrer: str) -> None:
+def _check_count(path: str, count: int, meta: ManifestFileMeta, referrer: str) -> None:
     expected = meta.num_added_files + meta.num_deleted_files
-    if entries.num_rows != expected:
-        problem = f"it has {entries.num_rows:,} entries, expected were {expected:,}"
+    if count != expected:
+        problem = f"it has {count:,} entries, expected were {expected:,}"
         raise CorruptMetadataError(path, problem, referrer)
 
 

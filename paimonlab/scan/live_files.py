@@ -30,7 +30,7 @@ def manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestF
     CorruptMetadataError
         If a manifest list is missing or damaged.
     """
-    with _explained(snapshot, manifests):
+    with expiry_explained(snapshot, manifests):
         base = manifests.read_list(
             snapshot.base_manifest_list,
             snapshot.base_manifest_list_size,
@@ -41,7 +41,7 @@ def manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestF
 
 def delta_manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list[ManifestFileMeta]:
     """Return the manifests that say what one commit changed."""
-    with _explained(snapshot, manifests):
+    with expiry_explained(snapshot, manifests):
         return manifests.read_list(
             snapshot.delta_manifest_list,
             snapshot.delta_manifest_list_size,
@@ -53,7 +53,7 @@ def changelog_manifests_of(snapshot: Snapshot, manifests: ManifestStore) -> list
     """Return the manifests of the changelog files of one commit; [] if there are none."""
     if snapshot.changelog_manifest_list is None:
         return []
-    with _explained(snapshot, manifests):
+    with expiry_explained(snapshot, manifests):
         return manifests.read_list(
             snapshot.changelog_manifest_list,
             snapshot.changelog_manifest_list_size,
@@ -65,7 +65,7 @@ def read_entries(
     snapshot: Snapshot, metas: Iterable[ManifestFileMeta], manifests: ManifestStore
 ) -> list[pa.Table]:
     """Read manifests of a snapshot: one table of `ENTRY_SCHEMA` each, in order."""
-    with _explained(snapshot, manifests):
+    with expiry_explained(snapshot, manifests):
         return manifests.read(metas, referrer=_name(snapshot))
 
 
@@ -111,7 +111,7 @@ def index_files_of(snapshot: Snapshot, manifests: ManifestStore) -> list[IndexMa
     """
     if snapshot.index_manifest is None:
         return []
-    with _explained(snapshot, manifests):
+    with expiry_explained(snapshot, manifests):
         return manifests.read_index(snapshot.index_manifest, referrer=_name(snapshot))
 
 
@@ -120,7 +120,7 @@ def _name(snapshot: Snapshot) -> str:
 
 
 @contextmanager
-def _explained(snapshot: Snapshot, manifests: ManifestStore) -> Iterator[None]:
+def expiry_explained(snapshot: Snapshot, manifests: ManifestStore) -> Iterator[None]:
     """Turn a missing file of an expired snapshot into `SnapshotExpiredError`."""
     try:
         yield

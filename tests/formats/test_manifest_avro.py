@@ -155,12 +155,25 @@ def test_many_manifests_are_read_as_each_alone() -> None:
         ("c", write_entries([entry(3)], compression="null")),
     ]
 
-    tables = read_many_entries(files)
+    table, counts = read_many_entries(files)
 
-    assert [table.to_pylist() for table in tables] == [
-        read_entries(data, path=path).to_pylist() for path, data in files
-    ]
-    assert read_many_entries([]) == []
+    alone = [read_entries(data, path=path).to_pylist() for path, data in files]
+    assert table.to_pylist() == [row for rows in alone for row in rows]
+    assert counts == [2, 0, 1]
+    assert read_many_entries([])[1] == []
+
+
+def test_manifests_of_several_writers_stay_in_their_order() -> None:
+    ours = write_entries([entry(1), entry(2)])
+    paths = (golden("java-1.3.1") / "wh").glob("**/manifest/manifest-*")
+    of_java = next(path for path in sorted(paths) if "list" not in path.name)
+    files = [("a", ours), ("b", of_java.read_bytes()), ("c", write_entries([entry(3)]))]
+
+    table, counts = read_many_entries(files)
+
+    alone = [read_entries(data, path=path).to_pylist() for path, data in files]
+    assert table.to_pylist() == [row for rows in alone for row in rows]
+    assert counts == [len(rows) for rows in alone]
 
 
 def test_the_damaged_one_of_many_manifests_is_named() -> None:

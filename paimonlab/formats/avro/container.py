@@ -14,10 +14,12 @@ from __future__ import annotations
 import bz2
 import json
 import lzma
+import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -117,11 +119,10 @@ def read_table(data: bytes, *, path: str) -> pa.Table:
     return _records([open_container(data, path)])
 
 
-def read_tables(
-    files: Sequence[tuple[str, bytes]],
-    convert: Callable[[pa.Table, str], pa.Table] = lambda table, _: table,
-) -> list[pa.Table]:
-    """Read many containers, as `read_table` does, at a fraction of its price per file.
+def read_together(
+    files: Sequence[tuple[str, bytes]], convert: Callable[[pa.Table, str], pa.Table]
+) -> tuple[pa.Table, list[int]]:
+    """Read one or more containers, as `read_table` does, at a fraction of its price per file.
 
     Parameters
     ----------
@@ -130,21 +131,23 @@ def read_tables(
     convert
         Applied once to all records of one schema, keeping their number and order; the second
         argument is the path of one of the files, for messages.
+
+    Returns
+    -------
+    tuple
+        All records in the order of the files, and how many each file has.
     """
     containers = [open_container(data, path) for path, data in files]
-    by_schema: dict[bytes, list[int]] = {}
-    for index, container in enumerate(containers):
-        by_schema.setdefault(container.schema, []).append(index)
-    tables: dict[int, pa.Table] = {}
-    for indexes in by_schema.values():
-        together = _records([containers[index] for index in indexes])
-        together = convert(together, containers[indexes[0]].path)
-        start = 0
-        for index in indexes:
-            count = containers[index].record_count
-            tables[index] = together.slice(start, count)
-            start += count
-    return [tables[index] for index in range(len(files))]
+    by_schema: dict[bytes, list[Container]] = {}
+    for container in containers:
+        by_schema.setdefault(container.schema, []).append(container)
+    rest = {schema: convert(_records(alike), alike[0].path) for schema, alike in by_schema.items()}
+    pieces = []
+    for schema, run in groupby(containers, key=lambda container: container.schema):
+        count = sum(container.record_count for container in run)
+        pieces.append(rest[schema].slice(0, count))
+        rest[schema] = rest[schema].slice(count)
+    return pa.concat_tables(pieces), [container.record_count for container in containers]
 
 
 def read_records(data: bytes, *, path: str) -> list[dict[str, Any]]:
@@ -328,6 +331,10 @@ def decompressor(codec: bytes, path: str) -> Callable[[bytes], bytes]:
     return _DECOMPRESSORS[name]
 
 
+_OF_THREAD = threading.local()
+"""What may be used again, but not by two threads at once."""
+
+
 def _plain(data: bytes) -> bytes:
     return data
 
@@ -342,7 +349,10 @@ def _inflate(data: bytes) -> bytes:
 
 def _unzstd(data: bytes) -> bytes:
     if 0 < zstandard.frame_content_size(data) <= _SMALL_BYTES:
-        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+        # To make one takes ten times as long as what few records take.
+        if not hasattr(_OF_THREAD, "unzstd"):
+            _OF_THREAD.unzstd = zstandard.ZstdDecompressor().decompress
+        return bytes(_OF_THREAD.unzstd(data, allow_extra_data=False))
     pieces, size = [], 0
     for piece in zstandard.ZstdDecompressor().read_to_iter(data):
         pieces.append(piece)

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from paimonlab.formats.avro.blocks import SYNC_BYTES, Block, container_pieces
 from paimonlab.interrupts import interrupts_held_back
-from paimonlab.storage.forks import fork_count
 
 _SYNC = bytes(SYNC_BYTES)
 
@@ -36,17 +35,18 @@ def read_columns(
 
     Notes
     -----
-    polars works with threads when it puts blocks together and when it converts a frame. A forked
-    process does not have them and would wait for ever: it decodes block by block, and columns
-    are always converted by the one who asks.
+    The blocks are handed over as one: each costs polars far more than its records, if they are few.
+    Also, it works with threads when it puts blocks together, and when it converts a frame. A forked
+    process does not have them and would wait for ever; so columns are converted by the one who
+    asks.
     """
-    parts = [[block] for block in blocks] if fork_count() and blocks else [blocks]
+    count = sum(block.record_count for block in blocks)
+    whole = Block(count, b"".join(block.data for block in blocks))
     try:
         with interrupts_held_back():  # polars makes a panic of one, or nothing
-            tables = [_decoded(schema, part, columns) for part in parts]
+            return _decoded(schema, [whole] if count else [], columns)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(str(error)) from error
-    return pa.concat_tables(tables)
 
 
 def _decoded(schema: bytes, blocks: Sequence[Block], columns: Sequence[str] | None) -> pa.Table:

@@ -29,13 +29,14 @@ def read_table(data: bytes, *, path: str) -> pa.Table:
     return manifests.read_other(data, path=path)
 
 
-def read_tables(
+def read_together(
     files: Sequence[tuple[str, bytes]], convert: Callable[[pa.Table, str], pa.Table]
-) -> list[pa.Table]:
-    """Read many manifests of any format; see `avro_container.read_tables`."""
+) -> tuple[pa.Table, list[int]]:
+    """Read one or more manifests of any format; see `avro_container.read_together`."""
     if all(is_avro(data) for _, data in files):
-        return avro_container.read_tables(files, convert)
-    return [convert(read_table(data, path=path), path) for path, data in files]
+        return avro_container.read_together(files, convert)
+    tables = [convert(read_table(data, path=path), path) for path, data in files]
+    return pa.concat_tables(tables), [table.num_rows for table in tables]
 
 
 def write_rows(

@@ -94,6 +94,8 @@ def _common(former: _Former, data: bytes) -> int:
     """Count the records at the begin that are the same."""
     if data.startswith(former.data):
         return len(former.ends)
+    if former.ends and not data.startswith(former.data[: former.ends[0]]):
+        return 0
     low, high = 0, bisect_right(former.ends, len(data))
     while low < high:
         middle = (low + high + 1) // 2

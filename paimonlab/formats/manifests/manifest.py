@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
+from paimonlab.arrow_values import empty_table
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats import avro, manifests
 from paimonlab.formats.avro.columns import ColumnSource, check_version, conform
-from paimonlab.formats.manifests.columns import is_avro, read_table, read_tables, write_rows
+from paimonlab.formats.manifests.columns import is_avro, read_table, read_together, write_rows
 from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.formats.manifests.former_lists import FormerLists
+from paimonlab.formats.manifests.list_records import manifest_of_record, manifests_of_table
 from paimonlab.formats.manifests.records import ENTRY, LIST_ENTRY, LIST_ENTRY_WITH_ROW_IDS
+from paimonlab.interrupts import interrupts_held_back
 from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
 from paimonlab.spec.manifests.manifest import (
     ENTRY_SCHEMA,
@@ -72,34 +74,6 @@ _ENTRY_SOURCES = [
     for field in ENTRY_SCHEMA
 ]
 
-_STATS_PATH = "_PARTITION_STATS"
-_LIST_SOURCES = [
-    ColumnSource(pa.field(name, type_), avro_path, is_required)
-    for name, type_, avro_path, is_required in (
-        ("file_name", pa.large_string(), ("_FILE_NAME",), True),
-        ("file_size_bytes", pa.int64(), ("_FILE_SIZE",), True),
-        ("num_added_files", pa.int64(), ("_NUM_ADDED_FILES",), True),
-        ("num_deleted_files", pa.int64(), ("_NUM_DELETED_FILES",), True),
-        ("min_values", pa.large_binary(), (_STATS_PATH, "_MIN_VALUES"), True),
-        ("max_values", pa.large_binary(), (_STATS_PATH, "_MAX_VALUES"), True),
-        ("null_counts", pa.large_list(pa.int64()), (_STATS_PATH, "_NULL_COUNTS"), False),
-        ("schema_id", pa.int64(), ("_SCHEMA_ID",), True),
-        ("min_bucket", pa.int32(), ("_MIN_BUCKET",), False),
-        ("max_bucket", pa.int32(), ("_MAX_BUCKET",), False),
-        ("min_level", pa.int32(), ("_MIN_LEVEL",), False),
-        ("max_level", pa.int32(), ("_MAX_LEVEL",), False),
-        ("min_row_id", pa.int64(), ("_MIN_ROW_ID",), False),
-        ("max_row_id", pa.int64(), ("_MAX_ROW_ID",), False),
-    )
-]
-
-_LIST_KEYS, _LIST_STATS_KEYS = (
-    [(one.field.name, one.avro_path[-1]) for one in _LIST_SOURCES if len(one.avro_path) == length]
-    for length in (1, 2)
-)
-"""Names in a row, and in a record or in its statistics."""
-_LIST_REQUIRED = [one.field.name for one in _LIST_SOURCES if one.is_required]
-
 
 def read_entries(data: bytes, *, path: str) -> pa.Table:
     """Read a manifest.
@@ -126,19 +100,27 @@ def read_entries(data: bytes, *, path: str) -> pa.Table:
     return _as_entries(read_table(data, path=path), path)
 
 
-def read_many_entries(files: Sequence[tuple[str, bytes]]) -> list[pa.Table]:
+def read_many_entries(files: Sequence[tuple[str, bytes]]) -> tuple[pa.Table, list[int]]:
     """Read many manifests, as `read_entries` does, at a fraction of its price per file.
 
     Parameters
     ----------
     files
         Path and bytes of each.
+
+    Returns
+    -------
+    tuple
+        All entries in the order of the files (`ENTRY_SCHEMA`), and how many each file has.
     """
+    if not files:
+        return empty_table(ENTRY_SCHEMA), []
     try:
-        return read_tables(files, _as_entries)
+        return read_together(files, _as_entries)
     except (CorruptMetadataError, UnsupportedError):
         # One of them is to blame; read alone, it is named.
-        return [read_entries(data, path=path) for path, data in files]
+        tables = [read_entries(data, path=path) for path, data in files]
+        return pa.concat_tables(tables), [table.num_rows for table in tables]
 
 
 def _as_entries(records: pa.Table, path: str) -> pa.Table:
@@ -208,53 +190,29 @@ def read_manifest_list(
         If the entries are of another version, or the list is not an Avro file.
     """
     if len(data) > _FEW_BYTES or not is_avro(data):
-        records = read_table(data, path=path)
-        check_version(records, LIST_VERSION, "manifest list entry", path=path)
-        rows = conform(records, _LIST_SOURCES, path=path).to_pylist()
-        return [_manifest_of(row, path) for row in rows]
+        return manifests_of_table(read_table(data, path=path), path)
     lists = FormerLists() if former is None else former
-    return lists.read(
-        data, lambda record, path: _manifest_of(_list_row(record, path), path), path=path
-    )
+    return lists.read(data, manifest_of_record, path=path)
 
 
-def _manifest_of(row: dict[str, Any], path: str) -> ManifestFileMeta:
-    try:
-        return msgspec.convert(_with_stats(row), ManifestFileMeta)
-    except msgspec.ValidationError as error:
-        raise CorruptMetadataError(path, str(error)) from error
+def read_manifest_lists(
+    files: Iterable[tuple[str, bytes]], *, former: FormerLists
+) -> list[list[ManifestFileMeta]]:
+    """Read manifest lists, as `read_manifest_list` does; those that begin alike in a row.
+
+    Parameters
+    ----------
+    files
+        Path and bytes of each.
+    former
+        The lists read before.
+    """
+    with interrupts_held_back():  # once for all of them: it takes as long as to decode one
+        return [read_manifest_list(data, path=path, former=former) for path, data in files]
 
 
 _FEW_BYTES = 1 << 14
 """Of a list of this size: columns start threads, which is dear for a few records."""
-
-
-def _list_row(record: dict[str, Any], path: str) -> dict[str, Any]:
-    """Make of a record what `conform` makes of columns."""
-    version = record.get("_VERSION")
-    if version is None:
-        raise CorruptMetadataError(path, "field _VERSION is missing")
-    if version != LIST_VERSION:
-        raise UnsupportedError(
-            f"manifest list entry of version {version}",
-            f"{path} has it; version {LIST_VERSION} is supported",
-        )
-    stats = record.get(_STATS_PATH)
-    if not isinstance(stats, dict):
-        stats = {}
-    row = {name: record.get(key) for name, key in _LIST_KEYS}
-    row |= {name: stats.get(key) for name, key in _LIST_STATS_KEYS}
-    for name in _LIST_REQUIRED:
-        if row[name] is None:
-            key = next(source.avro_path for source in _LIST_SOURCES if source.field.name == name)
-            raise CorruptMetadataError(path, f"field {'.'.join(key)} is missing")
-    return row
-
-
-def _with_stats(row: dict[str, Any]) -> dict[str, Any]:
-    """Move the statistics of a row of a manifest list to where they belong."""
-    stats = (row.pop("min_values"), row.pop("max_values"), row.pop("null_counts"))
-    return row | {"partition_stats": stats}
 
 
 def write_manifest_list(
