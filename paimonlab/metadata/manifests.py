@@ -126,15 +126,15 @@ class ManifestStore:
             for path, entries in entries_of.items()
             if entries is None
         ]
-        decoded, counts = manifest_avro.read_many_entries(missing)
-        row_bytes = decoded.nbytes / max(decoded.num_rows, 1)
-        start = 0
-        for (path, _), count in zip(missing, counts, strict=True):
-            _check_count(path, count, paths[path], referrer)
-            entries = decoded.slice(start, count)
-            self._cache.put(path, entries, int(row_bytes * count))
-            entries_of[path] = entries
-            start += count
+        if missing:
+            decoded, counts = manifest_avro.read_many_entries(missing)
+            row_bytes = decoded.nbytes / max(decoded.num_rows, 1)
+            start = 0
+            for (path, _), count in zip(missing, counts, strict=True):
+                _check_count(path, count, paths[path], referrer)
+                entries_of[path] = decoded.slice(start, count)
+                self._cache.put(path, entries_of[path], int(row_bytes * count))
+                start += count
         return [entries for entries in entries_of.values() if entries is not None]
 
     def read_together(
