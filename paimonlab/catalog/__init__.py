@@ -14,7 +14,8 @@ from paimonlab.on_use import attributes_on_use
 if TYPE_CHECKING:
     from paimonlab.catalog import column_types as column_types
     from paimonlab.catalog import global_tables as global_tables
+    from paimonlab.catalog import replacing as replacing
 
 __all__ = ["Catalog", "connect"]
 
-__getattr__, __dir__ = attributes_on_use(__name__, "column_types", "global_tables")
+__getattr__, __dir__ = attributes_on_use(__name__, "column_types", "global_tables", "replacing")

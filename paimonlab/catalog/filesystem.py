@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from paimonlab import catalog
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
-from paimonlab.catalog.new_schemas import schema_from
+from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.clock import now_millis
 from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.errors import (
@@ -30,7 +30,7 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
-from paimonlab.spec.schema.definition import TableSchema, new_table_schema
+from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange, apply_changes
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table import system
@@ -41,6 +41,7 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
+    from paimonlab.catalog.replacing import Replacement
     from paimonlab.table.system import SystemTable
 
 MAX_COLUMNS = 20_000
@@ -221,12 +222,8 @@ class Catalog:
         """
         identifier = self._plain(name)
         definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
-        check_known(definition.options)
-        table_schema = new_table_schema(definition, time_millis=now_millis())
-        check_supported(Options(table_schema.options), table_schema, "create")
-        catalog.column_types.check_types(table_schema.fields)
-        catalog.column_types.check_files(table_schema)
-        self._check_width(identifier, table_schema)
+        table_schema = checked_schema(definition)
+        check_width(identifier.full_name, table_schema, self.max_columns)
         if not self.has_database(identifier.database):
             raise DatabaseNotFoundError(identifier.database, self.databases())
         schemas = self._schemas(identifier)
@@ -275,7 +272,7 @@ class Catalog:
                 field for field in altered.fields if (field.id, field.type) not in known
             )
             catalog.column_types.check_files(altered, before=current)
-            self._check_width(identifier, altered)
+            check_width(identifier.full_name, altered, self.max_columns)
             if schemas.publish(altered):
                 if identifier.branch is not None:
                     opened = self.table(str(identifier))
@@ -283,6 +280,25 @@ class Catalog:
                     return opened
                 return self._open(identifier, altered)
         raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")
+
+    def replacement(self, name: str, schema: Schema) -> Replacement:
+        """Prepare another definition of a table, which keeps its snapshots and tags.
+
+        `Replacement.publish` gives it to the table, and removes all rows.
+
+        Raises
+        ------
+        SchemaError
+            If the definition is not allowed, or an option is unknown.
+        UnsupportedError
+            If a table with snapshots would get other keys or such a value of an option.
+        """
+        identifier = self._plain(name)
+        before = self.table(name)
+        assert isinstance(before, Table), "a plain name is a table's"
+        made = catalog.replacing.replacement_of(before, schema, self._schemas(identifier))
+        check_width(identifier.full_name, made.table.schema, self.max_columns)
+        return made
 
     def rename_table(self, source: str, target: str) -> None:
         """Give a table another name, in the same or another database.
@@ -336,16 +352,8 @@ class Catalog:
             "damage, table.maintenance.remove_unexisting_files() gives up data files that are lost",
         )
 
-    def _check_width(self, identifier: Identifier, schema: TableSchema) -> None:
-        count = len(schema.fields)
-        if count > self.max_columns:
-            raise SchemaError(
-                f"{identifier.full_name} has {count:,} columns, more than the {self.max_columns:,} "
-                f"allowed; connect(…, max_columns={count}) allows them"
-            )
-
     def _open(self, identifier: Identifier, schema: TableSchema) -> Table:
-        self._check_width(identifier, schema)
+        check_width(identifier.full_name, schema, self.max_columns)
         options = Options(schema.options)
         roots = (*options.slice(ExternalPathOptions).readable_folders, *self.external_roots)
         layout = replace(self._layout(identifier), external_roots=roots)

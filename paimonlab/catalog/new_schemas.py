@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from paimonlab import write
-from paimonlab.spec.schema.definition import Schema
+from paimonlab import catalog, write
+from paimonlab.clock import now_millis
+from paimonlab.errors import SchemaError
+from paimonlab.spec.options.table_options import Options, check_known, check_supported
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.schema.table_schema import TableSchema
 
 
 def schema_from(
@@ -44,3 +48,45 @@ def schema_from(
     if primary_keys or partition_keys or options or comment:
         raise TypeError("a Schema already says keys, options and comment; give them there")
     return schema
+
+
+def checked_schema(definition: Schema, *, first_id: int = 0) -> TableSchema:
+    """Make the schema of a new table, if such a table can be created here.
+
+    Parameters
+    ----------
+    definition
+        What its maker wants.
+    first_id
+        The id of its first field.
+
+    Raises
+    ------
+    SchemaError
+        If the definition is not allowed, or an option is unknown.
+    UnsupportedError
+        If an option has a value that is not implemented, or values of a column's type cannot be
+        written.
+    """
+    check_known(definition.options)
+    schema = new_table_schema(definition, time_millis=now_millis(), first_id=first_id)
+    check_supported(Options(schema.options), schema, "create")
+    catalog.column_types.check_types(schema.fields)
+    catalog.column_types.check_files(schema)
+    return schema
+
+
+def check_width(name: str, schema: TableSchema, max_columns: int) -> None:
+    """Refuse a table of too many columns.
+
+    Raises
+    ------
+    SchemaError
+        Says how many there are.
+    """
+    count = len(schema.fields)
+    if count > max_columns:
+        raise SchemaError(
+            f"{name} has {count:,} columns, more than the {max_columns:,} "
+            f"allowed; connect(…, max_columns={count}) allows them"
+        )

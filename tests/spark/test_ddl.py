@@ -445,14 +445,12 @@ def test_all_changes_of_a_statement_happen_or_none(spark: SparkSession, catalog:
 @pytest.mark.parametrize(
     "sql",
     [
-        "ANALYZE TABLE paimon.db.orders COMPUTE STATISTICS",
-        "CREATE OR REPLACE TABLE paimon.db.orders (id INT)",
-        "REPLACE TABLE paimon.db.orders (id INT)",
-        "CREATE OR REPLACE TABLE paimon.db.orders AS SELECT 1 AS id",
-        "CREATE TABLE paimon.db.other LIKE paimon.db.orders",
         "CREATE VIEW paimon.db.v AS SELECT 1",
         "DROP VIEW paimon.db.orders",
         "DROP TABLE paimon.db.orders PURGE",
+        "ANALYZE TABLE paimon.db.orders COMPUTE STATISTICS NOSCAN",
+        "CREATE OR REPLACE TABLE paimon.db.`orders$files` (id INT)",
+        "CREATE TABLE paimon.db.other USING parquet AS SELECT 1 AS id",
         "ALTER TABLE paimon.db.orders ADD PARTITION (dt = 'x')",
         "ALTER TABLE paimon.db.orders PARTITION (dt = 'x') RENAME TO PARTITION (dt = 'y')",
         "MSCK REPAIR TABLE paimon.db.orders",

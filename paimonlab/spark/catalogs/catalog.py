@@ -16,11 +16,12 @@ from paimonlab.errors import (
 )
 from paimonlab.spark.catalogs.absent import WithoutViewsAndFunctions
 from paimonlab.spark.catalogs.clones import catalogs_of
-from paimonlab.spark.catalogs.ddl import schema_changes, table_definition
+from paimonlab.spark.catalogs.ddl import copied_properties, schema_changes, table_definition
 from paimonlab.spark.catalogs.procedures import Procedures
+from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.jvm.callers import Wanted, replaces_table, statement, wanted
+from paimonlab.spark.jvm.callers import Wanted, statement, wanted
 from paimonlab.spark.reading import relation
 from paimonlab.spark.reading.system_tables import SystemRelation
 from paimonlab.spark.reading.time_travel import (
@@ -59,6 +60,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
 
         implements = [  # noqa: RUF012
             CONNECTOR + "catalog.RelationCatalog",
+            CONNECTOR + "catalog.StagingTableCatalog",
             CONNECTOR + "catalog.SupportsNamespaces",
             CONNECTOR + "catalog.FunctionCatalog",
             CONNECTOR + "catalog.ProcedureCatalog",
@@ -169,26 +171,57 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
     # Changing
 
     def createTable(self, identifier: Any, definition: Any) -> Any:
-        """Run CREATE TABLE, and the first half of CREATE TABLE AS SELECT."""
+        """Run CREATE TABLE."""
+        return TableRelation(self._bridge, self._name, self._created(identifier, definition))
+
+    def stageCreate(self, identifier: Any, definition: Any) -> Any:
+        """Start CREATE TABLE AS SELECT."""
+        table = self._created(identifier, definition)
+        name = self._full_name(identifier)
+        return CreatedTable(
+            self._bridge, self._name, table, lambda: self._catalog.drop_table(name, missing_ok=True)
+        )
+
+    def stageReplace(self, identifier: Any, definition: Any) -> Any:
+        """Start REPLACE TABLE, with rows or without."""
+        name = self._writable_name(identifier)
+        check_new_table(self._bridge)
+        self._check_means_whole_table("REPLACE TABLE", identifier)
+        schema = table_definition(self._bridge, definition)
+        with self._missing_as_spark_says(identifier):
+            replacement = self._catalog.replacement(name, schema)
+        return ReplacedTable(self._bridge, self._name, replacement)
+
+    def stageCreateOrReplace(self, identifier: Any, definition: Any) -> Any:
+        """Start CREATE OR REPLACE TABLE, with rows or without."""
+        is_new = self._found(identifier) is None
+        return (self.stageCreate if is_new else self.stageReplace)(identifier, definition)
+
+    def supportedCustomMetrics(self) -> Any:
+        """Return none: commits of staged tables are counted nowhere."""
+        return self._bridge.array(CONNECTOR + "metric.CustomMetric", [])
+
+    def _created(
+        self, identifier: Any, definition: Any, copied: Mapping[str, str] | None = None
+    ) -> Table:
         name = self._full_name(identifier)
         if "$" in name:
             raise UnsupportedError(f"CREATE TABLE {name}", "'$' in a name means a system table")
         check_new_table(self._bridge)
-        schema = table_definition(self._bridge, definition)
+        schema = table_definition(self._bridge, definition, copied or {})
         self._make_default_database(identifier.namespace())
         try:
-            table = self._catalog.create_table(name, schema)
+            return self._catalog.create_table(name, schema)
         except AlreadyExistsError:
             self._throw("TableAlreadyExistsException", identifier)
         except DatabaseNotFoundError:
             self._throw("NoSuchNamespaceException", identifier.namespace())
-        return TableRelation(self._bridge, self._name, table)
 
-    def createTableLike(self, identifier: Any, *_: Any) -> None:
-        """Refuse: what is copied would have to be decided option by option."""
-        raise UnsupportedError(
-            f"CREATE TABLE {identifier.name()} LIKE", "copy what SHOW CREATE TABLE prints instead"
-        )
+    def createTableLike(self, identifier: Any, definition: Any, source: Any) -> Any:
+        """Run CREATE TABLE … LIKE: what the source is, with the options that the statement adds."""
+        copied = copied_properties(dict(source.properties()))
+        table = self._created(identifier, definition, copied)
+        return TableRelation(self._bridge, self._name, table)
 
     def alterTable(self, identifier: Any, changes: Sequence[Any]) -> Any:
         """Run ALTER TABLE: all changes or none."""
@@ -204,12 +237,6 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
     def dropTable(self, identifier: Any) -> bool:
         """Run DROP TABLE; False if there is no such table."""
         name = self._writable_name(identifier)
-        if replaces_table(self._bridge):
-            raise UnsupportedError(
-                f"CREATE OR REPLACE TABLE {name}",
-                "it would drop the table before it is known that the new one can be made; "
-                "use DROP TABLE, then CREATE TABLE",
-            )
         self._check_means_whole_table("DROP TABLE", identifier)
         try:
             self._catalog.drop_table(name)

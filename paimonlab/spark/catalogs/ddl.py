@@ -34,8 +34,19 @@ _SET_BY_SPARK = frozenset({"owner", "is_managed_location", "table_type"})
 _NO_OPTION = {"location": "LOCATION", "external": "CREATE EXTERNAL TABLE", "path": "a table path"}
 
 
-def table_definition(bridge: Bridge, definition: Any) -> Schema:
+def table_definition(
+    bridge: Bridge, definition: Any, copied: Mapping[str, str] | None = None
+) -> Schema:
     """Turn the ``TableInfo`` of CREATE TABLE into a definition.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    definition
+        What the statement says.
+    copied
+        Properties that it takes from another table; its own go before them.
 
     Raises
     ------
@@ -44,7 +55,7 @@ def table_definition(bridge: Bridge, definition: Any) -> Schema:
         a column type or a default that a Paimon table cannot have here.
     """
     fields = fields_from_spark(bridge.python_schema(definition.schema()))
-    properties = dict(definition.properties())
+    properties = {**(copied or {}), **dict(definition.properties())}
     comment = properties.pop(COMMENT, None)
     return Schema(
         fields=_with_defaults(fields, definition.columns()),
@@ -69,6 +80,27 @@ def table_options(properties: Mapping[str, str]) -> dict[str, str]:
         and key not in _SET_BY_SPARK
         # OPTIONS (…) arrive twice: as they are, and with this in front.
         and not key.startswith(_OPTION_PREFIX)
+    }
+
+
+def copied_properties(of_source: Mapping[str, str]) -> dict[str, str]:
+    """Return what CREATE TABLE … LIKE takes of the properties of its source.
+
+    Options mean something to tables of Paimon only; where a table lies is never copied.
+
+    Examples
+    --------
+    >>> copied_properties({"provider": "paimon", "location": "/t", "bucket": "4"})
+    {'bucket': '4'}
+    >>> copied_properties({"provider": "parquet", "compression": "zstd", "comment": "old"})
+    {'comment': 'old'}
+    """
+    is_ours = of_source.get("provider", "").lower() == PROVIDER
+    return {
+        key: value
+        for key, value in of_source.items()
+        if key == COMMENT
+        or (is_ours and key not in {"provider", *_NO_OPTION} and key not in _SET_BY_SPARK)
     }
 
 

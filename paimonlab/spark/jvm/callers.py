@@ -6,7 +6,7 @@ stack of the calling thread does: Py4J runs what a callback calls on the very th
 the callback.
 
 Source: apache/spark@v4.2.0 and v4.3.0, ``Analyzer.ResolveRelations``, ``RelationResolution``,
-``ReplaceTableExec``, ``DataStreamReader``.
+``DataStreamReader``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from paimonlab.spark.jvm.bridge import Bridge
 _READS = "RelationResolution.tryResolvePersistent"
 _COMMANDS = "lookupTableOrView"
 _STREAMS = "DataStreamReader.table"
-_REPLACES = ("ReplaceTableExec", "ReplaceTableAsSelectExec")
 
 
 class Wanted(Enum):
@@ -47,12 +46,6 @@ def statement(bridge: Bridge) -> str:
     origin = bridge.java_class("org.apache.spark.sql.catalyst.trees.CurrentOrigin").get()
     text = origin.sqlText()
     return str(text.get()) if text.isDefined() else ""
-
-
-def replaces_table(bridge: Bridge) -> bool:
-    """Say whether the running callback is one step of CREATE OR REPLACE TABLE."""
-    stack = _stack(bridge)
-    return any(stack.indexOf(name) >= 0 for name in _REPLACES)
 
 
 def _stack(bridge: Bridge) -> Any:

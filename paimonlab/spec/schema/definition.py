@@ -73,7 +73,7 @@ class KeyOptions:
     """``partition``"""
 
 
-def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
+def new_table_schema(schema: Schema, *, time_millis: int, first_id: int = 0) -> TableSchema:
     """Make the first schema of a table out of its definition.
 
     Fields get their ids, the options ``primary-key`` and ``partition`` become the lists
@@ -85,6 +85,8 @@ def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
         What the user wants.
     time_millis
         Now, milliseconds since the epoch.
+    first_id
+        The id of the first field.
 
     Raises
     ------
@@ -104,7 +106,7 @@ def new_table_schema(schema: Schema, *, time_millis: int) -> TableSchema:
     keys = Options(options).slice(KeyOptions)
     primary_keys = _one_of(schema.primary_keys, keys.primary_key, "primary-key")
     partition_keys = _one_of(schema.partition_keys, keys.partition, "partition")
-    ids = count()
+    ids = count(first_id)
     columns = [_with_ids(column, ids) for column in _columns(schema.fields)]
     fields = tuple(_not_null_key(column, primary_keys) for column in columns)
     made = TableSchema(

@@ -1,0 +1,120 @@
+"""Giving a table another definition, as CREATE OR REPLACE TABLE does.
+
+The table keeps its folder, its snapshots and its tags: what it was can still be read, with the
+columns of that time. New columns get ids that no column had before, so that no file of the old
+table is taken for one of the new.
+
+Source: apache/paimon@5dacde5 ``AbstractCatalog.replaceTable``, which gives ids again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from paimonlab.catalog.new_schemas import checked_schema
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption
+from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.schema.option_changes import remove_option, set_option
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.table.inside import definition_of, store_of, with_definition
+from paimonlab.table.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A definition that is to take the place of that of a table."""
+
+    before: Table
+    table: Table
+    """With the new definition: files can be written for it; it cannot be opened by name yet."""
+    _schemas: SchemaManager
+
+    def publish(self) -> Table:
+        """Remove all rows, then give the table its new definition.
+
+        If the process ends in between, the table is empty and has the old definition; its
+        snapshots can be rolled back to.
+
+        Returns
+        -------
+        Table
+            With the new definition.
+
+        Raises
+        ------
+        SchemaError
+            If the definition was changed by others meanwhile; nothing was done.
+        """
+        latest = self._schemas.latest()
+        if latest is None or latest.id != self.before.schema.id:
+            raise self._changed()
+        snapshots = store_of(self.before).snapshots
+        emptied = None if snapshots.latest_id() is None else self.before.truncate().id
+        if not self._schemas.publish(self.table.schema):
+            raise self._changed()
+        if snapshots.latest_id() != emptied:  # rows that others added to the old table
+            self.table.truncate()
+        return self.table
+
+    def _changed(self) -> SchemaError:
+        return SchemaError(
+            f"{self.before.name}: others changed its definition while it was being replaced; "
+            "run the statement again"
+        )
+
+
+def replacement_of(before: Table, definition: Schema, schemas: SchemaManager) -> Replacement:
+    """Prepare another definition of a table; nothing changes.
+
+    Parameters
+    ----------
+    before
+        The table, on its main branch.
+    definition
+        What it is to be.
+    schemas
+        Of the table.
+
+    Raises
+    ------
+    SchemaError
+        If the definition is not allowed, or an option is unknown.
+    UnsupportedError
+        If the table has snapshots and the definition has other keys, or another value of an option
+        that says how they are read.
+    """
+    old = before.schema
+    made = checked_schema(definition, first_id=old.highest_field_id + 1)
+    if store_of(before).snapshots.latest_id() is not None:
+        for fault in _faults(old, made):
+            raise UnsupportedError(
+                f"replacing {before.name} by a table with {fault}",
+                "its snapshots would be read by other rules: use DROP TABLE, then CREATE TABLE",
+            )
+    schema = replace(made, id=old.id + 1)
+    definition_after = replace(
+        definition_of(before), schema=schema, options=Options(schema.options)
+    )
+    return Replacement(before, with_definition(before, definition_after), schemas)
+
+
+def _faults(old: TableSchema, new: TableSchema) -> Iterator[str]:
+    """Yield what of a definition must not differ, as ``it`` would have it."""
+    if old.primary_keys != new.primary_keys:
+        yield f"the primary key ({', '.join(new.primary_keys)})"
+    if old.partition_keys != new.partition_keys:
+        yield f"the partition columns ({', '.join(new.partition_keys)})"
+    for key, value in new.options.items():
+        try:
+            set_option(old, SetOption(key, value), has_snapshots=True)
+        except SchemaError:
+            yield f"{key} = {value!r}"
+    for key in old.options.keys() - new.options.keys():
+        try:
+            remove_option(old, RemoveOption(key), has_snapshots=True)
+        except SchemaError:
+            yield f"the default of {key}"
