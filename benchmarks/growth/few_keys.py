@@ -1,7 +1,8 @@
 """Few keys asked of a table whose runs overlap: a range, and a list of keys, beside reading all.
 
 ``python -m benchmarks.growth.few_keys RUNS`` measures one number of runs: what all rows, a
-range of 100 keys, a list of 100, a lookup of 100 and one of one cost, with masks forgotten.
+range of 100 keys, a list of 100, a lookup of 100 and one of one cost, with masks forgotten; then
+one of one with keys and values forgotten as well, and nine tenths of the rows.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import numpy as np
 import paimonlab as pl
 from benchmarks.growth.row import ROOT, GrowthRow
 from benchmarks.rows import rows as random_rows
+from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.mask_cache import shared_masks
+from paimonlab.read.value_blocks import shared_values
 
 KEYS = 1_000_000
 RUNS = (8, 256)
@@ -39,11 +42,13 @@ def rows() -> Iterator[GrowthRow]:
     for runs in RUNS:
         command = [sys.executable, "-m", __name__, str(runs)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-        everything, part, many, lookup, one = map(float, done.stdout.split())
+        everything, part, many, lookup, one, cold, most = map(float, done.stdout.split())
         for work, cost, goal, holds in (
             ("a range of 100 keys", part, "at most 1.1 times", part <= 1.1 * everything),
             ("`IN` of 100 keys", many, "1.5 times a lookup", many <= 1.5 * lookup),
             ("one key looked up", one, "at most 0.2 times", one <= 0.2 * everything),
+            ("one key looked up first", cold, "at most 0.2 times", cold <= 0.2 * everything),
+            ("nine tenths of the keys", most, "at most 1.1 times", most <= 1.1 * everything),
         ):
             yield GrowthRow(
                 work=f"{work} of {KEYS:,}, {_ROWS:,} rows in {runs} runs that overlap",
@@ -78,6 +83,14 @@ def _measure(runs: int) -> Iterator[float]:
         yield _seconds(lambda: table.scan(where=pl.col("k").is_in(some())).to_arrow())
         yield _seconds(lambda: table.lookup({"k": some()}))
         yield _seconds(lambda: table.lookup({"k": some()[:1]}))
+
+        def first() -> None:
+            shared_blocks.clear()
+            shared_values.clear()
+            table.lookup({"k": some()[:1]})
+
+        yield statistics.mean(_seconds(first) for _ in range(4))
+        yield _seconds(lambda: table.scan(where=pl.col("k") < KEYS // 10 * 9).to_arrow())
 
 
 def _seconds(act: Callable[[], object]) -> float:

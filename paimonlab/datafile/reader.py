@@ -347,8 +347,8 @@ class DataFile:
         tables = []
         with referred_to_by(self.table):
             for group in self.content.row_groups:
-                local = positions - group.first_row
-                local = local[(local >= 0) & (local < group.row_count)]
+                ends = (group.first_row, group.first_row + group.row_count)
+                local = positions[slice(*np.searchsorted(positions, ends))] - group.first_row
                 if local.size:
                     ranges = ranges_of_rows(local)
                     tables.append(self.content.read_ranges(evolution.file_fields, group, ranges))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,13 @@ from paimonlab.read.value_blocks import shared_values
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.predicates.predicate import Predicate, columns, evaluate, rename_columns
+from paimonlab.spec.predicates.predicate import (
+    Predicate,
+    allowed_values,
+    columns,
+    evaluate,
+    rename_columns,
+)
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.system_fields import VALUE_KIND, key_column
@@ -136,17 +143,14 @@ def newest_rows(
         are too many; the split has to be merged.
     """
     fields, wanted = _key_fields(plan), _of_copies(keys)
+    newest_first = sorted(files, key=_newest_number, reverse=True)
+    most_keys = _most_keys(wanted, fields) if _is_in_order(newest_first) else None
     with ExitStack() as opened:
-        lazy = [opened.enter_context(LazyFile(split, file, plan, file_io)) for file in files]
-        found = _hits(lazy, fields, wanted, is_bounded=is_bounded)
-        if found is None:
+        lazy = [opened.enter_context(LazyFile(split, file, plan, file_io)) for file in newest_first]
+        found = _hits(lazy, fields, wanted, most_keys, is_bounded=is_bounded)
+        if found is None or not _is_in_order([hit.file.meta for hit in found]):
             return None
-        hits = sorted(found, key=_newest_number)
-        if not all(
-            older.file.meta.max_sequence_number < newer.file.meta.min_sequence_number
-            for older, newer in pairwise(hits)
-        ):
-            return None
+        hits = found[::-1]
         newest = list(_newest(hits))
         if is_bounded and not _is_worth_it(newest):
             return None
@@ -161,31 +165,77 @@ def _of_copies(keys: Predicate) -> Predicate:
     return rename_columns(keys, {name: key_column(name) for name in columns(keys)})
 
 
+def _is_in_order(newest_first: Sequence[DataFileMeta]) -> bool:
+    """Whether all rows of each file are newer than those of the next."""
+    return all(
+        older.max_sequence_number < newer.min_sequence_number
+        for newer, older in pairwise(newest_first)
+    )
+
+
+def _most_keys(wanted: Predicate, fields: Sequence[DataField]) -> int | None:
+    """Return how many keys may be wanted, at most; None: it is not said."""
+    allowed = [allowed_values(wanted, field.name) for field in fields]
+    said = [len(values) for values in allowed if values is not None]
+    return prod(said) if len(said) == len(allowed) else None
+
+
 def _hits(
-    files: Sequence[LazyFile],
+    newest_first: Sequence[LazyFile],
     fields: tuple[DataField, ...],
     wanted: Predicate,
+    most_keys: int | None,
     *,
     is_bounded: bool,
 ) -> list[KeyHits] | None:
-    """Find keys in files; None if that is bounded and there are too many."""
-    if not is_bounded:
-        return [hit for file in files if (hit := shared_blocks.find(file, fields, wanted))]
+    """Find keys in files, until all that may be wanted are found.
+
+    Parameters
+    ----------
+    newest_first
+        The files.
+    fields, wanted
+        All key copies, and a condition on them.
+    most_keys
+        How many keys may be wanted, where all rows of a file are newer than those of the next;
+        None: all files are looked at.
+    is_bounded
+        Whether to give up where many rows would be looked at or read.
+
+    Returns
+    -------
+    list of KeyHits or None
+        In the order of the files. None if that is bounded and there are too many.
+    """
     candidates = 0
-    for file in files:
+    for file in newest_first if is_bounded else ():
         candidates += shared_blocks.candidate_rows(file, fields, wanted)
         if candidates > _MOST_CANDIDATES:
             return None
     hits: list[KeyHits] = []
-    left = _MOST_ROWS
-    for file in files:
-        hit = shared_blocks.find(file, fields, wanted, most_rows=left)
-        if hit is not None:
-            hits.append(hit)
-            left -= len(hit.positions)
-        if left < 0:
+    found = 0
+    missing = most_keys
+    for file in newest_first:
+        most_rows = _MOST_ROWS - found if is_bounded else None
+        hit = shared_blocks.find(file, fields, wanted, most_rows=most_rows)
+        if hit is None:
+            continue
+        hits.append(hit)
+        found += len(hit.positions)
+        if is_bounded and found > _MOST_ROWS:
             return None
+        if missing is not None and most_keys is not None:
+            missing -= len(hit.positions)
+            if missing <= 0:
+                missing = most_keys - _key_count(hits)
+                if missing <= 0:
+                    break
     return hits
+
+
+def _key_count(hits: Sequence[KeyHits]) -> int:
+    codes = sort_keys(pa.concat_tables([hit.keys for hit in hits]).columns)
+    return len(np.unique(codes))
 
 
 def _is_worth_it(hits: Sequence[KeyHits]) -> bool:
@@ -198,8 +248,8 @@ def _is_worth_it(hits: Sequence[KeyHits]) -> bool:
     return 2 * with_rows <= sum(len(hit.blocks.starts) for hit in large)
 
 
-def _newest_number(hit: KeyHits) -> int:
-    return hit.file.meta.max_sequence_number
+def _newest_number(file: DataFileMeta) -> int:
+    return file.max_sequence_number
 
 
 def _newest(hits: Sequence[KeyHits]) -> Iterator[KeyHits]:

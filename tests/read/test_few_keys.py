@@ -158,6 +158,34 @@ def test_a_file_is_opened_once_for_its_keys(
     assert opened == []
 
 
+@pytest.mark.parametrize("keys", [[1], [1, 2, 3], [1, 2, 12]])
+def test_no_older_file_is_opened_when_all_keys_are_found(
+    keys: list[int], catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = catalog.create_table(
+        "db.t",
+        {"k": "INT", "v": "INT"},
+        primary_keys=["k"],
+        options={"bucket": "1", "write-only": "true"},
+    )
+    for run in range(20):  # a key in 0 … 9 is in each, one in 10 … in one alone
+        table.write(pa.table({"k": [*range(10), 10 + run], "v": [run] * 11}))
+    table.write(pa.table({"k": [3], "v": [0], "kind": ["-D"]}), row_kinds="kind")
+    opened = []
+    open_file = DataFile.open
+
+    def noted(*arguments: Any, **options: Any) -> DataFile:
+        opened.append(arguments[1])
+        return open_file(*arguments, **options)
+
+    monkeypatch.setattr(DataFile, "open", noted)
+    found = table.lookup({"k": keys}).to_pydict()
+
+    there = {key: 19 if key < 10 else key - 10 for key in keys if key != 3}
+    assert dict(zip(found["k"], found["v"], strict=True)) == there
+    assert len(set(opened)) <= (19 if 12 in keys else 2)
+
+
 def test_pages_of_small_files_are_not_looked_for(
     catalog: paimonlab.Catalog, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

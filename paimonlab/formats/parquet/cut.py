@@ -102,6 +102,8 @@ def ranges_of_rows(rows: npt.NDArray[np.int64]) -> RowRanges:
     >>> ranges_of_rows(np.array([3, 4, 9])).tolist()
     [[3, 5], [9, 10]]
     """
+    if rows[-1] - rows[0] == len(rows) - 1:
+        return np.array([[rows[0], rows[-1] + 1]])
     breaks = np.flatnonzero(np.diff(rows) != 1)
     firsts = rows[np.append(0, breaks + 1)]
     lasts = rows[np.append(breaks, len(rows) - 1)]
