@@ -18,7 +18,7 @@ import os
 import shutil
 import stat
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -43,9 +43,9 @@ from paimonlab.storage.local_entries import (
     link_new,
     missing_parents,
     status_of,
-    sync_path,
     undone,
 )
+from paimonlab.storage.syncing import DurableFolders, sync_files, sync_folders
 from paimonlab.storage.whole_files import check_size, kind, read_all, size_of_file, write_all
 
 
@@ -63,6 +63,9 @@ class LocalFileIO:
     """Folders below which links matter."""
     _plain: PlainFolders = field(
         default_factory=PlainFolders, init=False, compare=False, repr=False
+    )
+    _durable: DurableFolders = field(
+        default_factory=DurableFolders, init=False, compare=False, repr=False
     )
 
     def within(self, *roots: str) -> Self:
@@ -93,13 +96,16 @@ class LocalFileIO:
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, parent folders included."""
         folder = os.path.dirname(path)  # noqa: PTH120
+        self._require_plain(folder, folder)
         while True:
-            self.make_directory(folder)
-            # Others may delete a folder that is still empty.
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 os.close(os.open(path, _NEW, 0o644))
-                with undone(path):
-                    return kept_from_children(pa.OSFile(path, "wb"))  # writes without the GIL
+            except FileNotFoundError:
+                # Others may delete a folder that is still empty.
+                self._make_until_synced(folder)
+                continue
+            with undone(path):
+                return kept_from_children(pa.OSFile(path, "wb"))  # writes without the GIL
 
     @named_failures
     def write(self, path: str, data: bytes) -> None:
@@ -113,15 +119,15 @@ class LocalFileIO:
     @named_failures
     def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Make written files and their folders durable, if they are whole."""
-        for path, size_bytes in sizes.items():
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                if self.durability == "fsync":
-                    os.fsync(descriptor)
-                check_size(descriptor, size_bytes, path)
-            finally:
-                os.close(descriptor)
-        self._sync_directories({os.path.dirname(path) for path in sizes})  # noqa: PTH120
+        sync_files(sizes, durably=self.durability == "fsync")
+        folders = {os.path.dirname(path) for path in sizes}  # noqa: PTH120
+        new = set[str]()
+        for folder in folders:
+            root = root_of(folder, self.roots)
+            if root is not None:
+                new.update(self._durable.unknown(folder, root))
+        self._sync_directories(folders | {os.path.dirname(folder) for folder in new})  # noqa: PTH120
+        self._durable.add(new)
 
     @named_failures
     def publish(self, path: str, data: bytes) -> bool:
@@ -195,7 +201,7 @@ class LocalFileIO:
             return
         missing = missing_parents(path)
         os.makedirs(path, exist_ok=True)  # noqa: PTH103
-        self._sync_directories(map(os.path.dirname, missing))
+        self._sync_directories([os.path.dirname(path) for path in missing])  # noqa: PTH120
 
     @named_failures
     def rename(self, source: str, target: str, *, durable: bool = True) -> None:
@@ -274,6 +280,16 @@ class LocalFileIO:
             raise
         return True
 
+    def _make_until_synced(self, folder: str) -> None:
+        """Create a folder and its parents, durable when the files in it are synced."""
+        root = root_of(folder, self.roots)
+        if root is None or not os.path.isdir(root):  # noqa: PTH112
+            self.make_directory(folder)  # it is not known how far up the syncing goes
+            return
+        self._require_plain(folder, folder)
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+        self._durable.forget(folder, root)
+
     def _opened(self, path: str) -> int:
         """Open a file to read it, whatever its kind, without blocking."""
         try:
@@ -343,10 +359,9 @@ class LocalFileIO:
     def _sync_directory(self, path: str) -> None:
         self._sync_directories((path,))
 
-    def _sync_directories(self, paths: Iterable[str]) -> None:
+    def _sync_directories(self, paths: Collection[str]) -> None:
         if self.durability == "fsync":
-            for path in paths:
-                sync_path(path)
+            sync_folders(paths)
 
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL

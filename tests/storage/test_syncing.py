@@ -68,6 +68,83 @@ def test_a_file_is_synced_and_then_its_folder(
     assert own == [file, "a/b"]
 
 
+def _make(store: LocalFileIO, path: Path) -> None:
+    with store.open_output(str(path)) as sink:
+        sink.write(b"x")
+
+
+def test_folders_below_a_root_are_synced_with_the_files_in_them(
+    synced: list[str], tmp_path: Path
+) -> None:
+    store = LocalFileIO().within(str(tmp_path))
+    paths = [tmp_path / "a" / name / "file" for name in "bc"]
+    for path in paths:
+        _make(store, path)
+
+    assert synced == [], "files that are not synced yet need no folder that is"
+    store.sync_files({str(path): 1 for path in paths})
+
+    assert synced[:2] == ["a/b/file", "a/c/file"]
+    assert sorted(synced[2:]) == [".", "a", "a/b", "a/c"], "each folder once"
+
+
+def test_a_folder_that_is_known_to_be_durable_costs_no_sync_of_those_above(
+    synced: list[str], tmp_path: Path
+) -> None:
+    store = LocalFileIO().within(str(tmp_path))
+    for name in ("first", "second"):
+        path = tmp_path / "a" / "b" / name
+        _make(store, path)
+        synced.clear()
+        store.sync_files({str(path): 1})
+
+    assert synced == ["a/b/second", "a/b"]
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_whoever_finds_a_folder_syncs_those_above_it_as_well(
+    synced: list[str],
+    tmp_path: Path,
+    is_made_again: bool,
+) -> None:
+    ours, others = (LocalFileIO().within(str(tmp_path)) for _ in range(2))
+    folder = tmp_path / "a" / "b"
+    if is_made_again:
+        _make(ours, folder / "first")
+        ours.sync_files({str(folder / "first"): 1})
+        (folder / "first").unlink()
+        folder.rmdir()
+    maker = ours if is_made_again else others
+    _make(maker, folder / "theirs")
+    synced.clear()
+
+    _make(ours, folder / "ours")
+    ours.sync_files({str(folder / "ours"): 1})
+
+    assert synced[:1] == ["a/b/ours"]
+    assert {"a/b", "a"} <= set(synced[1:]), "who made the folder may not have synced it yet"
+
+
+def test_many_files_are_synced_by_several_threads_and_an_error_names_its_file(
+    synced: list[str], tmp_path: Path
+) -> None:
+    store = LocalFileIO().within(str(tmp_path))
+    paths = [tmp_path / f"p={number}" / "file" for number in range(50)]
+    for path in paths:
+        _make(store, path)
+
+    sizes = {str(path): 1 for path in paths}
+    store.sync_files(sizes)
+
+    assert sorted(synced) == sorted(
+        [".", *(f"p={number}{name}" for number in range(50) for name in ("", "/file"))]
+    )
+    sizes[str(paths[7])] = 2
+    with pytest.raises(OSError, match="2 bytes were written and 1 are there") as error:
+        store.sync_files(sizes)
+    assert error.value.filename == str(paths[7])
+
+
 def test_both_folders_of_a_file_that_moves_are_synced(synced: list[str], tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
