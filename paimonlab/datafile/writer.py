@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,6 +82,10 @@ class FileTarget:
             return folder_of(file.external_path)
         return join(self.folder, file.file_name)
 
+    def sizes_of(self, files: Iterable[DataFileMeta | WrittenFile]) -> dict[str, int]:
+        """Return the sizes in bytes of files by path, as `FileIO.sync_files` takes them."""
+        return {self.path_of(file): file.file_size_bytes for file in files}
+
     def paths_of(self, file: DataFileMeta | WrittenFile) -> list[str]:
         """Return where a file and its index are."""
         path = self.path_of(file)
@@ -101,12 +105,17 @@ class DataFileWriter:
         Where and how to write.
     threads
         How many may encode a file: more than one where no other files are written at once.
+    keeps_rows
+        Whether all rows are kept until the files are described: they are in memory anyway.
     """
 
-    def __init__(self, file_io: FileIO, target: FileTarget, *, threads: int = 1) -> None:
+    def __init__(
+        self, file_io: FileIO, target: FileTarget, *, threads: int = 1, keeps_rows: bool = False
+    ) -> None:
         self._file_io = file_io
         self._target = target
         self._threads = threads
+        self._keeps_rows = keeps_rows
         self._open: _OpenFile | None = None
         self._files: list[WrittenFile] = []
         self._rows = 0
@@ -126,7 +135,9 @@ class DataFileWriter:
         start = 0
         while start < rows.num_rows:
             if self._open is None:
-                self._open = _OpenFile(self._file_io, self._target, self._threads)
+                self._open = _OpenFile(
+                    self._file_io, self._target, self._threads, keeps_rows=self._keeps_rows
+                )
             piece = rows.slice(start, min(step, self._open.free_rows))
             self._open.write(piece, first_sequence_number + start)
             start += piece.num_rows
@@ -148,19 +159,18 @@ class DataFileWriter:
 
     def close(self) -> list[DataFileMeta]:
         """Finish the last file and describe all of them, durable on disk, in writing order."""
-        return described(self.finish())
+        self.finish()
+        # An index beside its file was durable when it was written.
+        self._file_io.sync_files(self._target.sizes_of(self._files))
+        return described(self._files)
 
-    def finish(self) -> list[WrittenFile]:
-        """Finish the last file; all of them are durable on disk then, in writing order.
+    def finish(self) -> None:
+        """Finish the last file; none is durable before it is synced: see `FileTarget.sizes_of`.
 
-        What is returned holds a few rows, to be `described` with files of other writers.
+        What is known of the files holds a few rows, to be `described` with those of other writers.
         """
         if self._open is not None:
             self._finish()
-        # An index beside its file was durable when it was written.
-        sizes = {self._target.path_of(file): file.file_size_bytes for file in self._files}
-        self._file_io.sync_files(sizes)
-        return self._files
 
     @property
     def files(self) -> Sequence[WrittenFile]:
@@ -184,22 +194,18 @@ class DataFileWriter:
     def _finish(self) -> None:
         assert self._open is not None, "no open file"
         file = self._open.close()
-        if self._rows > _FEW_ROWS:
+        if self._rows > _FEW_ROWS and not self._keeps_rows:
             file.facts.reduce()  # a few rows would keep all of them in memory
         self._files.append(file)
         self._open = None
 
 
-def described_by(writers: Sequence[DataFileWriter]) -> list[list[DataFileMeta]]:
-    """Describe the files of writers that are finished, together; see `described`."""
-    files = iter(described([file for writer in writers for file in writer.files]))
-    return [[next(files) for _ in writer.files] for writer in writers]
-
-
 class _OpenFile:
     """One file that is being written, and what is known of its rows so far."""
 
-    def __init__(self, file_io: FileIO, target: FileTarget, threads: int) -> None:
+    def __init__(
+        self, file_io: FileIO, target: FileTarget, threads: int, *, keeps_rows: bool
+    ) -> None:
         self._target = target
         self._name, self._external_path = target.new_file()
         external = self._external_path
@@ -209,7 +215,7 @@ class _OpenFile:
         with failures_named(self._path):
             self._writer = target.format.open_output(file_io, self._path, physical, threads=threads)
         columns = target.columns
-        self._rows = RowFacts(columns, target.stats)
+        self._rows = RowFacts(columns, target.stats, keeps_rows=keeps_rows)
         self._indexes = FileIndexBuilder(columns.values, target.indexes)
         self._trimmed = _trimmed_columns(columns.values, target)
 

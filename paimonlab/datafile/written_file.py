@@ -33,13 +33,18 @@ class RowFacts:
         The columns of the file.
     stats
         What is kept of the values as statistics.
+    keeps_rows
+        As of `StatsCollector`.
     """
 
-    def __init__(self, columns: FileColumns, stats: StatsOptions) -> None:
+    def __init__(
+        self, columns: FileColumns, stats: StatsOptions, *, keeps_rows: bool = False
+    ) -> None:
         self.columns = columns
         self.stats = stats
-        self.values = StatsCollector(columns.values, stats.modes)
-        self.keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
+        self.values = StatsCollector(columns.values, stats.modes, keeps_rows=keeps_rows)
+        key_modes = [_KEY_MODE] * len(columns.keys)
+        self.keys = StatsCollector(columns.keys, key_modes, keeps_rows=keeps_rows)
         self.count = 0
         self.deleted = 0
         self.min_sequence_number = 2**63 - 1

@@ -20,6 +20,7 @@ from paimonlab.formats.orc.fields import check_fields
 from paimonlab.formats.orc.options import OrcOptions
 from paimonlab.formats.orc.writer import OrcWriter
 from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.repetitive import repetitive_columns
 from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.data_types import DataField
@@ -62,6 +63,20 @@ class DataFormat:
     options: ParquetOptions | OrcOptions | AvroOptions
     extension: str
     """What names of files end with, without the point before it."""
+    repetitive: tuple[str, ...] | None = None
+    """Columns whose values repeat, which matters to Parquet; None: each file tells by its rows."""
+
+    def fitted_to(self, tables: Sequence[pa.Table]) -> Self:
+        """Return the format for files that are written at once, told by rows of some of them.
+
+        Parameters
+        ----------
+        tables
+            The rows of each file.
+        """
+        if not isinstance(self.options, ParquetOptions):
+            return self
+        return replace(self, repetitive=repetitive_columns(tables))
 
     def open_output(
         self, file_io: FileIO, path: str, fields: Sequence[DataField], *, threads: int = 1
@@ -84,7 +99,11 @@ class DataFormat:
         """
         match self.options:
             case ParquetOptions():
-                return ParquetWriter(file_io, path, fields, self.options, threads=threads)
+                return ParquetWriter(
+                    *(file_io, path, fields, self.options),
+                    threads=threads,
+                    repetitive=self.repetitive,
+                )
             case OrcOptions():
                 return OrcWriter(file_io, path, fields, self.options)
             case AvroOptions():

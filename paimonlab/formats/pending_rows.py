@@ -21,11 +21,11 @@ class PendingRows(Generic[Piece]):
         self._pieces: list[Piece] = []
         self._written_memory_bytes = 0
 
-    def add(self, piece: Piece) -> None:
-        """Append rows."""
+    def add(self, piece: Piece, size: int | None = None) -> None:
+        """Append rows; ``size`` is what they take in memory, if that is known."""
         self._pieces.append(piece)
         self.rows += piece.num_rows
-        self.memory_bytes += piece.nbytes
+        self.memory_bytes += piece.nbytes if size is None else size
 
     def take(self) -> list[Piece]:
         """Hand the pieces over to be written."""

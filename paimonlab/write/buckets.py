@@ -19,8 +19,6 @@ from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.gathering import taken
 
-_MOST_GROUPS = 512
-"""Groups of a part; each holds some rows until all of the part are described."""
 UNAWARE_BUCKET = 0
 """Bucket of all rows of an append table without buckets."""
 
@@ -119,30 +117,6 @@ def _count(group: Group) -> int:
     return len(group.rows)
 
 
-def parts_of(
-    groups: Sequence[Group], rows: pa.RecordBatch | pa.Table, part_rows: int
-) -> list[list[Group]]:
-    """Cut groups into parts of about so many rows, to be picked and written together.
-
-    Parameters
-    ----------
-    groups
-        Groups of the rows.
-    rows
-        n rows.
-    part_rows
-        Rows at which a part is full.
-    """
-    parts, filled = list[list[Group]](), part_rows
-    for group in groups:
-        if filled >= part_rows or len(parts[-1]) >= _MOST_GROUPS:
-            parts.append([])
-            filled = 0
-        parts[-1].append(group)
-        filled += group.count_in(rows)
-    return parts
-
-
 def picked_rows(rows: pa.Table, groups: Sequence[Group]) -> list[pa.Table]:
     """Give each group its rows, in their order: slices of one table they are gathered in."""
     positions = [group.rows for group in groups if group.rows is not None]
@@ -190,8 +164,10 @@ def _distinct(
         indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         combined = codes * max(len(encoded.dictionary), 1) + indices
         codes = pc.dictionary_encode(arrow_array(combined)).indices.to_numpy().astype(np.int64)
-    _, firsts = np.unique(codes, return_index=True)
-    return codes, firsts.astype(np.int64)
+    # Codes are numbered in order of appearance: each new one is larger than all before.
+    highest = np.maximum.accumulate(codes)
+    firsts = np.flatnonzero(np.concatenate([[True], highest[1:] != highest[:-1]]))
+    return codes, firsts[: len(codes)]
 
 
 def positions_of(

@@ -8,17 +8,16 @@ ones do not end up in small files. An append table writes its rows as they came.
 from __future__ import annotations
 
 import itertools
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.writer import DataFileWriter, FileTarget, described_by
+from paimonlab.datafile.together import described_by, writers_for, written_together
+from paimonlab.datafile.writer import DataFileWriter, FileTarget
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
@@ -28,12 +27,13 @@ from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.storage import FileIO
 from paimonlab.storage.forks import Home
 from paimonlab.write import gathering
-from paimonlab.write.buckets import Group, largest, parts_of, picked_rows
+from paimonlab.write.buckets import Group, largest, picked_rows
 from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folders
 from paimonlab.write.frames import batches_of
 from paimonlab.write.kinds import admitted
+from paimonlab.write.parts import THREADS, in_threads, parts_of, threads_of_each
 from paimonlab.write.postponed import postponed_target, waiting_rows
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, decoded_pieces
@@ -49,7 +49,6 @@ _MOST_TOGETHER = 128
 """Files that are described together, each with some rows until then."""
 _PASSED_ON_BYTES = 64 << 20
 """Bytes of rows that need no sorting at which they go to their file, to wait there."""
-_THREADS = os.cpu_count() or 1
 
 
 class TableWriter:
@@ -185,6 +184,7 @@ class TableWriter:
         self._check_process()
         self._flush(everything=True)
         self._close_files()
+        self._sync()
         indexes = self._router.prepare_commit()
         messages = [
             CommitMessage(
@@ -247,20 +247,21 @@ class TableWriter:
             columns, schema = rows.columns, rows.schema
             del rows
             rows = gathering.ready(columns, schema)
+        is_last = everything
         everything = everything or self._router.remembers
         if self._plan.schema.primary_keys:
             now, later = (groups, []) if everything else largest(groups, rows.num_rows)
             self._write_runs(rows, now)
             self._keep(rows, later)
         else:
-            self._append(rows, groups, is_last=everything)
+            self._append(rows, groups, is_last=is_last)
         del rows
         gathering.give_back(size)
 
     def _write_runs(self, rows: pa.Table, groups: list[Group]) -> None:
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
-        threads = _threads_of_each(groups)
+        threads = threads_of_each(groups)
         new: dict[BucketKey, list[DataFileMeta]] = {}
 
         def run(part: list[Group]) -> None:
@@ -272,19 +273,16 @@ class TableWriter:
                 ]
             else:
                 runs = sorted_runs(rows, members, numbers, self._plan)
-            for group, files in zip(
-                part, self._written(part, self._targets, runs, threads), strict=True
-            ):
+            for group, files in self._written(part, self._targets, runs, threads):
                 new[group.key] = files
                 self._files[group.key] += files
             if self._changelog_targets:
                 changes = sorted_changes(rows, members, numbers, self._plan)
-                logs = self._written(part, self._changelog_targets, changes, threads)
-                for group, files in zip(part, logs, strict=True):
+                for group, files in self._written(part, self._changelog_targets, changes, threads):
                     self._changelogs[group.key] += files
 
         part_rows = min(_PART_ROWS, gathering.piece_rows(rows))
-        list(_in_threads(run, parts_of(groups, rows, part_rows)))
+        in_threads(run, parts_of(groups, rows, part_rows))
         if self._compactions is not None:
             self._compactions.add(new)
 
@@ -294,21 +292,24 @@ class TableWriter:
         targets: Mapping[BucketKey, FileTarget],
         runs: Sequence[Iterable[pa.Table]],
         threads: int,
-    ) -> list[list[DataFileMeta]]:
-        """Write a run of each bucket, piece by piece; describe the files of each."""
-        writers = [
-            DataFileWriter(self._file_io, targets[group.key], threads=threads) for group in part
-        ]
-        try:
-            for writer, run in zip(writers, runs, strict=True):
-                for piece in run:
-                    writer.write(piece)
-                writer.finish()
-            return described_by(writers)
-        except BaseException:
-            for writer in writers:
-                writer.abort()
-            raise
+    ) -> Iterable[tuple[Group, list[DataFileMeta]]]:
+        """Write a run of each bucket; describe the files of each."""
+        tables = runs if len(part) == 1 else [[*run] for run in runs]
+        writers = self._writers(part, targets, tables, threads)
+        return zip(part, written_together(writers, tables, [0] * len(part)), strict=True)
+
+    def _writers(
+        self,
+        part: Sequence[Group],
+        targets: Mapping[BucketKey, FileTarget],
+        tables: Sequence[Iterable[pa.Table]],
+        threads: int,
+    ) -> list[DataFileWriter]:
+        """Begin files; those of several buckets have what they share by a look at all tables."""
+        wanted = [targets[group.key] for group in part]
+        if len(part) == 1:
+            return [DataFileWriter(self._file_io, wanted[0], threads=threads)]
+        return writers_for(self._file_io, wanted, list(itertools.chain(*tables)))
 
     def _keep(self, rows: pa.Table, groups: list[Group]) -> None:
         """Put rows of buckets that are too small to write now back into the buffer."""
@@ -323,23 +324,27 @@ class TableWriter:
         rows = rows.drop_columns([VALUE_KIND])
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
-        for group in groups:
-            if group.key not in self._open:
-                target = self._targets[group.key]
-                self._open[group.key] = DataFileWriter(
-                    self._file_io, target, threads=_threads_of_each(groups)
-                )
+        threads = threads_of_each(groups)
 
         def run(part: list[Group]) -> None:
-            for group, picked in zip(part, picked_rows(rows, part), strict=True):
-                writer = self._open[group.key]
-                writer.write(picked, firsts[group.key])
-                if len(self._open) > 1:
+            tables = [[table] for table in picked_rows(rows, part)]
+            writers = self._writers(part, self._targets, tables, threads)
+            if is_last:
+                writers = [*map(self._open.pop, (group.key for group in part), writers)]
+                numbers = [firsts[group.key] for group in part]
+                files = written_together(writers, tables, numbers)
+                for group, described in zip(part, files, strict=True):
+                    self._files[group.key] += described
+                return
+            for group, [table], new in zip(part, tables, writers, strict=True):
+                writer = self._open.setdefault(group.key, new)
+                writer.write(table, firsts[group.key])
+                if len(groups) > 1:
                     writer.settle()  # or each open file would keep some row groups in memory
 
         # Rows that wait in an open file must not keep those of other files in memory.
         part_rows = min(_PART_ROWS, gathering.piece_rows(rows)) if is_last else 1
-        list(_in_threads(run, parts_of(groups, rows, part_rows)))
+        in_threads(run, parts_of(groups, rows, part_rows))
 
     def _close_files(self) -> None:
         """Finish the files that are open, and describe them."""
@@ -351,12 +356,21 @@ class TableWriter:
             return described_by(writers)
 
         buckets = list(self._open)
-        step = max(min(len(buckets) // _THREADS, _MOST_TOGETHER), 1)
+        step = max(min(len(buckets) // THREADS, _MOST_TOGETHER), 1)
         parts = [buckets[start : start + step] for start in range(0, len(buckets), step)]
-        files = _in_threads(run, parts)
+        files = in_threads(run, parts)
         for bucket, described in zip(buckets, itertools.chain(*files), strict=True):
             self._files[bucket] += described
         self._open.clear()
+
+    def _sync(self) -> None:
+        """Make the files that are not handed over yet durable, all at once."""
+        sizes = dict[str, int]()
+        for bucket, files in self._files.items():
+            sizes |= self._targets[bucket].sizes_of(files)
+        for bucket, files in self._changelogs.items():
+            sizes |= self._changelog_targets[bucket].sizes_of(files)
+        self._file_io.sync_files(sizes)
 
     def _first_numbers(self, rows: pa.Table, groups: list[Group]) -> dict[BucketKey, int]:
         return {
@@ -383,15 +397,3 @@ def _most_buffered_bytes(plan: WritePlan) -> int:
     if is_divided or plan.bucket_mode is not BucketMode.BUCKET_UNAWARE:
         return option
     return min(option, _PASSED_ON_BYTES)
-
-
-def _threads_of_each(groups: list[Group]) -> int:
-    """How many threads may encode the files of a group: many groups are written at once anyway."""
-    return _THREADS if len(groups) == 1 else 1
-
-
-def _in_threads(run: Any, jobs: list[Any]) -> Any:
-    if len(jobs) < 2:
-        return map(run, jobs)
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(run, jobs))

@@ -9,12 +9,16 @@ from collections.abc import Sequence
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet.fields import file_schema, has_nanos
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.parallel_groups import MOST_BYTES, ParallelGroups
+from paimonlab.formats.parquet.repetitive import (
+    FEW_ROWS,
+    may_have_dictionary,
+    repetitive_columns,
+)
 from paimonlab.formats.parquet.timestamps import EndHeldBack, with_integers
 from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types.data_types import DataField
@@ -29,12 +33,6 @@ _PAGES_BYTES = 10 << 20
 files, holds one of each."""
 _BATCH_VALUES = 1024
 """Values after which the size of a page is looked at, unless they are large."""
-_SAMPLE_ROWS = 8192
-_LEAST_SAMPLE_ROWS = 256
-_SAMPLE_BYTES = 8 << 20
-"""Rows that are looked at to choose columns with dictionaries, and bytes of them, about."""
-_FEW_ROWS = 1024
-"""Rows below which compression alone finds what repeats, at less than the price of a dictionary."""
 
 
 class ParquetWriter:
@@ -56,6 +54,8 @@ class ParquetWriter:
     threads
         How many encode row groups. More than one pays only where the processor has nothing else
         to do: row groups take a tenth more of its time then.
+    repetitive
+        Columns whose values repeat, as `repetitive_columns` finds them; None: not known yet.
     """
 
     def __init__(
@@ -66,8 +66,10 @@ class ParquetWriter:
         options: ParquetOptions,
         *,
         threads: int = 1,
+        repetitive: Sequence[str] | None = None,
     ) -> None:
         self._threads = threads
+        self._repetitive = repetitive
         self._schema = file_schema(fields)
         self._has_nanos = any(has_nanos(field.type) for field in fields)
         self._options = options
@@ -87,20 +89,18 @@ class ParquetWriter:
         pyarrow.ArrowInvalid
             If a value does not fit its column.
         """
-        columns = [
-            rows.column(field.name).cast(field.type)
-            if rows.column(field.name).type != field.type
-            else rows.column(field.name)
-            for field in self._schema
-        ]
-        table = pa.table(columns, schema=self._schema)
+        table = self._as_in_file(rows)
+        size = table.nbytes
+        room = self._room_for(table.num_rows, size)
+        if table.num_rows <= room:
+            self._add(table, size)
+            return
         start = 0
         while start < table.num_rows:
-            piece = table.slice(start, self._room_for(table))
-            self._pending.add(piece)
+            piece = table.slice(start, room)
+            self._add(piece, piece.nbytes)
             start += piece.num_rows
-            if self._is_full():
-                self._flush(is_last=False)
+            room = self._room_for(table.num_rows, size)
 
     @property
     def bytes_written(self) -> int:
@@ -135,9 +135,28 @@ class ParquetWriter:
             self._writer.abort()
         self._file.close()
 
-    def _room_for(self, table: pa.Table) -> int:
-        """Count the rows that fit the open row group, at least one."""
-        row_bytes = max(table.nbytes // max(table.num_rows, 1), 1)
+    def _as_in_file(self, rows: pa.RecordBatch | pa.Table) -> pa.Table:
+        given, wanted = rows.schema, self._schema
+        if given.names == wanted.names and given.types == wanted.types:
+            return pa.table(rows.columns, schema=wanted)
+        columns = [
+            rows.column(field.name).cast(field.type)
+            if rows.column(field.name).type != field.type
+            else rows.column(field.name)
+            for field in self._schema
+        ]
+        return pa.table(columns, schema=self._schema)
+
+    def _add(self, piece: pa.Table, size: int) -> None:
+        if not piece.num_rows:
+            return
+        self._pending.add(piece, size)
+        if self._is_full():
+            self._flush(is_last=False)
+
+    def _room_for(self, row_count: int, size: int) -> int:
+        """Count the rows that fit the open row group, at least one, if so many have that size."""
+        row_bytes = max(size // max(row_count, 1), 1)
         by_bytes = (self._options.row_group_bytes - self._pending.memory_bytes) // row_bytes
         return max(min(self._options.row_group_rows - self._pending.rows, by_bytes), 1)
 
@@ -150,12 +169,16 @@ class ParquetWriter:
     def _flush(self, *, is_last: bool) -> None:
         if not self._pending.rows:
             return
-        table = pa.concat_tables(self._pending.take())
+        size = self._pending.memory_bytes
+        pieces = self._pending.take()
+        table = pa.concat_tables(pieces) if len(pieces) > 1 else pieces[0]
         if self._writer is None:
-            self._page_rows, self._batch_values = _page_bounds(table, self._options.page_bytes)
+            self._page_rows, self._batch_values = _page_bounds(
+                table, size, self._options.page_bytes
+            )
             dictionaries = self._dictionary_columns(table)
             # Ends of files with INT96 are held back, which takes one writer from start to end.
-            if is_last or self._has_nanos or self._threads < 2 or table.nbytes > MOST_BYTES:
+            if is_last or self._has_nanos or self._threads < 2 or size > MOST_BYTES:
                 self._writer = self._open(dictionaries)
             else:
                 start = partial(self._start, schema=self._schema, dictionary_columns=dictionaries)
@@ -171,10 +194,12 @@ class ParquetWriter:
         options = self._options
         if options.enable_dictionary is False and not options.dictionary_of:
             return []
-        names = [field.name for field in table.schema if _may_have_dictionary(field.type)]
-        is_small = table.num_rows < _FEW_ROWS and self._codec != "none"
-        repetitive = [] if is_small else _repetitive_columns(table)
-        return options.dictionary_columns(names, repetitive)
+        names = [field.name for field in table.schema if may_have_dictionary(field.type)]
+        if table.num_rows < FEW_ROWS and self._codec != "none":
+            return options.dictionary_columns(names, [])
+        if self._repetitive is None:
+            self._repetitive = repetitive_columns([table])
+        return options.dictionary_columns(names, self._repetitive)
 
     def _open(self, dictionary_columns: list[str]) -> pq.ParquetWriter:
         if not self._has_nanos:
@@ -216,12 +241,12 @@ class ParquetWriter:
         return bytes(file.getvalue())
 
 
-def _page_bounds(table: pa.Table, page_bytes: int) -> tuple[int, int]:
+def _page_bounds(table: pa.Table, size: int, page_bytes: int) -> tuple[int, int]:
     """Choose the rows of a page, and the values after which its size is looked at.
 
     Both are fewer where rows, or the values of a column, are large.
     """
-    count, size = table.num_rows, table.nbytes
+    count = table.num_rows
     if size <= page_bytes:
         return PAGE_ROWS, _BATCH_VALUES
     page_rows = _PAGES_BYTES * count // size
@@ -231,23 +256,3 @@ def _page_bounds(table: pa.Table, page_bytes: int) -> tuple[int, int]:
         min(max(page_rows, _LEAST_PAGE_ROWS), PAGE_ROWS),
         min(max(batch_values, 1), _BATCH_VALUES),
     )
-
-
-def _repetitive_columns(table: pa.Table) -> list[str]:
-    """Name the columns of which at most half of a sample are distinct.
-
-    A dictionary makes them small and quick to read; of other columns it would only cost
-    time. Nested columns and booleans go without.
-    """
-    by_bytes = _SAMPLE_BYTES * table.num_rows // max(table.nbytes, 1)
-    sample = table.slice(0, min(max(by_bytes, _LEAST_SAMPLE_ROWS), _SAMPLE_ROWS))
-    return [
-        name
-        for name, column in zip(sample.column_names, sample.columns, strict=True)
-        if _may_have_dictionary(column.type)
-        and 2 * pc.count_distinct(column, mode="all").as_py() <= sample.num_rows
-    ]
-
-
-def _may_have_dictionary(type_: pa.DataType) -> bool:
-    return not (pa.types.is_nested(type_) or pa.types.is_boolean(type_))

@@ -65,9 +65,14 @@ class StatsCollector:
         The columns, found by name.
     modes
         What to keep, one per column.
+    keeps_rows
+        Whether rows are kept, however many: they are in memory as long as the collector anyway.
     """
 
-    def __init__(self, fields: Sequence[DataField], modes: Sequence[StatsMode]) -> None:
+    def __init__(
+        self, fields: Sequence[DataField], modes: Sequence[StatsMode], *, keeps_rows: bool = False
+    ) -> None:
+        self._keeps_rows = keeps_rows
         self.fields = tuple(fields)
         self.modes = tuple(modes)
         self._pieces: list[pa.RecordBatch | pa.Table] = []
@@ -79,6 +84,8 @@ class StatsCollector:
     def add(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Take rows into account."""
         self._pieces.append(rows)
+        if self._keeps_rows:
+            return
         self._rows += rows.num_rows
         if self._rows <= _KEPT_ROWS:
             self._bytes += rows.nbytes
