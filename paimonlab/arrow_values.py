@@ -322,6 +322,19 @@ def _numpy_numbers(array: pa.Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return np.unpackbits(bits, bitorder="little")[shift : shift + len(array)].view(np.bool_)
 
 
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return the values of a column in one piece, as its method ``combine_chunks`` does.
+
+    Examples
+    --------
+    >>> one_array(pa.chunked_array([], pa.int8())).type
+    DataType(int8)
+    """
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
+
+
 def null_filled(column: pa.Array | pa.ChunkedArray, value: Any) -> pa.Array | pa.ChunkedArray:
     """Return a column with a value in place of nulls, as its method ``fill_null`` does.
 

@@ -17,6 +17,7 @@ from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.catalog.names import SYSTEM_DATABASE
 from paimonlab.errors import TableNotFoundError
 from paimonlab.scan.file_times import local_to_epoch
+from paimonlab.scan.file_totals import totals
 from paimonlab.scan.live_files import live_entries
 from paimonlab.secrets import redacted
 from paimonlab.spec.binary_row.rows import decode
@@ -142,18 +143,7 @@ def _partitions_of(table: Table) -> pa.Table:
     snapshot = table.snapshot
     if snapshot is None:
         return empty_table(PARTITIONS)
-    sums = (
-        live_entries(snapshot, store_of(table).manifests)
-        .group_by(["partition"], use_threads=False)
-        .aggregate(
-            [
-                ("row_count", "sum"),
-                ("file_size_bytes", "sum"),
-                ("file_name", "count"),
-                ("creation_time_millis", "max"),
-            ]
-        )
-    )
+    sums = totals(live_entries(snapshot, store_of(table).manifests), ["partition"])
     types = [table.schema.field(key).type for key in table.partition_keys]
     values = decode(sums["partition"], types)
     options = Options(table.options).slice(PartitionOptions)
@@ -168,10 +158,10 @@ def _partitions_of(table: Table) -> pa.Table:
             ],
             pa.string(),
         ),
-        "record_count": sums["row_count_sum"],
-        "file_size_in_bytes": sums["file_size_bytes_sum"],
-        "file_count": sums["file_name_count"],
-        "last_file_creation_time": _to_utc(sums["creation_time_millis_max"]),
+        "record_count": sums["row_count"],
+        "file_size_in_bytes": sums["file_size_bytes"],
+        "file_count": sums["file_count"],
+        "last_file_creation_time": _to_utc(sums["creation_time_millis"]),
         "done": arrow_array(np.zeros(count, np.bool_)),
     }
     return pa.table(columns).select(PARTITIONS.names).cast(PARTITIONS)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import FilesConflictError
+from paimonlab.scan.file_totals import distinct
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.manifest import FileKind, is_kind
 from paimonlab.spec.snapshot import CommitKind
@@ -216,7 +217,5 @@ def _refuse(one: Landed, read_id: int, table: str, what: str) -> None:
 
 def _buckets(entries: pa.Table) -> list[BucketKey]:
     """Return the buckets of entries: partition and number, each once."""
-    distinct = (
-        entries.select(["partition", "bucket"]).group_by(["partition", "bucket"]).aggregate([])
-    )
-    return list(zip(*(distinct[name].to_pylist() for name in ("partition", "bucket")), strict=True))
+    buckets = distinct(entries, ["partition", "bucket"])
+    return list(zip(*(column.to_pylist() for column in buckets.columns), strict=True))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.groups import Mask, Positions
 from paimonlab.merge.order import as_numpy, one_array
@@ -116,8 +117,8 @@ def changelog(
     inserted, deleted, updated = ~had & has & concerned, had & ~has & concerned, had & has
     updated &= concerned
     if compared is not None and updated.any():
-        old = before.take(pa.array(before_at[updated]))
-        updated[updated] = differing(old, after.filter(pa.array(updated)), compared)
+        old = before.take(arrow_array(before_at[updated]))
+        updated[updated] = differing(old, after.filter(arrow_array(updated)), compared)
     gone, came = deleted | updated, inserted | updated
     kinds = np.concatenate(
         [
@@ -127,20 +128,20 @@ def changelog(
     ).astype(np.int8)
     rows = pa.concat_tables(
         [
-            before.take(pa.array(before_at[gone])),
-            after.filter(pa.array(came)).cast(before.schema),
+            before.take(arrow_array(before_at[gone])),
+            after.filter(arrow_array(came)).cast(before.schema),
         ]
     )
     # Of a key the row before comes first, as concatenation has it.
     order = np.argsort(np.concatenate([np.flatnonzero(gone), np.flatnonzero(came)]), kind="stable")
-    return with_kinds(rows.take(pa.array(order)), kinds[order])
+    return with_kinds(rows.take(arrow_array(order)), kinds[order])
 
 
 def with_kinds(rows: pa.Table, kinds: npt.NDArray[np.int8]) -> pa.Table:
     """Give rows other kinds."""
     column_index = rows.schema.get_field_index(VALUE_KIND)
     return rows.set_column(
-        column_index, rows.schema.field(column_index), pa.array(kinds, pa.int8())
+        column_index, rows.schema.field(column_index), arrow_array(kinds, pa.int8())
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import no_rows
+from paimonlab.arrow_values import arrow_array, no_rows
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.record_expiry import RecordExpiry
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
@@ -147,20 +147,22 @@ def reduced(piece: KeyedRows, plan: ReadPlan, *, only_rows_stay: bool = True) ->
     columns = dict(merged.columns)
     if not selected:
         last = members.last()
-        columns |= {name: piece.rows[name].take(pa.array(last)) for name in keys}
+        columns |= {name: piece.rows[name].take(arrow_array(last)) for name in keys}
         newest = _newest_that_counts(members, kinds, ignores=engine.ignore_delete)
-        columns[SEQUENCE_NUMBER] = piece.rows[SEQUENCE_NUMBER].take(pa.array(newest))
+        columns[SEQUENCE_NUMBER] = piece.rows[SEQUENCE_NUMBER].take(arrow_array(newest))
         given = np.where(
             (members.lengths == 1) & only_rows_stay, kinds[last], np.int8(RowKind.INSERT)
         )
-        columns[VALUE_KIND] = pa.array(given if merged.kinds is None else merged.kinds, pa.int8())
+        columns[VALUE_KIND] = arrow_array(
+            given if merged.kinds is None else merged.kinds, pa.int8()
+        )
     return pa.table({name: columns[name] for name in piece.rows.column_names})
 
 
 def _taken(rows: pa.Table, positions: npt.NDArray[np.int64], plan: ReadPlan) -> pa.Table:
     """Take rows; key columns, which are there twice, once."""
     keys = plan.schema.trimmed_primary_keys
-    taken = rows.drop_columns(list(keys)).take(pa.array(positions))
+    taken = rows.drop_columns(list(keys)).take(arrow_array(positions))
     columns = (key_column(name) if name in keys else name for name in rows.column_names)
     return pa.table([taken[name] for name in columns], schema=rows.schema)
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.changelog import ChangelogWriter, changelog
 from paimonlab.compact.keyed_rows import KeyedRows, reduced
 from paimonlab.compact.older_rows import OlderFiles, OlderRows
@@ -134,8 +135,8 @@ class FirstRowMerger:
             older_rows = self.older.find(_keys_of(piece, self.plan, groups, wanted))
             is_new[wanted[older_rows.keys]] = False
         is_new &= is_add(as_numpy(after[VALUE_KIND]))
-        self.writer.write(after.filter(pa.array(is_new)))
-        return after.filter(pa.array(stays | is_new))
+        self.writer.write(after.filter(arrow_array(is_new)))
+        return after.filter(arrow_array(stays | is_new))
 
     def close(self) -> Sequence[DataFileMeta]:
         """Finish the changelog."""
@@ -188,7 +189,7 @@ class FullChangelogMerger:
 
 def _keys_of(piece: KeyedRows, plan: ReadPlan, groups: Members, wanted: Positions) -> pa.Table:
     names = [key_column(name) for name in plan.schema.trimmed_primary_keys]
-    return piece.rows.select(names).take(pa.array(groups.last()[wanted]))
+    return piece.rows.select(names).take(arrow_array(groups.last()[wanted]))
 
 
 def _sequences(rows: pa.Table, plan: ReadPlan) -> list[Keys]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SchemaError
 from paimonlab.merge.order import one_array
 from paimonlab.spec.binary_row.rows import decode
@@ -75,7 +76,7 @@ class RecordExpiry:
     def young(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Leave out the rows that are too old; those without a time stay."""
         alive = self.is_young(rows)
-        return rows if alive.all() else rows.filter(pa.array(alive))
+        return rows if alive.all() else rows.filter(arrow_array(alive))
 
     def is_young(self, rows: pa.RecordBatch | pa.Table) -> npt.NDArray[np.bool_]:
         """Mark the rows that are not too old, those without a time among them."""
@@ -102,7 +103,7 @@ class RecordExpiry:
         if field_index is None or len(file.value_stats.min_values) <= _EMPTY_BYTES:
             return False
         types = [field.type for field in fields]
-        smallest = decode(pa.array([file.value_stats.min_values], pa.large_binary()), types)[
+        smallest = decode(arrow_array([file.value_stats.min_values], pa.large_binary()), types)[
             field_index
         ]
         if smallest.null_count:

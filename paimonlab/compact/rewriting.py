@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.keyed_rows import KeyedRows, keyed_rows, reduced
 from paimonlab.compact.record_expiry import RecordExpiry
@@ -116,4 +117,4 @@ def without_deletes(rows: pa.Table) -> pa.Table:
     """Leave out the rows of kind ``-U`` and ``-D``."""
     kinds = as_numpy(rows[VALUE_KIND])
     adds = is_add(kinds)
-    return rows if np.all(adds) else rows.filter(pa.array(adds))
+    return rows if np.all(adds) else rows.filter(arrow_array(adds))

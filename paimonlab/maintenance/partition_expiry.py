@@ -17,6 +17,7 @@ from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.partition_stats import partition_columns
+from paimonlab.scan.file_totals import totals
 from paimonlab.scan.live_files import live_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.options.table_options import option_field
@@ -266,14 +267,7 @@ def _time_of(
 
 def _live_partitions(history: TableHistory, snapshot: Snapshot) -> list[LivePartition]:
     entries = live_entries(snapshot, history.reader.manifests)
-    sums = entries.group_by("partition", use_threads=False).aggregate(
-        [
-            ("row_count", "sum"),
-            ("file_size_bytes", "sum"),
-            ("file_name", "count"),
-            ("creation_time_millis", "max"),
-        ]
-    )
+    sums = totals(entries, ["partition"])
     fields = history.reader.partition_fields
     rows = sums["partition"].combine_chunks()
     columns = partition_columns(rows, fields).columns
@@ -296,10 +290,10 @@ def _live_partitions(history: TableHistory, snapshot: Snapshot) -> list[LivePart
             *(
                 sums[name].to_pylist()
                 for name in (
-                    "row_count_sum",
-                    "file_size_bytes_sum",
-                    "file_name_count",
-                    "creation_time_millis_max",
+                    "row_count",
+                    "file_size_bytes",
+                    "file_count",
+                    "creation_time_millis",
                 )
             ),
             strict=True,

@@ -32,6 +32,7 @@ from paimonlab.scan.change_splits import (
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.entries import codes, concat, group_codes, identities, live
+from paimonlab.scan.file_totals import distinct
 from paimonlab.scan.key_ranges import sections
 from paimonlab.scan.live_files import in_real_buckets, manifests_of, read_entries
 from paimonlab.scan.pruning import (
@@ -143,9 +144,8 @@ def _live(
 
 
 def _check_buckets(entries: pa.Table, before: Snapshot, after: Snapshot) -> None:
-    pairs = entries.select(["partition", "total_buckets"]).group_by(["partition", "total_buckets"])
-    distinct = pairs.aggregate([])
-    if len(distinct) > len(distinct["partition"].unique()):
+    numbers = distinct(entries, ["partition", "total_buckets"])
+    if len(numbers) > len(numbers["partition"].unique()):
         raise SchemaError(
             f"the number of buckets of a partition changed between snapshot {before.id} and "
             f"{after.id}, so that their files cannot be compared; read both and compare the rows"

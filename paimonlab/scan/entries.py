@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table, numpy_values, one_array
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind, is_kind
@@ -120,8 +120,7 @@ def codes(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:
     (n,) int64
         From 0.
     """
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = pc.dictionary_encode(array, null_encoding="encode")
+    encoded = pc.dictionary_encode(one_array(column), null_encoding="encode")
     return numpy_values(encoded.indices, zero_copy_only=False).astype(np.int64)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.ordering.row_order import FittedOrder, RowOrder
 from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import scratch_folder
@@ -113,7 +114,7 @@ def _sampled(batches: Batches, chance: float, rng: np.random.Generator) -> pa.Ta
     for batch in batches:
         is_taken = rng.random(batch.num_rows) < chance
         is_taken[rng.integers(batch.num_rows)] = True
-        samples.append(batch.filter(pa.array(is_taken)))
+        samples.append(batch.filter(arrow_array(is_taken)))
     return pa.Table.from_batches(samples)
 
 
@@ -131,7 +132,7 @@ def _divide(
 ) -> None:
     for batch in batches:
         ranges = np.searchsorted(bounds, order.keys(batch), side="right")
-        grouped = batch.take(pa.array(np.argsort(ranges, kind="stable")))
+        grouped = batch.take(arrow_array(np.argsort(ranges, kind="stable")))
         ends = np.cumsum(np.bincount(ranges, minlength=len(writers)))
         for number in np.unique(ranges).tolist():
             start = int(ends[number - 1]) if number else 0

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SchemaError
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
@@ -91,7 +92,7 @@ def ordered_bytes(column: pa.Array, field: DataField, width: int) -> npt.NDArray
     if not is_text(field):
         words = ordered_words(column, field)
         return words.astype(">u8").view(np.uint8).reshape(-1, WORD_BYTES)
-    binary = column.cast(pa.large_binary()) if len(column) else pa.array([], pa.large_binary())
+    binary = column.cast(pa.large_binary()) if len(column) else arrow_array([], pa.large_binary())
     cut = pc.binary_slice(binary, 0, width).cast(pa.large_binary()).fill_null(b"")
     offsets = np.frombuffer(cut.buffers()[1], np.int64)[cut.offset : cut.offset + len(cut) + 1]
     data = np.frombuffer(cut.buffers()[2] or b"", np.uint8)
@@ -128,7 +129,7 @@ def _leading_digits(column: pa.Array) -> pa.Array:
     halves = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, 2)
     halves = halves[column.offset : column.offset + len(column)]
     if type_.precision <= _MOST_DIGITS:
-        return pa.array(halves[:, 0])
+        return arrow_array(halves[:, 0])
     high, low = halves[:, 1].astype(np.float64), halves[:, 0].view(np.uint64).astype(np.float64)
     whole = high * 2.0**64 + low
-    return pa.array((whole / 10.0 ** (type_.precision - _MOST_DIGITS)).astype(np.int64))
+    return arrow_array((whole / 10.0 ** (type_.precision - _MOST_DIGITS)).astype(np.int64))

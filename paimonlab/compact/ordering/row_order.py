@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.ordering.order_words import (
     check_can_be_ordered,
     is_text,
@@ -175,7 +176,7 @@ class FittedOrder:
         if self.order.type is OrderType.ORDER:
             indices = _lexical_order(rows.select(self.order.names))
         else:
-            indices = pa.array(_stable_order(self.keys(rows)))
+            indices = arrow_array(_stable_order(self.keys(rows)))
         return rows.take(indices)
 
 

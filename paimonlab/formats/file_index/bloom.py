@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import one_array
 from paimonlab.formats.file_index.container import DamagedIndexError
 from paimonlab.formats.file_index.hashing import hash_bytes, hash_integers
 from paimonlab.formats.file_index.values import float_bits, form_of, index_numbers, is_text
-from paimonlab.spec.binary_row.buffers import byte_pieces, one_array
+from paimonlab.spec.binary_row.buffers import byte_pieces
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType
 

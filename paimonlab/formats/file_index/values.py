@@ -16,8 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import one_array
 from paimonlab.formats.file_index.container import DamagedIndexError
-from paimonlab.spec.binary_row.buffers import decimal_halves, fixed_values, one_array
+from paimonlab.spec.binary_row.buffers import decimal_halves, fixed_values
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
 
@@ -44,7 +45,7 @@ def entries_to_table(entries: Sequence[ManifestEntry]) -> pa.Table:
     for name in _STATS_COLUMNS:
         which, part = _split_stats_name(name)
         columns[name] = [getattr(getattr(file, which), part) for file in files]
-    arrays = [pa.array(columns[field.name], field.type) for field in ENTRY_SCHEMA]
+    arrays = [arrow_array(columns[field.name], field.type) for field in ENTRY_SCHEMA]
     return pa.table(arrays, schema=ENTRY_SCHEMA)
 
 

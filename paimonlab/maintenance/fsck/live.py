@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import empty_table
+from paimonlab.arrow_values import empty_table, numpy_values
 from paimonlab.errors import PaimonError
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.roots import Root
@@ -16,7 +16,7 @@ from paimonlab.maintenance.fsck.states import FileState, Group, Moved, unseen
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta, is_kind
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 _AT_ONCE = 64
@@ -110,7 +110,7 @@ class ManifestWalk:
             counts = _Counts(self._state.row_count, self._rows_changed(root))
             self._check_counts(root, snapshot, counts)
             self._known[key] = counts
-        new = self._unseen(pa.concat_tables([moved.added, changes]).combine_chunks())
+        new = self._unseen(_concat([moved.added, changes]) if changes.num_rows else moved.added)
         return LiveFiles(
             root, new, moved.deep, changes, is_complete, read=lambda: self._all_files(root)
         )
@@ -215,7 +215,7 @@ class ManifestWalk:
         return True
 
     def _check_manifest(self, meta: ManifestFileMeta, entries: pa.Table, referrer: str) -> None:
-        added = pc.sum(is_kind(entries, FileKind.ADD)).as_py() or 0
+        added = int((numpy_values(entries["kind"]) == FileKind.ADD).sum())
         counts = (added, entries.num_rows - added)
         said = (meta.num_added_files, meta.num_deleted_files)
         if counts != said:
@@ -228,12 +228,13 @@ class ManifestWalk:
             ("bucket", meta.min_bucket, meta.max_bucket),
             ("level", meta.min_level, meta.max_level),
         ):
-            ends = pc.min_max(entries[column]).as_py()
-            if low is None or high is None or ends["min"] is None:
+            values = numpy_values(entries[column])
+            if low is None or high is None or not values.size:
                 continue
-            if ends["min"] < low or ends["max"] > high:
+            least, most = int(values.min()), int(values.max())
+            if least < low or most > high:
                 problem = (
-                    f"it has files of {column} {ends['min']} to {ends['max']}, its list says "
+                    f"it has files of {column} {least} to {most}, its list says "
                     f"{low} to {high}: filtered reads miss them"
                 )
                 self._notes.add(self._layout.manifest(meta.file_name), problem, referrer=referrer)
@@ -255,10 +256,11 @@ class ManifestWalk:
 
 
 _COUNTS = "Counts are wrong that come from metadata alone."
+_NOTHING = empty_table(ENTRY_SCHEMA)
 
 
 def _concat(tables: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables).combine_chunks() if tables else empty_table(ENTRY_SCHEMA)
+    return pa.concat_tables(tables).combine_chunks() if tables else _NOTHING
 
 
 def _lists(snapshot: Snapshot) -> tuple[tuple[str, int | None], ...]:

@@ -11,13 +11,6 @@ from paimonlab.arrow_values import numpy_values
 from paimonlab.spec.binary_row.pieces import SPARE, Pieces
 
 
-def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array."""
-    if isinstance(column, pa.ChunkedArray):
-        return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    return column
-
-
 def null_mask(array: pa.Array) -> npt.NDArray[np.bool_] | None:
     """Mark the nulls of an array; None if there are none."""
     if array.null_count == 0:

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import arrow_array, one_array
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.spec.binary_row import decode as binary_decode
 from paimonlab.spec.binary_row import layout as binary_layout
-from paimonlab.spec.binary_row.buffers import byte_array, byte_pieces, null_mask, one_array
+from paimonlab.spec.binary_row.buffers import byte_array, byte_pieces, null_mask
 from paimonlab.spec.binary_row.murmur import hash_ragged, hash_words
 from paimonlab.spec.binary_row.pieces import Pieces, offsets_of, words_at
 from paimonlab.spec.binary_row.slots import slots

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import numpy_values
+from paimonlab.arrow_values import numpy_values, one_array
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.binary_row import layout as binary_layout
 from paimonlab.spec.binary_row.buffers import (
@@ -20,7 +20,6 @@ from paimonlab.spec.binary_row.buffers import (
     decimal_halves,
     fixed_values,
     null_mask,
-    one_array,
 )
 from paimonlab.spec.binary_row.layout import Slots, Tail
 from paimonlab.spec.binary_row.pieces import (

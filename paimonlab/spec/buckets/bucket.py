@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import null_filled
-from paimonlab.spec.binary_row.buffers import fixed_values, one_array
+from paimonlab.arrow_values import null_filled, one_array
+from paimonlab.spec.binary_row.buffers import fixed_values
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.buckets.hive_hash import hive_hashes
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import one_array
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.binary_row.buffers import (
     byte_pieces,
     decimal_halves,
     fixed_values,
     null_mask,
-    one_array,
 )
 from paimonlab.spec.binary_row.pieces import Pieces, offsets_of
 from paimonlab.spec.types.arrow import to_arrow

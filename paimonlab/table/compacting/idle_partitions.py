@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.scan.file_times import local_to_epoch
+from paimonlab.scan.file_totals import totals
 from paimonlab.scan.live_files import live_entries
 from paimonlab.table.store import TableStore
 
@@ -34,11 +35,9 @@ def idle_partitions(store: TableStore, since_millis: int) -> pa.Array:
     if snapshot is None:
         return arrow_array([], pa.large_binary())
     files = live_entries(snapshot, store.manifests)
-    newest = files.group_by("partition", use_threads=False).aggregate(
-        [("creation_time_millis", "max")]
-    )
+    newest = totals(files, ["partition"])
     is_idle = [
         millis is None or local_to_epoch(millis) <= since_millis
-        for millis in newest["creation_time_millis_max"].to_pylist()
+        for millis in newest["creation_time_millis"].to_pylist()
     ]
     return pc.filter(newest["partition"].combine_chunks(), arrow_array(is_idle, pa.bool_()))

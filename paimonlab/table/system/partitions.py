@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.scan.file_totals import totals
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.snapshot import Snapshot
@@ -83,15 +84,7 @@ def _sums(
     schema: pa.Schema,
 ) -> pa.Table:
     files = files_of(manifests, snapshot, with_postponed="bucket" in keys)
-    sums = files.group_by(list(keys), use_threads=False).aggregate(
-        [
-            ("row_count", "sum"),
-            ("file_size_bytes", "sum"),
-            ("file_name", "count"),
-            ("creation_time_millis", "max"),
-            ("total_buckets", "last"),
-        ]
-    )
+    sums = totals(files, keys)
     unknown = {name: pa.nulls(sums.num_rows, schema.field(name).type) for name in schema.names}
     fields = [definition.schema.field(key) for key in definition.schema.partition_keys]
     columns = {
@@ -99,15 +92,15 @@ def _sums(
         "partition": _shown(
             definition.options, keys, sums.column("partition").combine_chunks(), fields
         ),
-        "record_count": sums.column("row_count_sum"),
-        "file_size_in_bytes": sums.column("file_size_bytes_sum"),
-        "file_count": sums.column("file_name_count"),
-        "last_update_time": pc.cast(sums.column("creation_time_millis_max"), pa.timestamp("ms")),
+        "record_count": sums.column("row_count"),
+        "file_size_in_bytes": sums.column("file_size_bytes"),
+        "file_count": sums.column("file_count"),
+        "last_update_time": pc.cast(sums.column("creation_time_millis"), pa.timestamp("ms")),
     }
     if "bucket" in keys:
         columns["bucket"] = sums.column("bucket")
     else:
-        columns["total_buckets"] = sums.column("total_buckets_last")
+        columns["total_buckets"] = sums.column("total_buckets")
         columns["done"] = arrow_array(np.zeros(sums.num_rows, np.bool_))
         columns["deleted_record_count"] = _deleted(manifests, snapshot, sums.column("partition"))
     table = pa.table({name: columns[name] for name in schema.names}).cast(schema)
