@@ -103,6 +103,11 @@ def compact_written(
     -------
     Snapshot or None
         None if nothing was to be done, or others do it.
+
+    Raises
+    ------
+    PostCommitError
+        If files could not be read or written.
     """
     options = definition.options.slice(WriterCompactionOptions)
     has_buckets = definition.bucket_mode is not BucketMode.POSTPONE_MODE
@@ -120,6 +125,12 @@ def compact_written(
             "%s: written rows are left to be compacted later: %s", definition.name, error
         )
         return None
+    except PostCommitError:
+        raise
+    except Exception as error:
+        if written is None:
+            raise
+        raise PostCommitError(definition.name, written.id, repr(error)) from error
 
 
 def compact_appended(

@@ -1,0 +1,222 @@
+"""Statements on a cluster whose processes are killed and stopped; run as a program.
+
+Arguments: the URL of the master, a folder, how many faults. What a statement may leave is in the
+folder before it runs, so that a driver that is started again can tell whether it did its work.
+Prints a line before each statement, and at the end what happened as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from paimonlab.catalog import Catalog
+from paimonlab.catalog import connect as open_catalog
+from paimonlab.errors import PostCommitError
+from paimonlab.spark import connect
+from paimonlab.table.table import Table
+from tests.spark.cluster_job import CONF
+from tools import short_java
+
+Rows = dict[str, str]
+TABLES = {
+    "keyed": ("'primary-key' = 'id', 'bucket' = '3', 'num-sorted-run.compaction-trigger' = '3'"),
+    "append": "'deletion-vectors.enabled' = 'true'",
+    "rewritten": "'bucket' = '-1'",
+}
+KINDS = ("executor", "worker", "pause")
+PAUSE_SECONDS = 3
+FAULTY = {
+    "spark.driver.extraJavaOptions": " ".join(short_java.OPTIONS),
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.minTaskRuntime": "200ms",
+    "spark.speculation.multiplier": "1.2",
+    "spark.speculation.quantile": "0.3",
+    "spark.task.maxFailures": "8",
+}
+
+
+@dataclass
+class Journal:
+    """What has happened; written before each statement."""
+
+    next: int = 0
+    rows: dict[str, Rows] = field(default_factory=lambda: {name: {} for name in TABLES})
+    after: Rows = field(default_factory=dict)
+    """Rows of the table of the statement that runs, once it is done."""
+    table: str = ""
+    faults: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*KINDS, "driver"), 0))
+    failed: int = 0
+    """Statements that ended with an error and left nothing."""
+    landed: int = 0
+    """Statements that a killed driver had committed."""
+    seconds: float = 2.0
+    """What a statement took last."""
+
+    def store(self, path: Path) -> None:
+        """Write it, whole or not at all."""
+        path.with_suffix(".new").write_text(json.dumps(asdict(self)))
+        path.with_suffix(".new").replace(path)
+
+
+def statement(number: int, rows: dict[str, Rows]) -> tuple[str, str, Rows]:
+    """Make up a statement; return it, its table, and the rows that it leaves."""
+    chance = random.Random(number)
+    name = chance.choice(list(TABLES))
+    before, table = rows[name], f"paimon.db.{name}"
+    low = 1000 * number if name != "keyed" else chance.randrange(500)
+    ids = range(low, low + 400)
+    source = f"SELECT CAST(id AS INT) id, 'n{number}' v FROM range({low}, {ids.stop}, 1, 4)"
+    match chance.randrange(4 if before else 1):
+        case 0:
+            new = {str(one): f"n{number}" for one in ids}
+            return f"INSERT INTO {table} {source}", name, before | new
+        case 1:
+            part = chance.randrange(5)
+            left = {one: v for one, v in before.items() if int(one) % 5 != part}
+            return f"DELETE FROM {table} WHERE id % 5 = {part}", name, left
+        case 2:
+            first = min(map(int, before), default=0)
+            ids = range(first, first + 300)
+            source = f"SELECT CAST(id AS INT) id FROM range({ids.start}, {ids.stop}, 1, 4)"
+            merged = before | {str(one): f"m{number}" for one in ids}
+            sql = (
+                f"MERGE INTO {table} t USING ({source}) s ON t.id = s.id "
+                f"WHEN MATCHED THEN UPDATE SET v = 'm{number}' "
+                f"WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 'm{number}')"
+            )
+            return sql, name, merged
+        case _:
+            call = f"CALL paimon.sys.compact(table => 'db.{name}', compact_strategy => 'full')"
+            return call, name, before
+
+
+def contents(catalog: Catalog, name: str) -> list[tuple[str, str]]:
+    """Read a table by our own reader, each row as often as it is there."""
+    table = catalog.table(f"db.{name}")
+    assert isinstance(table, Table)
+    found = table.scan().to_arrow()
+    pairs = zip(found["id"].to_pylist(), found["v"].to_pylist(), strict=True)
+    return sorted((str(one), v) for one, v in pairs)
+
+
+def processes() -> dict[int, tuple[int, str]]:
+    """Return parent and command line of each process."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError, IndexError):
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                found[int(entry.name)] = (parent, command)
+    return found
+
+
+def strike(kind: str, application: str) -> bool:
+    """Harm a process of this application; False if there is none of the kind."""
+    running = processes()
+    executors = [
+        pid
+        for pid, (_, command) in running.items()
+        if "CoarseGrainedExecutorBackend" in command and f"--app-id {application}" in command
+    ]
+    daemons = [pid for pid, (parent, _) in running.items() if parent in executors]
+    workers = [pid for pid, (parent, _) in running.items() if parent in daemons]
+    victims = executors if kind == "executor" else workers
+    if not victims:
+        return False
+    victim = random.choice(victims)
+    with suppress(ProcessLookupError):
+        os.kill(victim, signal.SIGSTOP if kind == "pause" else signal.SIGKILL)
+        if kind == "pause":
+            time.sleep(PAUSE_SECONDS)
+            os.kill(victim, signal.SIGCONT)
+        return True
+    return False
+
+
+def main(master: str, folder: str, faults: str) -> None:
+    """Run statements until so many faults were made."""
+    path = Path(folder, "journal.json")
+    journal = Journal(**json.loads(path.read_text())) if path.exists() else Journal()
+    spark = connect(f"{folder}/warehouse", master=master, memory="512m", conf=CONF | FAULTY)
+    catalog = open_catalog(f"{folder}/warehouse")
+    if not journal.next:
+        spark.sql("CREATE DATABASE IF NOT EXISTS paimon.db")
+        for name, options in TABLES.items():
+            spark.sql(
+                f"CREATE TABLE IF NOT EXISTS paimon.db.{name} (id INT NOT NULL, v STRING) "
+                f"TBLPROPERTIES ({options})"
+            )
+    elif journal.table:
+        settle(journal, catalog)
+    while sum(journal.faults.values()) < int(faults):
+        run(spark, catalog, journal, path)
+    for name, rows in journal.rows.items():
+        assert contents(catalog, name) == sorted(rows.items()), name
+        table = catalog.table(f"db.{name}")
+        assert isinstance(table, Table)
+        report = table.fsck(deep=True)
+        assert not report.findings, str(report)
+    spark.stop()
+    print(json.dumps(asdict(journal) | {"rows": {}, "after": {}}))  # noqa: T201
+
+
+def settle(journal: Journal, catalog: Catalog) -> None:
+    """Learn what a driver did before it was killed: all of a statement, or nothing."""
+    found = contents(catalog, journal.table)
+    if found == sorted(journal.after.items()) and journal.after != journal.rows[journal.table]:
+        journal.rows[journal.table] = journal.after
+        journal.landed += 1
+    assert found == sorted(journal.rows[journal.table].items()), journal.table
+    journal.table = ""
+
+
+def run(spark: Any, catalog: Catalog, journal: Journal, path: Path) -> None:
+    """Run a statement while something is harmed; compare what it leaves."""
+    number = journal.next
+    sql, name, after = statement(number, journal.rows)
+    journal.next, journal.table, journal.after = number + 1, name, after
+    journal.store(path)
+    kind = KINDS[number % len(KINDS)]
+    application = spark.sparkContext.applicationId
+    made: list[bool] = []
+    delay = random.uniform(0, journal.seconds)
+    harm = threading.Timer(delay, lambda: made.append(strike(kind, application)))
+    print(f"statement {number}", flush=True)  # noqa: T201
+    harm.start()
+    begun = time.monotonic()
+    try:
+        spark.sql(sql).collect()
+    except PostCommitError:
+        pass
+    except (Py4JJavaError, PySparkException) as error:
+        print(f"{sql}: {str(error)[:300]}", file=sys.stderr)  # noqa: T201
+        journal.failed += 1
+        after = journal.rows[name]
+    ended = time.monotonic()
+    harm.join()
+    was_running = begun + delay < ended
+    if made == [True] and was_running:
+        journal.faults[kind] += 1
+    journal.seconds = 0.7 * journal.seconds + 0.3 * min(ended - begun, 10)
+    assert contents(catalog, name) == sorted(after.items()), sql
+    journal.rows[name], journal.table = after, ""
+    journal.store(path)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
