@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import heapq
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.accumulators import Accumulator, AccumulatorParam
 
 from paimonlab.errors import PaimonError
@@ -44,25 +45,26 @@ class Outcomes(AccumulatorParam[list[JobOutcome]]):
 
 @dataclass(frozen=True, slots=True)
 class JobsTask:
-    """Does the jobs of one task, one after the other; picklable."""
+    """Does the jobs of tasks, one after the other; picklable."""
 
+    pickled: Sequence[bytes]
+    """What each task does, as `pickled_jobs` returns it."""
     outcomes: Accumulator[list[JobOutcome]]
 
-    def __call__(self, pickled: Iterable[bytes]) -> None:
-        """Do jobs until one fails.
+    def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Do the jobs of the tasks whose numbers come, until one fails; no rows come back."""
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                self._do(self.pickled[number])
+            yield batch.slice(0, 0)
 
-        Parameters
-        ----------
-        pickled
-            What `pickled_jobs` returns.
-        """
-        for some in pickled:
-            work, jobs = pickle.loads(some)  # noqa: S301 - the driver made it
-            for number, job in jobs:
-                outcome = _outcome(work, number, job)
-                self.outcomes.add([outcome])
-                if outcome.error is not None:
-                    return
+    def _do(self, pickled: bytes) -> None:
+        work, jobs = pickle.loads(pickled)  # noqa: S301 - the driver made it
+        for number, job in jobs:
+            outcome = _outcome(work, number, job)
+            self.outcomes.add([outcome])
+            if outcome.error is not None:
+                return
 
 
 def _outcome(work: Callable[[object], object], number: int, job: object) -> JobOutcome:

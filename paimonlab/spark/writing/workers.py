@@ -72,7 +72,8 @@ class SparkWorkers:
         pickled = [pickled_jobs(work, jobs, numbers) for numbers in tasks]
         try:
             with _described(self.bridge, f"{what}: {len(jobs):,} units", tag), watch.running():
-                context.parallelize(pickled, len(pickled)).foreachPartition(JobsTask(outcomes))
+                numbers = self.bridge.spark.range(0, len(pickled), 1, len(pickled))
+                numbers.mapInArrow(JobsTask(pickled, outcomes), "id bigint").collect()
             results = watch.results()
             assert results.keys() == set(range(len(jobs))), "Spark says that all tasks are done"
         except BaseException:
