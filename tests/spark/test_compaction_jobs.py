@@ -98,6 +98,24 @@ def test_small_files_are_put_together_by_tasks(spark: SparkSession, catalog: Cat
 
 
 @pytest.mark.usefixtures("no_rows_in_driver")
+def test_rows_are_put_in_order_by_one_task_a_partition(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    table = catalog.create_table("db.t", COLUMNS, partition_keys=["v"])
+    ids = pa.array([5, 1, 4, 2, 3, 0], pa.int32())
+    for part in ("a", "b"):
+        table.write(pa.table({"id": ids, "v": [part] * 6}))
+
+    spark.sql(
+        "CALL paimon.sys.compact(table => 'db.t', order_strategy => 'order', order_by => 'id')"
+    )
+
+    found = opened(catalog).scan().to_arrow().to_pylist()
+    assert [row["id"] for row in found if row["v"] == "b"] == [0, 1, 2, 3, 4, 5]
+    assert sorted(row["id"] for row in found if row["v"] == "a") == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("no_rows_in_driver")
 @pytest.mark.parametrize("kind", ["keyed", "append"])
 def test_what_statements_wrote_is_compacted_by_tasks(
     kind: str, spark: SparkSession, catalog: Catalog

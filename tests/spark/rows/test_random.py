@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,18 @@ __all__ = ["java", "java_tools", "oracle", "pytest_generate_tests"]  # fixtures 
 
 STATEMENTS = int(os.environ.get("PAIMONLAB_SPARK_STATEMENTS", "5"))
 """Of each sequence."""
+SEQUENCES = int(os.environ.get("PAIMONLAB_SPARK_SEQUENCES", "1"))
+"""Of each kind of table."""
+MORE_KINDS: dict[str, dict[str, Any]] = {
+    "keys-across-partitions": {"primary_keys": ["id"], "partition_keys": ["n"]},
+    "postponed": {"primary_keys": ["id"], "options": {"bucket": "-2"}},
+    "lookup-changelog": {
+        "primary_keys": ["id"],
+        "options": {"bucket": "1", "changelog-producer": "lookup"},
+    },
+    "first-row": {"primary_keys": ["id"], "options": {"bucket": "2", "merge-engine": "first-row"}},
+}
+"""Kinds of tables that only random statements try."""
 Rows = dict[int, tuple[str | None, int | None]]
 
 
@@ -75,21 +88,72 @@ def merge(model: Rows, rng: np.random.Generator, low: int, high: int) -> tuple[s
     return text + "ON t.id = s.id " + " ".join(clauses), result
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def first_rows(model: Rows, rng: np.random.Generator) -> tuple[str, Rows]:
+    """Make up a statement for a table that keeps the first row of each key."""
+    low = int(rng.integers(0, 12))
+    new: Rows = {key: ("f", key) for key in range(low, low + int(rng.integers(1, 6)))}
+    values = ", ".join(f"({key}, 'f', {key})" for key in new)
+    if rng.integers(0, 2):
+        return f"INSERT INTO paimon.db.t VALUES {values}", new | model
+    sql = f"MERGE INTO paimon.db.t t USING (SELECT * FROM VALUES {values} AS s (id, v, n)) s "
+    return sql + "ON t.id = s.id WHEN NOT MATCHED THEN INSERT *", new | model
+
+
+def moving_rows(model: Rows, rng: np.random.Generator) -> tuple[str, Rows]:
+    """Make up a statement for a table whose keys move between partitions when they come again."""
+    low, partition = int(rng.integers(0, 12)), int(rng.integers(0, 3))
+    keys = range(low, low + int(rng.integers(1, 6)))
+    new: Rows = dict.fromkeys(keys, (f"p{partition}", partition))
+    values = ", ".join(f"({key}, 'p{partition}', {partition})" for key in new)
+    match int(rng.integers(0, 3)):
+        case 0:
+            left = {key: row for key, row in model.items() if key not in keys}
+            return f"DELETE FROM paimon.db.t WHERE id BETWEEN {low} AND {keys[-1]}", left
+        case 1:
+            sql = f"MERGE INTO paimon.db.t t USING (SELECT * FROM VALUES {values} AS s (id, v, n)) "
+            clauses = "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *"
+            left = {key: row for key, row in model.items() if key not in keys}
+            added = {key: row for key, row in new.items() if key not in model}
+            return f"{sql} s ON t.id = s.id {clauses}", left | added
+        case _:
+            return f"INSERT INTO paimon.db.t VALUES {values}", model | new
+
+
+MADE_UP = {"first-row": first_rows, "keys-across-partitions": moving_rows}
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *MORE_KINDS])
 def test_statements_do_what_a_dictionary_does(
     kind: str, catalog: Catalog, spark: SparkSession, rng: np.random.Generator
 ) -> None:
-    run_sequence(catalog.create_table("db.t", COLUMNS, **KINDS[kind]), spark, rng)
+    options = (KINDS | MORE_KINDS)[kind]
+    made_up = MADE_UP.get(kind, statement)
+    for _ in range(SEQUENCES):
+        catalog.drop_table("db.t", missing_ok=True)
+        table = catalog.create_table("db.t", COLUMNS, **options)
+        run_sequence(table, spark, rng, made_up, waits=kind == "postponed")
 
 
-def run_sequence(table: Table, spark: SparkSession, rng: np.random.Generator) -> None:
+def run_sequence(
+    table: Table,
+    spark: SparkSession,
+    rng: np.random.Generator,
+    made_up: Callable[[Rows, np.random.Generator], tuple[str, Rows]] = statement,
+    *,
+    waits: bool = False,
+) -> None:
+    """Run statements and compare; where rows wait for buckets each is followed by a compaction."""
     model: Rows = {key: ("a", key) for key in range(6)}
     values = ", ".join(f"({key}, 'a', {key})" for key in model)
-    spark.sql(f"INSERT INTO paimon.db.t VALUES {values}")
-    for _ in range(STATEMENTS):
-        sql, model = statement(model, rng)
-        spark.sql(sql)
-        assert rows(table) == sorted((key, *row) for key, row in model.items()), sql
+    sqls = [f"INSERT INTO paimon.db.t VALUES {values}"]
+    for number in range(STATEMENTS + 1):
+        if number:
+            sql, model = made_up(model, rng)
+            sqls.append(sql)
+        spark.sql(sqls[-1])
+        if waits:
+            spark.sql("CALL paimon.sys.compact(table => 'db.t')")
+        assert rows(table) == sorted((key, *row) for key, row in model.items()), sqls
     found = spark.sql("SELECT * FROM paimon.db.t").collect()
     assert sorted(map(tuple, found)) == sorted((key, *row) for key, row in model.items())
 
