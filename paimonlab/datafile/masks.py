@@ -15,6 +15,7 @@ from paimonlab.formats.row_group import RowGroup
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
+_BLOCK_ROWS = 1 << 16
 
 T = TypeVar("T")
 
@@ -67,12 +68,16 @@ def first_of(mask: Mask | None, row_count: int, limit: int) -> Mask | None:
     >>> first_of(np.array([False, True, True]), 3, 1).tolist()
     [False, True, False]
     """
+    # Memory that is zeros is not touched: the rest of a large file costs nothing.
+    first = np.zeros(row_count, np.bool_)
     if mask is None:
-        return None if row_count <= limit else np.arange(row_count) < limit
+        first[:limit] = True
+        return None if row_count <= limit else first
     places = np.flatnonzero(mask)
     if len(places) <= limit:
         return mask
-    return mask & (np.arange(row_count) < places[limit])
+    first[places[:limit]] = True
+    return first
 
 
 def filtered(rows: pa.RecordBatch, mask: Mask) -> pa.RecordBatch:
@@ -91,8 +96,16 @@ def columns_by_name(rows: pa.RecordBatch) -> dict[str, pa.Array]:
 
 
 def end_of(keep: Mask) -> int:
-    """Return the position after the last row to keep."""
-    return len(keep) - int(np.argmax(keep[::-1])) if keep.any() else 0
+    """Return the position after the last row to keep.
+
+    >>> end_of(np.array([False, True, False])), end_of(np.array([False]))
+    (2, 0)
+    """
+    for end in range(len(keep), 0, -_BLOCK_ROWS):
+        start = max(end - _BLOCK_ROWS, 0)
+        if keep[start:end].any():  # many times faster than a search from the end
+            return start + int(np.flatnonzero(keep[start:end])[-1]) + 1
+    return 0
 
 
 def contiguous(groups: Sequence[RowGroup]) -> list[list[RowGroup]]:
