@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from pyspark.sql import DataFrame
 
@@ -33,3 +34,23 @@ def read_schemas(plan: str) -> list[set[str]]:
 def pushed_filters(plan: str) -> list[str]:
     """Return the filters that each scan of a plan pushes into the Parquet reader."""
     return re.findall(r"PushedFilters: \[(.*?)\](?:, |$)", plan, re.MULTILINE)
+
+
+def files_read(frame: DataFrame) -> int:
+    """Run a query; return how many files Spark's own scans read for it."""
+    frame.collect()
+    plan = frame._jdf.queryExecution().executedPlan()
+    return sum(int(scan.metrics().apply("numFiles").value()) for scan in _scans(plan))
+
+
+def _scans(plan: Any) -> list[Any]:
+    """Return the scans of files in a physical plan, those in stages of it included."""
+    kind = plan.getClass().getSimpleName()
+    if kind == "FileSourceScanExec":
+        return [plan]
+    if kind == "AdaptiveSparkPlanExec":
+        return _scans(plan.executedPlan())
+    if kind.endswith("QueryStageExec"):
+        return _scans(plan.plan())
+    children = plan.children()
+    return [scan for place in range(children.size()) for scan in _scans(children.apply(place))]

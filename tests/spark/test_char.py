@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -14,9 +14,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.commit.committer import Committer
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.scan.split import DataSplit
-from paimonlab.spark.reading.file_shape import FileShape
-from paimonlab.spark.reading.scan import SnapshotScan
-from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 
@@ -182,6 +180,7 @@ def test_a_wider_char_is_padded_to_its_new_length(catalog: Catalog, spark: Spark
     assert found.collect() == [(1, "a   "), (2, "a   ")]
 
 
+@pytest.mark.parametrize("keys", [["c"], []], ids=["partition", "column"])
 @pytest.mark.parametrize(
     ("condition", "files"),
     [
@@ -199,22 +198,20 @@ def test_values_of_char_columns_still_choose_files(
     monkeypatch: pytest.MonkeyPatch,
     condition: str,
     files: int,
+    keys: list[str],
 ) -> None:
-    table = catalog.create_table("db.t", {"id": "INT", "c": "CHAR(4)"}, partition_keys=["c"])
+    table = catalog.create_table("db.t", {"id": "INT", "c": "CHAR(4)"}, partition_keys=keys)
     for number, country in enumerate(["de", "fr  ", "it"]):
         table.write(pa.table({"id": pa.array([number], pa.int32()), "c": [country]}))
 
-    listed = []
-    whole = SnapshotScan.native_splits
+    listed: list[int] = []
+    listing = SnapshotFileIndex._list
 
-    def native_splits(
-        snapshot: SnapshotScan, shape: FileShape, wanted: Predicate
-    ) -> list[DataSplit]:
-        splits = whole(snapshot, shape, wanted)
+    def counting(self: SnapshotFileIndex, splits: Sequence[DataSplit]) -> tuple[object, int]:
         listed.append(sum(len(split.files) for split in splits))
-        return splits
+        return listing(self, splits)
 
-    monkeypatch.setattr(SnapshotScan, "native_splits", native_splits)
+    monkeypatch.setattr(SnapshotFileIndex, "_list", counting)
     spark.sql(f"SELECT id FROM paimon.db.t WHERE {condition}").collect()
 
     assert listed == [files]

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
+from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spec.predicates.predicate import Predicate
 
@@ -35,13 +36,15 @@ def pruned_by(
     )
     table.write(pa.table({"i": pa.array([1], pa.int32())}))
     seen: list[Predicate] = []
-    listing = SnapshotFileIndex._list
+    chosen = SnapshotFileIndex._splits
 
-    def watched(self: SnapshotFileIndex, predicate: Predicate) -> tuple[object, int]:
+    def watched(
+        self: SnapshotFileIndex, predicate: Predicate, rows: frozenset[int] | None
+    ) -> list[DataSplit]:
         seen.append(predicate)
-        return listing(self, predicate)
+        return chosen(self, predicate, rows)
 
-    monkeypatch.setattr(SnapshotFileIndex, "_list", watched)
+    monkeypatch.setattr(SnapshotFileIndex, "_splits", watched)
 
     def ask(condition: str) -> str:
         spark.sql(f"SELECT count(*) FROM paimon.db.f WHERE {condition}").collect()

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from pyspark.sql import types as st
 
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.file_failures import remember_folder
+from paimonlab.spark.reading.constants import partition_schema, partition_texts
 from paimonlab.spark.reading.file_shape import FileShape
 from paimonlab.spark.reading.filters import source_filters, to_predicate
-from paimonlab.spark.reading.listing import ListedFile, masked_directories, plain_directory
+from paimonlab.spark.reading.listing import Directory, ListedFile, Listing
 from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
-from paimonlab.spark.reading.masks import MASK_SCHEMA, FileMask
+from paimonlab.spark.reading.masks import MASK_SCHEMA
 from paimonlab.spark.reading.padded_filters import padded_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.scan import SnapshotScan, has_masks
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.predicates.predicate import Predicate, all_of
+from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, all_of
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _KEPT_LISTINGS = 2
@@ -31,9 +36,9 @@ _KEPT_MASK_BYTES = 1 << 20
 class SnapshotFileIndex(PinnedRead):
     """The files of one shape at one snapshot.
 
-    Spark never tests partition filters on rows again, so the only partition column is the mask;
-    the table's own partition columns are read from the files like all others. Filters on data
-    columns are tested again: here they only prune.
+    Spark never tests filters on partition columns again: they are tested here, by Spark's own
+    expressions, on the values of each partition. Filters on data columns are tested again: here
+    they only prune.
     """
 
     class Java:
@@ -50,7 +55,7 @@ class SnapshotFileIndex(PinnedRead):
         self._names = {
             column.file_name: column.name for column in shape if column.is_compared_alike
         }
-        self._listings: OrderedDict[Predicate, Any] = OrderedDict()
+        self._listings: OrderedDict[tuple[Predicate, frozenset[int] | None], Any] = OrderedDict()
         self._lock = threading.Lock()
 
     def rootPaths(self) -> Any:
@@ -59,25 +64,26 @@ class SnapshotFileIndex(PinnedRead):
         return self._bridge.seq([path(_uri(self._snapshot.scan.store.layout.table_path))])
 
     def partitionSchema(self) -> Any:
-        """Return the mask as the only partition column, if there are masks."""
-        schema = MASK_SCHEMA if self._masked else type(MASK_SCHEMA)()
-        return self._bridge.java_schema(schema)
+        """Return the columns of the partition and the mask, if there are masks."""
+        return self._bridge.java_schema(self._partition_schema)
 
     def listFiles(self, partition_filters: Any, data_filters: Any) -> Any:
         """Return the files that may hold rows for the filters, as ``Seq[PartitionDirectory]``."""
-        del partition_filters  # none can be made: the mask is no column of the query
-        predicate = all_of(
-            to_predicate(source_filters(self._bridge, data_filters), self._names),
-            padded_predicate(data_filters, self._names),
-        )
+        predicate = self._predicate(data_filters)
+        rows = None
+        if not partition_filters.isEmpty():
+            rows = self._rows.listing.matching(partition_filters)
+            if not isinstance(predicate, AlwaysTrue):  # manifests of other partitions stay unread
+                predicate = all_of(self._predicate(partition_filters), predicate)
+        key = predicate, rows
         with self._lock:
-            if predicate in self._listings:
-                self._listings.move_to_end(predicate)
-                return self._listings[predicate]
-        listing, mask_bytes = self._list(predicate)
+            if key in self._listings:
+                self._listings.move_to_end(key)
+                return self._listings[key]
+        listing, mask_bytes = self._list(self._splits(predicate, rows))
         if mask_bytes <= _KEPT_MASK_BYTES:
             with self._lock:
-                self._listings[predicate] = listing
+                self._listings[key] = listing
                 while len(self._listings) > _KEPT_LISTINGS:
                     self._listings.popitem(last=False)
         return listing
@@ -107,6 +113,26 @@ class SnapshotFileIndex(PinnedRead):
         number = "no snapshot" if scan.snapshot is None else f"snapshot {scan.snapshot.id}"
         return f"Paimon({scan.definition.name}, {number})"
 
+    @property
+    def _partition_schema(self) -> st.StructType:
+        columns = list(partition_schema(self._snapshot.scan.schema))
+        return st.StructType([*columns, *MASK_SCHEMA] if self._masked else columns)
+
+    @functools.cached_property
+    def _rows(self) -> _Rows:
+        """The values of all partitions."""
+        splits = self._snapshot.plan.splits
+        schema = self._snapshot.scan.schema
+        texts = partition_texts(list(dict.fromkeys(split.partition for split in splits)), schema)
+        listing = Listing(self._bridge, partition_schema(schema), list(texts.values()))
+        return _Rows(listing, {partition: number for number, partition in enumerate(texts)})
+
+    def _predicate(self, filters: Any) -> Predicate:
+        return all_of(
+            to_predicate(source_filters(self._bridge, filters), self._names),
+            padded_predicate(filters, self._names),
+        )
+
     def _paths(self) -> list[str]:
         snapshot = self._snapshot
         return [
@@ -116,22 +142,35 @@ class SnapshotFileIndex(PinnedRead):
             if snapshot.has_shape(file, self._shape)
         ]
 
-    def _list(self, predicate: Predicate) -> tuple[Any, int]:
-        """Make the listing; returns it and how many bytes its masks have."""
+    def _splits(self, predicate: Predicate, rows: frozenset[int] | None) -> list[DataSplit]:
+        """Return the splits of partitions with these numbers, None: of all."""
         splits = self._snapshot.native_splits(self._shape, predicate)
-        whole = [split for split in splits if not has_masks(split)]
-        plain = [(split, file) for split in whole for file in self._own(split)]
-        masked: list[tuple[DataSplit, DataFileMeta, FileMask]] = []
+        if rows is None:
+            return splits
+        return [split for split in splits if self._rows.numbers[split.partition] in rows]
+
+    def _list(self, splits: Sequence[DataSplit]) -> tuple[Any, int]:
+        """Make the listing; returns it and how many bytes its masks have."""
+        numbers = self._rows.numbers
+        plain: dict[int, list[ListedFile]] = {}
+        for split in splits:
+            if not has_masks(split):
+                listed = plain.setdefault(numbers[split.partition], [])
+                listed.extend(self._listed(split, file) for file in self._own(split))
+        masked: list[Directory] = []
         for split, masks in self._with_masks(splits):
+            number = numbers[split.partition]
             for file, mask in zip(split.files, masks, strict=True):
                 if mask.is_empty or not self._snapshot.has_shape(file, self._shape):
                     continue
                 if mask.bits is None:
-                    plain.append((split, file))
+                    plain.setdefault(number, []).append(self._listed(split, file))
                 else:
-                    masked.append((split, file, mask))
-        mask_bytes = sum(mask.size_bytes for _, _, mask in masked)
-        return self._directories(plain, masked), mask_bytes
+                    masked.append(Directory(number, [self._listed(split, file)], mask.bits))
+        mask_bytes = sum(len(one.mask or b"") for one in masked)
+        whole = [Directory(number, files) for number, files in plain.items() if files]
+        listing = self._rows.listing
+        return listing.directories([*masked, *whole], has_mask_column=self._masked), mask_bytes
 
     def _own(self, split: DataSplit) -> list[DataFileMeta]:
         return [file for file in split.files if self._snapshot.has_shape(file, self._shape)]
@@ -155,22 +194,6 @@ class SnapshotFileIndex(PinnedRead):
             for split, source, found in zip(overlapping, chosen, masks, strict=True)
         ]
 
-    def _directories(
-        self,
-        plain: Sequence[tuple[DataSplit, DataFileMeta]],
-        masked: Sequence[tuple[DataSplit, DataFileMeta, FileMask]],
-    ) -> Any:
-        bridge = self._bridge
-        directories = bridge.list([])
-        if masked:
-            files = [self._listed(split, file) for split, file, _ in masked]
-            masks = [mask.bits for _, _, mask in masked if mask.bits is not None]
-            directories.addAll(masked_directories(bridge, files, masks))
-        if plain:
-            files = [self._listed(split, file) for split, file in plain]
-            directories.add(plain_directory(bridge, files, has_mask_column=self._masked))
-        return bridge.jvm.scala.jdk.javaapi.CollectionConverters.asScala(directories).toSeq()
-
     def _listed(self, split: DataSplit, file: DataFileMeta) -> ListedFile:
         path = self._snapshot.path(split, file)
         # A link that leads out is refused here: Spark would follow it. That a file is missing Spark
@@ -178,6 +201,15 @@ class SnapshotFileIndex(PinnedRead):
         with contextlib.suppress(FileNotFoundError):
             self._snapshot.scan.store.file_io.size_bytes(path)
         return ListedFile(_uri(path), file.file_size_bytes, file.creation_time_millis or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Values of partition columns, and which of them a partition has."""
+
+    listing: Listing
+    numbers: Mapping[bytes, int]
+    """By the partition's serialised row."""
 
 
 def _masks_for(split: DataSplit, source: DataSplit, masks: SplitMasks) -> SplitMasks:

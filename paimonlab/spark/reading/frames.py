@@ -14,7 +14,7 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.arrow_scan import arrow_frame
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
-from paimonlab.spark.reading.masks import MASK_SCHEMA, is_winner
+from paimonlab.spark.reading.masks import is_winner
 from paimonlab.spark.reading.relation_schema import scan_field
 from paimonlab.spark.reading.scan import Abilities, SnapshotScan
 from paimonlab.spark.values.casts import Conversion
@@ -95,10 +95,11 @@ def _native_frame(
     bridge: Bridge, snapshot: SnapshotScan, shape: FileShape, places: Sequence[Column]
 ) -> DataFrame:
     masked = snapshot.needs_masks(shape)
+    index = SnapshotFileIndex(bridge, snapshot, shape)
     relation = bridge.java_class(_RELATION)(
-        SnapshotFileIndex(bridge, snapshot, shape),
-        bridge.java_schema(MASK_SCHEMA if masked else st.StructType()),
-        bridge.java_schema(_file_schema(shape)),
+        index,
+        index.partitionSchema(),
+        bridge.java_schema(_file_schema(shape, snapshot.scan.schema.partition_keys)),
         bridge.none(),
         bridge.java_class(_PARQUET_FORMAT)(),
         bridge.scala_map(_SCAN_OPTIONS),
@@ -107,22 +108,25 @@ def _native_frame(
     frame = DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark)
     if masked:
         frame = frame.where(is_winner(bridge))
-    return frame.select(*map(_read_column, shape), *places)
+    keys = snapshot.scan.schema.partition_keys
+    return frame.select(*(_read_column(column, keys) for column in shape), *places)
 
 
-def _file_schema(shape: FileShape) -> st.StructType:
+def _file_schema(shape: FileShape, partition_keys: Sequence[str]) -> st.StructType:
     return st.StructType(
         [
             scan_field(
                 column.file_name, with_nullable(column.file_type, nullable=True), column.type
             )
             for column in shape
-            if column.conversion is not None
+            if column.conversion is not None and column.name not in partition_keys
         ]
     )
 
 
-def _read_column(column: ShapeColumn) -> Column:
+def _read_column(column: ShapeColumn, partition_keys: Sequence[str]) -> Column:
+    if column.name in partition_keys:
+        return functions.col(quoted(column.name))
     if column.conversion is Conversion.NONE:
         return functions.col(quoted(column.file_name)).alias(column.name)
     target = to_spark(column.type, column=column.name, plain=True)

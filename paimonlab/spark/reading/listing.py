@@ -1,8 +1,11 @@
-"""Thousands of files and their masks as Spark's objects, in a handful of calls to the JVM.
+"""Thousands of files, their partitions and masks as Spark's objects, in a handful of calls.
 
-A call costs a tenth of a millisecond, a file of its own would take eight. So the parts go over
-as JSON, and are put together there by a composition of method handles: no code of ours runs in
-the JVM, only Spark's own constructors.
+A call to the JVM costs a tenth of a millisecond, a file of its own would take eight. So the parts
+go over as JSON, and a small class puts them together there. It also tests filters on partition
+columns, which Spark never tests again on rows: with Spark's own expressions, so that whatever
+Spark hands over means what it means in Spark.
+
+Source: apache/spark@v4.3.0 ``FileIndex``, ``PartitioningAwareFileIndex.prunePartitions``.
 """
 
 from __future__ import annotations
@@ -11,15 +14,133 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.jvm.compiled import java_constructor, new
 
-_DIRECTORY = "org.apache.spark.sql.execution.datasources.PartitionDirectory"
-_ROW = "org.apache.spark.sql.catalyst.InternalRow"
-_VALUES = "org.apache.spark.sql.catalyst.expressions.GenericInternalRow"
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from paimonlab.spark.jvm.bridge import Bridge
+
 _FILE_STATUS = "org.apache.hadoop.fs.FileStatus"
 _BLOCK_BYTES = 128 << 20
+_LISTING = "org.paimonlab.spark.Listing"
+_SOURCE = """
+package org.paimonlab.spark;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.And;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.BasePredicate;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.Predicate;
+import org.apache.spark.sql.execution.datasources.PartitionDirectory;
+import org.apache.spark.sql.types.BinaryType;
+import org.apache.spark.sql.types.BooleanType;
+import org.apache.spark.sql.types.ByteType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.ShortType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Function1;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractPartialFunction;
+
+public final class Listing {
+  private final StructType schema;
+  private final Object[][] rows;
+
+  public Listing(String[][] texts, StructType schema) {
+    this.schema = schema;
+    this.rows = new Object[texts.length][];
+    for (int i = 0; i < texts.length; i++) {
+      Object[] row = new Object[texts[i].length];
+      for (int k = 0; k < row.length; k++) {
+        String text = texts[i][k];
+        row[k] = text == null ? null : value(text, schema.apply(k).dataType());
+      }
+      this.rows[i] = row;
+    }
+  }
+
+  private static Object value(String text, DataType type) {
+    if (type instanceof StringType) return UTF8String.fromString(text);
+    if (type instanceof BooleanType) return Boolean.valueOf(text);
+    if (type instanceof ByteType) return Byte.valueOf(text);
+    if (type instanceof ShortType) return Short.valueOf(text);
+    if (type instanceof IntegerType || type instanceof DateType) return Integer.valueOf(text);
+    if (type instanceof FloatType) return Float.valueOf(text);
+    if (type instanceof DoubleType) return Double.valueOf(text);
+    if (type instanceof BinaryType) return Base64.getDecoder().decode(text);
+    if (type instanceof DecimalType) {
+      DecimalType decimal = (DecimalType) type;
+      return Decimal.apply(new BigDecimal(text), decimal.precision(), decimal.scale());
+    }
+    return Long.valueOf(text);
+  }
+
+  /** Says which rows filters keep, as text of ones and zeros. */
+  public String matching(Seq filters) {
+    Expression all = null;
+    for (int i = 0; i < filters.size(); i++) {
+      Expression filter = (Expression) filters.apply(i);
+      all = all == null ? filter : new And(all, filter);
+    }
+    Expression bound = (Expression) all.transform(new Binding(this.schema));
+    BasePredicate predicate = Predicate.createInterpreted(bound);
+    predicate.initialize(0);
+    StringBuilder kept = new StringBuilder();
+    for (int i = 0; i < this.rows.length; i++) {
+      kept.append(predicate.eval(new GenericInternalRow(this.rows[i])) ? '1' : '0');
+    }
+    return kept.toString();
+  }
+
+  /** Makes a directory of files each: the number of its row, its files, its mask or null. */
+  public Seq directories(int[] numbers, FileStatus[][] files, byte[][] masks, boolean masked) {
+    ArrayList made = new ArrayList();
+    for (int i = 0; i < numbers.length; i++) {
+      Object[] values = this.rows[numbers[i]];
+      if (masked) {
+        values = Arrays.copyOf(values, values.length + 1);
+        values[values.length - 1] = masks[i];
+      }
+      made.add(PartitionDirectory.apply(new GenericInternalRow(values), files[i]));
+    }
+    return CollectionConverters.asScala(made).toSeq();
+  }
+
+  public static final class Binding extends AbstractPartialFunction {
+    private final StructType schema;
+
+    public Binding(StructType schema) { this.schema = schema; }
+
+    public boolean isDefinedAt(Object one) { return one instanceof AttributeReference; }
+
+    public Object applyOrElse(Object one, Function1 otherwise) {
+      if (!this.isDefinedAt(one)) return otherwise.apply(one);
+      AttributeReference column = (AttributeReference) one;
+      return new BoundReference(this.schema.fieldIndex(column.name()), column.dataType(), true);
+    }
+  }
+}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,57 +163,51 @@ class ListedFile:
         }
 
 
-def plain_directory(bridge: Bridge, files: Sequence[ListedFile], *, has_mask_column: bool) -> Any:
-    """Make the ``PartitionDirectory`` of files without masks."""
-    values = bridge.array("java.lang.Object", [None] if has_mask_column else [])
-    row = bridge.java_class(_VALUES)(values)
-    described = json.dumps([file.fields for file in files])
-    statuses = bridge.from_json(f"[L{_FILE_STATUS};", described)
-    return bridge.java_class(_DIRECTORY).apply(row, statuses)
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """Files that have the same values of partition columns."""
+
+    row: int
+    """Number of their `Listing` row."""
+    files: Sequence[ListedFile]
+    mask: bytes | None = None
+    """None: all rows of all files count."""
 
 
-def masked_directories(bridge: Bridge, files: Sequence[ListedFile], masks: Sequence[bytes]) -> Any:
-    """Make a ``java.util.List`` with a ``PartitionDirectory`` of each file and its mask."""
-    described = json.dumps([[file.fields] for file in files])
-    statuses = bridge.from_json(f"[[L{_FILE_STATUS};", described)
-    encoded = json.dumps([base64.b64encode(mask).decode() for mask in masks])
-    bits = bridge.from_json("[[B", encoded)
-    make = _directory_of(bridge, bits, statuses)
-    numbers = bridge.jvm.java.util.stream.IntStream.range(0, len(files))
-    return numbers.mapToObj(make).toList()
+class Listing:
+    """The values of partition columns that a scan has, in the JVM.
 
+    Parameters
+    ----------
+    bridge
+        The session.
+    schema
+        The partition columns, without that of the mask.
+    rows
+        Their values, as `java_texts` writes them.
+    """
 
-def _directory_of(bridge: Bridge, masks: Any, statuses: Any) -> Any:
-    """Compose ``i -> PartitionDirectory(GenericInternalRow([masks[i]]), statuses[i])``."""
-    invoke = bridge.jvm.java.lang.invoke
-    handles, method_type = invoke.MethodHandles, invoke.MethodType
-    number = bridge.jvm.java.lang.Integer.TYPE
-    object_class = _class(bridge, "java.lang.Object")
-    objects = _class(bridge, "[Ljava.lang.Object;")
-    row_class, directory = _class(bridge, _ROW), _class(bridge, _DIRECTORY)
-    nothing = bridge.jvm.java.lang.Void.TYPE
-    look_up = handles.publicLookup()
+    def __init__(
+        self, bridge: Bridge, schema: StructType, rows: Sequence[Sequence[str | None]]
+    ) -> None:
+        self._bridge = bridge
+        made = java_constructor(bridge, _SOURCE, _LISTING)
+        texts = bridge.from_json("[[Ljava.lang.String;", json.dumps(rows))
+        self._java = new(bridge, made, texts, bridge.java_schema(schema))
 
-    row = look_up.findConstructor(
-        _class(bridge, _VALUES), method_type.methodType(nothing, objects)
-    ).asCollector(objects, 1)
-    mask_at = handles.arrayElementGetter(masks.getClass()).bindTo(masks)
-    mask_at = mask_at.asType(method_type.methodType(object_class, number))
-    row_at = handles.filterReturnValue(mask_at, row)
-    row_at = row_at.asType(method_type.methodType(row_class, number))
-    files_at = handles.arrayElementGetter(statuses.getClass()).bindTo(statuses)
+    def matching(self, filters: Any) -> frozenset[int]:
+        """Return the numbers of the rows that a Scala ``Seq`` of Catalyst expressions keeps."""
+        kept = self._java.matching(filters)
+        return frozenset(number for number, is_kept in enumerate(kept) if is_kept == "1")
 
-    parameters = bridge.array("java.lang.Class", [row_class, statuses.getClass().componentType()])
-    make = look_up.findStatic(directory, "apply", method_type.methodType(directory, parameters))
-    readers = bridge.array("java.lang.invoke.MethodHandle", [row_at, files_at])
-    make = handles.filterArguments(make, 0, readers)
-    twice = bridge.gateway.new_array(bridge.jvm.int, 2)  # both take the same number
-    make = handles.permuteArguments(make, method_type.methodType(directory, number), twice)
-    function = _class(bridge, "java.util.function.IntFunction")
-    return invoke.MethodHandleProxies.asInterfaceInstance(function, make)
-
-
-def _class(bridge: Bridge, name: str) -> Any:
-    # By Spark's loader: these are its classes.
-    loader = bridge.session.getClass().getClassLoader()
-    return bridge.jvm.java.lang.Class.forName(name, True, loader)  # noqa: FBT003
+    def directories(self, directories: Sequence[Directory], *, has_mask_column: bool) -> Any:
+        """Make a ``Seq[PartitionDirectory]``."""
+        bridge = self._bridge
+        numbers = bridge.from_json("[I", json.dumps([one.row for one in directories]))
+        described = json.dumps([[file.fields for file in one.files] for one in directories])
+        statuses = bridge.from_json(f"[[L{_FILE_STATUS};", described)
+        encoded = [
+            None if one.mask is None else base64.b64encode(one.mask).decode() for one in directories
+        ]
+        masks = bridge.from_json("[[B", json.dumps(encoded if has_mask_column else []))
+        return self._java.directories(numbers, statuses, masks, has_mask_column)

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from paimonlab.catalog import Catalog
+from tests.spark.plans import files_read, physical_plan, read_schemas
+
+KEYS: dict[str, tuple[str, pa.DataType, list[Any]]] = {
+    "boolean": ("BOOLEAN", pa.bool_(), [True, False, None]),
+    "tinyint": ("TINYINT", pa.int8(), [1, -2, None]),
+    "smallint": ("SMALLINT", pa.int16(), [1, -300, None]),
+    "int": ("INT", pa.int32(), [1, -70_000, None]),
+    "bigint": ("BIGINT", pa.int64(), [1, -(2**40), None]),
+    "float": ("FLOAT", pa.float32(), [1.5, -0.1, None]),
+    "double": ("DOUBLE", pa.float64(), [1.5, float("inf"), 0.1, None]),
+    "string": ("STRING", pa.string(), ["a", 'b"\\ü', "x=1/y", None]),
+    "char": ("CHAR(3)", pa.string(), ["a", "abc", None]),
+    "binary": ("BYTES", pa.binary(), [b"a\x00", b"\xff", None]),
+    "date": ("DATE", pa.date32(), [date(2024, 2, 29), date(1969, 12, 31), None]),
+    "decimal": (
+        "DECIMAL(20, 2)",
+        pa.decimal128(20, 2),
+        [Decimal("1.50"), Decimal("-12345678901234567.89"), None],
+    ),
+    "timestamp": (
+        "TIMESTAMP(6)",
+        pa.timestamp("us"),
+        [datetime(2024, 7, 1, 12, 0, 0, 1), datetime(1960, 1, 1), None],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_filters_on_partitions_find_what_they_find_in_plain_rows(
+    catalog: Catalog, spark: SparkSession, kind: str
+) -> None:
+    declared, arrow, values = KEYS[kind]
+    table = catalog.create_table("db.t", {"p": declared, "v": "INT"}, partition_keys=["p"])
+    rows = pa.table(
+        {
+            "p": pa.array([value for value in values for _ in range(2)], arrow),
+            "v": pa.array(range(2 * len(values)), pa.int32()),
+        }
+    )
+    table.write(rows)
+    read = spark.table("paimon.db.t")
+    padded = "rpad(p, 3, ' ')" if kind == "char" else "p"
+    stored = table.scan().to_arrow()
+    plain = spark.createDataFrame(stored).selectExpr(f"{padded} AS p", "v")
+    plain.createOrReplaceTempView("plain")
+    conditions = [
+        "p IS NULL",
+        "p IS NOT NULL AND v > 1",
+        "p = (SELECT max(p) FROM plain)",
+        "p <=> NULL OR v = 0",
+        "hash(p) % 2 = 0",
+        "NOT (p IN (SELECT p FROM plain WHERE v < 2))",
+        "coalesce(cast(p AS STRING), 'none') <> cast(v AS STRING)",
+    ]
+
+    assert values_of(read) == values_of(plain)
+    for condition in conditions:
+        assert values_of(read.where(condition)) == values_of(plain.where(condition)), condition
+
+
+def values_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """Return the rows in the order of their second column."""
+    return sorted((tuple(row) for row in frame.collect()), key=lambda row: row[1])
+
+
+@pytest.fixture
+def sales(catalog: Catalog) -> Catalog:
+    """Return a catalog with db.sales: a file in each of 40 partitions."""
+    table = catalog.create_table(
+        "db.sales", {"p": "INT", "shop": "STRING", "v": "INT"}, partition_keys=["p", "shop"]
+    )
+    table.write(
+        pa.table(
+            {
+                "p": pa.array([i // 2 for i in range(40)], pa.int32()),
+                "shop": ["east" if i % 2 else "west" for i in range(40)],
+                "v": pa.array(range(40), pa.int32()),
+            }
+        )
+    )
+    return catalog
+
+
+@pytest.mark.parametrize(
+    ("condition", "files"),
+    [
+        ("p = 3", 2),
+        ("p % 10 = 3 AND shop LIKE '%st'", 4),
+        ("p IN (1, 2) AND shop = 'east'", 2),
+        ("upper(shop) = 'EAST'", 20),
+        ("p > 100", 0),
+    ],
+)
+def test_only_files_of_partitions_with_wanted_values_are_read(
+    sales: Catalog, spark: SparkSession, condition: str, files: int
+) -> None:
+    frame = spark.sql(f"SELECT v FROM paimon.db.sales WHERE {condition}")
+
+    assert files_read(frame) == files
+    assert read_schemas(physical_plan(frame)) in ([{"v"}], [])
+
+
+def test_a_join_reads_only_partitions_that_the_other_side_has(
+    sales: Catalog, spark: SparkSession
+) -> None:
+    catalog = sales
+    days = catalog.create_table("db.days", {"p": "INT", "name": "STRING"})
+    days.write(
+        pa.table({"p": pa.array(range(20), pa.int32()), "name": [f"day {i}" for i in range(20)]})
+    )
+
+    frame = spark.sql(
+        "SELECT s.v, d.name FROM paimon.db.sales s JOIN paimon.db.days d ON s.p = d.p "
+        "WHERE d.name IN ('day 3', 'day 11') ORDER BY v"
+    )
+
+    assert files_read(frame) == 4 + 1
+    assert "dynamicpruning" in physical_plan(frame)
+    assert [row.v for row in frame.collect()] == [6, 7, 22, 23]
