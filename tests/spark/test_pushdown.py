@@ -56,22 +56,24 @@ def test_a_filter_column_is_read_too_and_its_filter_is_pushed(
     assert "dt" not in pushed
 
 
-def test_count_reads_no_column(merged: Catalog, spark: SparkSession) -> None:
+def test_count_reads_no_file(merged: Catalog, spark: SparkSession) -> None:
     frame = spark.sql("SELECT count(*) FROM paimon.db.t")
 
-    assert read_schemas(physical_plan(frame)) == [set()]
+    assert read_schemas(physical_plan(frame)) == []
     assert frame.collect()[0][0] == 150
 
 
-def test_count_of_an_append_table_reads_no_column(catalog: Catalog, spark: SparkSession) -> None:
+def test_count_of_rows_with_a_condition_reads_its_column_only(
+    catalog: Catalog, spark: SparkSession
+) -> None:
     table = catalog.create_table("db.a", {"x": "INT", "y": "STRING"})
     table.write(pa.table({"x": pa.array([1, 2, 3], pa.int32()), "y": ["a", None, "c"]}))
-    frame = spark.sql("SELECT count(*) FROM paimon.db.a")
+    frame = spark.sql("SELECT count(*) FROM paimon.db.a WHERE x > 1")
 
     plan = physical_plan(frame)
-    assert read_schemas(plan) == [set()]
+    assert read_schemas(plan) == [{"x"}]
     assert "__paimon_winners" not in plan
-    assert frame.collect()[0][0] == 3
+    assert frame.collect()[0][0] == 2
 
 
 def test_spark_reads_the_files_itself_in_generated_code(

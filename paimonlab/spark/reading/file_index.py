@@ -29,8 +29,22 @@ from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, all_of
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _KEPT_LISTINGS = 2
+_KEPT_CHOICES = 16
 _KEPT_MASK_BYTES = 1 << 20
 """Listings with larger masks are created anew for each query, or the JVM would fill with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What part of a table a query is about."""
+
+    rows: frozenset[int] | None = None
+    """Numbers of partitions; None: all."""
+    limit: int | None = None
+    """Any files with so many rows are enough; None: all are needed."""
+
+
+_EVERYTHING = Choice()
 
 
 class SnapshotFileIndex(PinnedRead):
@@ -46,9 +60,16 @@ class SnapshotFileIndex(PinnedRead):
 
         implements = [_DATASOURCES + "FileIndex"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, snapshot: SnapshotScan, shape: FileShape) -> None:
+    def __init__(
+        self,
+        bridge: Bridge,
+        snapshot: SnapshotScan,
+        shape: FileShape,
+        choice: Choice = _EVERYTHING,
+    ) -> None:
         super().__init__(bridge, snapshot)
         self._shape = shape
+        self._choice = choice
         self._masked = snapshot.needs_masks(shape)
         definition, store = snapshot.scan.definition, snapshot.scan.store
         remember_folder(_uri(store.layout.table_path), definition.name)
@@ -56,6 +77,7 @@ class SnapshotFileIndex(PinnedRead):
             column.file_name: column.name for column in shape if column.is_compared_alike
         }
         self._listings: OrderedDict[tuple[Predicate, frozenset[int] | None], Any] = OrderedDict()
+        self._narrower: OrderedDict[Choice, SnapshotFileIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     def rootPaths(self) -> Any:
@@ -70,11 +92,10 @@ class SnapshotFileIndex(PinnedRead):
     def listFiles(self, partition_filters: Any, data_filters: Any) -> Any:
         """Return the files that may hold rows for the filters, as ``Seq[PartitionDirectory]``."""
         predicate = self._predicate(data_filters)
-        rows = None
-        if not partition_filters.isEmpty():
-            rows = self._rows.listing.matching(partition_filters)
-            if not isinstance(predicate, AlwaysTrue):  # manifests of other partitions stay unread
-                predicate = all_of(self._predicate(partition_filters), predicate)
+        rows = self._matching(partition_filters)
+        if rows is not None and not isinstance(predicate, AlwaysTrue):
+            # Manifests of other partitions stay unread.
+            predicate = all_of(self._predicate(partition_filters), predicate)
         key = predicate, rows
         with self._lock:
             if key in self._listings:
@@ -96,8 +117,11 @@ class SnapshotFileIndex(PinnedRead):
         """Do nothing: a snapshot does not change."""
 
     def sizeInBytes(self) -> int:
-        """Return the size of all files."""
-        return self._snapshot.size_bytes
+        """Return the size of all files, or of those of the partitions that a query is about."""
+        if self._choice == _EVERYTHING:
+            return self._snapshot.size_bytes
+        splits = self._splits(AlwaysTrue(), None)
+        return sum(file.file_size_bytes for split in splits for file in self._own(split))
 
     def isTimeTravel(self) -> bool:
         """Return False: what is read is chosen by the table that made this index."""
@@ -145,9 +169,83 @@ class SnapshotFileIndex(PinnedRead):
     def _splits(self, predicate: Predicate, rows: frozenset[int] | None) -> list[DataSplit]:
         """Return the splits of partitions with these numbers, None: of all."""
         splits = self._snapshot.native_splits(self._shape, predicate)
-        if rows is None:
-            return splits
-        return [split for split in splits if self._rows.numbers[split.partition] in rows]
+        kept = self._choice.rows if rows is None else rows
+        if kept is not None:
+            splits = [split for split in splits if self._rows.numbers[split.partition] in kept]
+        return splits if self._choice.limit is None else self._first(splits, self._choice.limit)
+
+    def _first(self, splits: Sequence[DataSplit], limit: int) -> list[DataSplit]:
+        """Return as few splits as have so many rows; those that cost nothing to count first."""
+        enough: list[DataSplit] = []
+        for split in sorted(splits, key=has_masks):
+            if limit <= 0:
+                break
+            if has_masks(split):
+                enough.append(split)
+                limit -= self._count_masked([split])
+                continue
+            names = set()
+            for file in self._own(split):
+                if limit > 0:
+                    names.add(file.file_name)
+                    limit -= file.row_count
+            enough.append(split.with_files(lambda file, names=names: file.file_name in names))
+        return enough
+
+    def _row_count(self, filters: Any) -> int:
+        """Count the rows of partitions that filters keep; reads keys of overlapping files only."""
+        splits = self._splits(AlwaysTrue(), self._matching(filters))
+        known = [split for split in splits if self._is_known(split)]
+        others = [split for split in splits if not self._is_known(split)]
+        return sum(self._least(split) for split in known) + self._count_masked(others)
+
+    def _is_known(self, split: DataSplit) -> bool:
+        """Say whether metadata tell how many rows of a split are in files of the shape."""
+        if not has_masks(split):
+            return True
+        of_one_shape = len(self._own(split)) == len(split.files)
+        return split.raw_convertible and split.has_known_deletions and of_one_shape
+
+    def _least(self, split: DataSplit) -> int:
+        if has_masks(split):
+            return split.least_row_count
+        return sum(file.row_count for file in self._own(split))
+
+    def _count_masked(self, splits: Sequence[DataSplit]) -> int:
+        return sum(
+            mask.count(file.row_count)
+            for split, masks in self._with_masks(splits)
+            for file, mask in zip(split.files, masks, strict=True)
+            if self._snapshot.has_shape(file, self._shape)
+        )
+
+    def _matching(self, filters: Any) -> frozenset[int] | None:
+        """Return the numbers of the partitions that filters keep; None: they are no filters."""
+        return None if filters.isEmpty() else self._rows.listing.matching(filters)
+
+    def _narrowed(self, filters: Any, limit: int | None) -> SnapshotFileIndex | None:
+        """Return an index of the files that filters on partitions, or a limit, need; None: this.
+
+        The same choice is the same object, so that Spark knows equal parts of a query.
+        """
+        rows = self._matching(filters)
+        if rows is not None and self._choice.rows is not None:
+            rows &= self._choice.rows
+        choice = Choice(
+            self._choice.rows if rows is None else rows,
+            self._choice.limit if limit is None else limit,
+        )
+        if choice == self._choice:
+            return None
+        with self._lock:
+            found = self._narrower.pop(choice, None)
+            if found is None:
+                found = SnapshotFileIndex(self._bridge, self._snapshot, self._shape, choice)
+                found.__dict__["_rows"] = self._rows
+            self._narrower[choice] = found
+            while len(self._narrower) > _KEPT_CHOICES:
+                self._narrower.popitem(last=False)
+        return found
 
     def _list(self, splits: Sequence[DataSplit]) -> tuple[Any, int]:
         """Make the listing; returns it and how many bytes its masks have."""

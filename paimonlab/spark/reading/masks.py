@@ -39,6 +39,12 @@ class FileMask:
     is_empty: bool = False
     """Whether no row wins."""
 
+    def count(self, rows: int) -> int:
+        """Count the winners of a file with so many rows."""
+        if self.is_empty:
+            return 0
+        return rows if self.bits is None else int.from_bytes(self.bits).bit_count()
+
     @property
     def size_bytes(self) -> int:
         """Bytes that keeping the mask costs, roughly."""

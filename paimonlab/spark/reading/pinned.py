@@ -24,6 +24,11 @@ class PinnedRead(Proxy):
         _reads[self.hashCode()] = self
 
 
+def read_of(code: int) -> PinnedRead | None:
+    """Return what reads a table, by its hash code."""
+    return _reads.get(code)
+
+
 def snapshots_read(bridge: Bridge, plan: Any, branch_path: str) -> frozenset[int]:
     """Return the ids of the snapshots of a table that a plan reads; 0: an empty table.
 

@@ -23,6 +23,7 @@ from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.reading.optimizing import optimize_reads
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
@@ -138,6 +139,7 @@ def connect(
     share_with_clones(bridge)
     rewrite_statements(bridge)
     read_statements(bridge)
+    optimize_reads(bridge)
     return active
 
 

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from paimonlab import AddColumn
+from paimonlab.catalog import Catalog
+from paimonlab.spark.reading.file_index import SnapshotFileIndex
+from paimonlab.table.table import Table
+from tests.spark.plans import files_read, physical_plan
+
+KINDS = ("append", "partitions", "keys", "vectors", "two shapes", "first-row")
+DAYS = 8
+
+
+def made(catalog: Catalog, kind: str) -> Table:
+    """Make db.t of a kind: a few commits whose rows overlap, so that some are no rows any more."""
+    options = {"write-only": "true"}
+    keys: list[str] = []
+    if kind in {"keys", "vectors", "first-row"}:
+        keys, options["bucket"] = ["id", "day"], "2"
+    if kind in {"vectors", "first-row"}:
+        options["write-only"] = "false"
+    if kind == "vectors":
+        options["deletion-vectors.enabled"] = "true"
+    if kind == "first-row":
+        options["merge-engine"] = "first-row"
+    partitions = [] if kind == "append" else ["day"]
+    table = catalog.create_table(
+        "db.t",
+        {"id": "INT", "day": "INT", "v": "INT"},
+        primary_keys=keys,
+        partition_keys=partitions,
+        options=options,
+    )
+    for number in range(3):
+        ids = range(number * 20, number * 20 + 40)
+        rows = {"id": ids, "day": [i % DAYS for i in ids], "v": [number] * 40}
+        if number == 2 and kind == "two shapes":
+            table = catalog.alter_table("db.t", AddColumn("w", "INT"))
+        table.write(pa.table({name: pa.array(rows[name], pa.int32()) for name in rows}))
+    if kind == "keys":
+        table.delete("v = 1 AND id < 30")
+    return table
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_counted_without_a_scan(catalog: Catalog, spark: SparkSession, kind: str) -> None:
+    rows = made(catalog, kind).scan().to_arrow()
+    days = rows.column("day").to_pylist()
+
+    for condition, expected in {
+        "TRUE": rows.num_rows,
+        "day IN (1, 5)": days.count(1) + days.count(5),
+        "day % 4 = 3": days.count(3) + days.count(7),
+        "day > 100": 0,
+    }.items():
+        frame = spark.sql(f"SELECT count(*) AS n, 2 * count(1) FROM paimon.db.t WHERE {condition}")
+        if kind != "append" or condition == "TRUE":
+            assert "Scan" not in physical_plan(frame).replace("Scan OneRowRelation", ""), condition
+        assert [tuple(row) for row in frame.collect()] == [(expected, 2 * expected)], condition
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(v) FROM paimon.db.t",
+        "SELECT count(DISTINCT day) FROM paimon.db.t",
+        "SELECT count(*) FILTER (WHERE v = 1) FROM paimon.db.t",
+        "SELECT count(*) FROM paimon.db.t WHERE v = 1",
+        "SELECT count(*) FROM paimon.db.t WHERE day = 1 OR v = 1",
+        "SELECT count(*) FROM paimon.db.t WHERE day = (SELECT max(day) FROM paimon.db.t)",
+        "SELECT count(*) FROM (SELECT DISTINCT day FROM paimon.db.t)",
+        "SELECT count(*) FROM (SELECT explode(array(id, v)) FROM paimon.db.t)",
+        "SELECT count(*) FROM (SELECT * FROM paimon.db.t LIMIT 7)",
+        "SELECT day, count(*) FROM paimon.db.t GROUP BY day ORDER BY day",
+        "SELECT count(*) FROM paimon.db.t HAVING count(*) > 1000000",
+        "SELECT (SELECT count(*) FROM paimon.db.t WHERE day = d) FROM VALUES (1), (99) AS x(d)",
+    ],
+)
+def test_other_counts_are_those_of_plain_rows(
+    catalog: Catalog, spark: SparkSession, query: str
+) -> None:
+    rows = made(catalog, "keys").scan().to_arrow()
+    spark.createDataFrame(rows).createOrReplaceTempView("plain_rows")
+
+    found = spark.sql(query).collect()
+
+    assert found == spark.sql(query.replace("paimon.db.t", "plain_rows")).collect()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_limit_reads_no_more_files_than_have_its_rows(
+    catalog: Catalog, spark: SparkSession, kind: str
+) -> None:
+    rows = made(catalog, kind).scan(columns=["id", "day", "v"]).to_arrow()
+    all_rows = {tuple(row.values()) for row in rows.to_pylist()}
+    whole = files_read(spark.sql("SELECT id, day, v FROM paimon.db.t"))
+
+    few = spark.sql("SELECT id, day, v FROM paimon.db.t LIMIT 3")
+    assert files_read(few) < whole
+    for limit in (0, 25, 1000):
+        found = spark.sql(f"SELECT id, day, v FROM paimon.db.t LIMIT {limit}").collect()
+        assert len(found) == min(limit, rows.num_rows)
+        assert {tuple(row) for row in found} <= all_rows
+    if kind != "append":
+        of_a_day = spark.sql("SELECT id, day, v FROM paimon.db.t WHERE day = 3 LIMIT 2").collect()
+        assert [row.day for row in of_a_day] == [3, 3]
+    top = spark.sql("SELECT id FROM paimon.db.t ORDER BY id DESC LIMIT 2").collect()
+    assert [row.id for row in top] == sorted(rows.column("id").to_pylist())[:-3:-1]
+
+
+def test_the_size_of_the_partitions_decides_what_is_broadcast(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    table = made(catalog, "partitions")
+    splits = [split.size_bytes for split in table.scan(where="day = 3").plan().splits]
+    frame = spark.sql("SELECT * FROM paimon.db.t WHERE day = 3")
+    stats = frame._jdf.queryExecution().optimizedPlan().collectLeaves().apply(0).stats()
+
+    assert int(stats.sizeInBytes()) == sum(splits)
+
+
+def test_equal_parts_of_a_query_are_one_object(catalog: Catalog, spark: SparkSession) -> None:
+    made(catalog, "partitions")
+    part = "SELECT id, count(*) AS n FROM paimon.db.t WHERE day = 3 GROUP BY id"
+    frame = spark.sql(f"{part} UNION ALL {part}")
+    frame.collect()
+
+    assert "ReusedExchange" in physical_plan(frame)
+
+
+def test_nothing_is_asked_about_tables_of_others(
+    catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*_: object) -> None:
+        raise AssertionError("no table of ours")
+
+    monkeypatch.setattr(SnapshotFileIndex, "_narrowed", forbidden)
+    monkeypatch.setattr(SnapshotFileIndex, "_row_count", forbidden)
+
+    assert spark.range(5).where("id > 1").count() == 3
