@@ -184,12 +184,12 @@ class SnapshotFileIndex(PinnedRead):
                 enough.append(split)
                 limit -= self._count_masked([split])
                 continue
-            names = set()
+            files: list[DataFileMeta] = []
             for file in self._own(split):
                 if limit > 0:
-                    names.add(file.file_name)
+                    files.append(file)
                     limit -= file.row_count
-            enough.append(split.with_files(lambda file, names=names: file.file_name in names))
+            enough.append(split.with_files(files.__contains__))
         return enough
 
     def _row_count(self, filters: Any) -> int:

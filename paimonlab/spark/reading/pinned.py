@@ -23,6 +23,14 @@ class PinnedRead(Proxy):
         self._snapshot = snapshot
         _reads[self.hashCode()] = self
 
+    def equals(self, other: object) -> bool:
+        """Say whether Spark holds the same read: it has a proxy of its own for each mention."""
+        if other is self or not hasattr(other, "getClass"):
+            return other is self
+        proxies = self._bridge.jvm.java.lang.reflect.Proxy
+        is_proxy = bool(proxies.isProxyClass(other.getClass()))
+        return is_proxy and hasattr(other, "hashCode") and _reads.get(other.hashCode()) is self
+
 
 def read_of(code: int) -> PinnedRead | None:
     """Return what reads a table, by its hash code."""
