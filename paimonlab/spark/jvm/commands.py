@@ -1,26 +1,22 @@
 """Commands of Spark that Python runs.
 
-A command is an abstract class of Spark, which a dynamic proxy cannot extend. It is compiled in
-the JVM by Janino, the compiler that Spark itself has for generated code, and holds nothing but a
-call of Python.
+A command is an abstract class of Spark, which a dynamic proxy cannot extend. It is compiled
+(`paimonlab.spark.jvm.compiled`) and holds nothing but a call of Python.
 
 Source: apache/spark@v4.2.0 and v4.3.0, ``RunnableCommand``, ``TreeNode.otherCopyArgs``.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.compiled import new
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-PACKAGE = "org.paimonlab.spark"
-"""Of the classes that are compiled."""
 _COMMAND = """
 package org.paimonlab.spark;
 
@@ -73,42 +69,8 @@ public final class Command extends SetCommand {
 }
 """
 
-_lock = Lock()
-_compiled: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
-"""Class loaders of each Spark application, by the source that they were compiled of."""
-
 Row = Sequence[str | int | bool | None]
 """One row of what a command answers; whole numbers are BIGINT."""
-
-
-def constructor(bridge: Bridge, source: str, name: str) -> Any:
-    """Compile Java source, once for each Spark application, and return a class's constructor.
-
-    Parameters
-    ----------
-    bridge
-        The session.
-    source
-        Of a file in `PACKAGE`.
-    name
-        Of the class, as ``Outer$Inner`` if it is inside of another one.
-
-    Returns
-    -------
-    Java object
-        A ``java.lang.reflect.Constructor``.
-    """
-    context = bridge.spark.sparkContext
-    with _lock:
-        loaders = _compiled.setdefault(context, {})
-        if source not in loaders:
-            compiler = bridge.java_class("org.codehaus.janino.SimpleCompiler")()
-            thread = bridge.jvm.java.lang.Thread.currentThread()
-            compiler.setParentClassLoader(thread.getContextClassLoader())
-            compiler.cook(source)
-            loaders[source] = compiler.getClassLoader()
-        (first, *_) = loaders[source].loadClass(f"{PACKAGE}.{name}").getConstructors()
-        return first
 
 
 def command(
@@ -129,8 +91,7 @@ def command(
     """
     utilities = bridge.java_class("org.apache.spark.sql.catalyst.types.DataTypeUtils")
     attributes = utilities.toAttributes(bridge.java_schema(columns))
-    arguments = bridge.list([_Work(bridge, run), text, attributes])
-    return constructor(bridge, _COMMAND, "Command").newInstance(arguments.toArray())
+    return new(bridge, _COMMAND, "Command", _Work(bridge, run), text, attributes)
 
 
 class _Work(Proxy):

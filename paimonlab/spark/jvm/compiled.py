@@ -13,6 +13,8 @@ from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge
 
+PACKAGE = "org.paimonlab.spark"
+"""Of the classes that are compiled."""
 _JAVA_8 = 8
 """Calls of static methods of interfaces need it."""
 _lock = Lock()
@@ -20,7 +22,7 @@ _loaders: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictio
 """Class loaders of each Spark application, by what they were compiled from."""
 
 
-def java_constructor(bridge: Bridge, source: str, name: str) -> Any:
+def constructor(bridge: Bridge, source: str, name: str) -> Any:
     """Return the first constructor of a class; its source is compiled once for an application.
 
     Parameters
@@ -28,9 +30,14 @@ def java_constructor(bridge: Bridge, source: str, name: str) -> Any:
     bridge
         The session.
     source
-        A Java compilation unit, without generics.
+        A Java compilation unit in `PACKAGE`, without generics.
     name
-        Full name of the class.
+        Of the class, as ``Outer$Inner`` if it is inside of another one.
+
+    Returns
+    -------
+    Java object
+        A ``java.lang.reflect.Constructor``.
     """
     with _lock:
         loaders = _loaders.setdefault(bridge.spark.sparkContext, {})
@@ -41,9 +48,10 @@ def java_constructor(bridge: Bridge, source: str, name: str) -> Any:
             compiler.setTargetVersion(_JAVA_8)
             compiler.cook(source)
             loaders[source] = compiler.getClassLoader()
-        return loaders[source].loadClass(name).getConstructors()[0]
+        (first, *_) = loaders[source].loadClass(f"{PACKAGE}.{name}").getConstructors()
+        return first
 
 
-def new(bridge: Bridge, constructor: Any, *arguments: Any) -> Any:
-    """Make an object with a constructor of `java_constructor`."""
-    return constructor.newInstance(bridge.list(arguments).toArray())
+def new(bridge: Bridge, source: str, name: str, *arguments: Any) -> Any:
+    """Make an object of a class that `constructor` finds."""
+    return constructor(bridge, source, name).newInstance(bridge.list(arguments).toArray())

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.spark.jvm.compiled import java_constructor, new
+from paimonlab.spark.jvm.compiled import new
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _FILE_STATUS = "org.apache.hadoop.fs.FileStatus"
 _BLOCK_BYTES = 128 << 20
-_LISTING = "org.paimonlab.spark.Listing"
 _SOURCE = """
 package org.paimonlab.spark;
 
@@ -191,9 +190,8 @@ class Listing:
         self, bridge: Bridge, schema: StructType, rows: Sequence[Sequence[str | None]]
     ) -> None:
         self._bridge = bridge
-        made = java_constructor(bridge, _SOURCE, _LISTING)
         texts = bridge.from_json("[[Ljava.lang.String;", json.dumps(rows))
-        self._java = new(bridge, made, texts, bridge.java_schema(schema))
+        self._java = new(bridge, _SOURCE, "Listing", texts, bridge.java_schema(schema))
 
     def matching(self, filters: Any) -> frozenset[int]:
         """Return the numbers of the rows that a Scala ``Seq`` of Catalyst expressions keeps."""

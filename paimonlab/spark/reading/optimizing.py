@@ -14,12 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
-from paimonlab.spark.jvm.compiled import java_constructor, new
+from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spark.reading.pinned import read_of
 
-_RULE = "org.paimonlab.spark.Choosing"
+_RULE = "Choosing"
 _SOURCE = """
 package org.paimonlab.spark;
 
@@ -297,7 +297,7 @@ def optimize_reads(bridge: Bridge) -> None:
     present = extensions.buildPreCBORules(bridge.session)
     if any(_RULE in present.apply(place).ruleName() for place in range(present.size())):
         return
-    rule = new(bridge, java_constructor(bridge, _SOURCE, _RULE), _Answers(bridge), MASK_COLUMN)
+    rule = new(bridge, _SOURCE, _RULE, _Answers(bridge), MASK_COLUMN)
     extensions.injectPreCBORule(SameRule(bridge, rule))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
-from paimonlab.spark.jvm.commands import constructor
+from paimonlab.spark.jvm.compiled import constructor
 
 _SOURCE = """
 package org.paimonlab.spark;

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
-from paimonlab.spark.jvm.commands import constructor
+from paimonlab.spark.jvm.compiled import constructor
 from paimonlab.spark.statements.dispatch import plan_of, replaced
 
 _SOURCE = """
