@@ -81,6 +81,48 @@ def test_the_first_verb_loads_neither_pandas_nor_polars(verb: str, warehouse: st
     assert done.returncode == 0, done.stderr
 
 
+WRITE = """
+import numpy as np
+import pyarrow as pa
+from paimonlab.arrow_values import arrow_array
+
+columns = {"id": "BIGINT NOT NULL", "part": "INT NOT NULL", "s": "STRING NOT NULL", "v": "DOUBLE"}
+table = catalog.create_table("db." + sys.argv[2], columns, **eval(sys.argv[3]))
+ids = np.arange(3000) % 2999
+texts = arrow_array([str(number) for number in ids.tolist()], pa.string())
+arrays = [arrow_array(ids), arrow_array((ids % 3).astype("int32")), texts, arrow_array(ids * 1.5)]
+for _ in range(2):
+    table.write(pa.Table.from_arrays(arrays, names=list(columns)))
+"""
+_SUM = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
+_LOOKUP = {"changelog-producer": "lookup"}
+DEFINITIONS: dict[str, dict[str, object]] = {
+    "append": {},
+    "partitions": {"partition_keys": ["part"]},
+    "append_buckets": {"options": {"bucket": "2", "bucket-key": "s"}},
+    "one_bucket": {"primary_keys": ["id"], "options": {"bucket": "1"}},
+    "buckets_by_text": {"primary_keys": ["id", "s"], "options": {"bucket": "4"}},
+    "dynamic": {"primary_keys": ["id"]},
+    "across_partitions": {"primary_keys": ["id"], "partition_keys": ["part"]},
+    "postponed": {"primary_keys": ["id"], "options": {"bucket": "-2"}},
+    "sums": {"primary_keys": ["id"], "options": {"bucket": "1", **_SUM}},
+    "lookups": {"primary_keys": ["id"], "options": {"bucket": "1", **_LOOKUP}},
+}
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_the_first_write_loads_neither_pandas_nor_polars(name: str, warehouse: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", VERB.format(WRITE), warehouse, name, repr(DEFINITIONS[name])],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     "module", ["pyarrow.orc", "fastavro.repository.base", "importlib.resources"]
 )

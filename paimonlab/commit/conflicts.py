@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.errors import FilesConflictError
 from paimonlab.scan.entries import codes, concat, group_codes, identities
 from paimonlab.scan.key_ranges import first_overlap
@@ -120,7 +120,9 @@ def check_total_buckets(files: pa.Table, base: Base) -> None:
         wrong bucket.
     """
     # Files of a postponed bucket wait beside those of real buckets.
-    files = files.filter(pc.not_equal(files["total_buckets"], POSTPONE_BUCKET))
+    files = files.filter(
+        pc.not_equal(files["total_buckets"], arrow_scalar(POSTPONE_BUCKET, pa.int32()))
+    )
     if not files.num_rows:
         return
     partition = codes(files["partition"])

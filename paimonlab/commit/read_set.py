@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.errors import FilesConflictError
 from paimonlab.scan.file_totals import distinct
 from paimonlab.spec.buckets.key import BucketKey
@@ -157,7 +157,7 @@ def check_schema_unchanged(
     FilesConflictError
         If not: columns added since would lose their values.
     """
-    if pc.any(pc.not_equal(added["schema_id"], schema_id)).as_py():
+    if pc.any(pc.not_equal(added["schema_id"], arrow_scalar(schema_id))).as_py():
         problem = (
             f"its rows were read at snapshot {reads.snapshot_id}, and the schema was changed to "
             f"{schema_id} since. {_REDO}"

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.groups import Mask, Positions
 from paimonlab.merge.order import as_numpy, one_array
@@ -162,5 +162,5 @@ def differing(left: pa.Table, right: pa.Table, columns: Sequence[DataField]) -> 
 
 def as_mask(values: pa.Array | pa.ChunkedArray) -> Mask:
     """Return booleans without nulls as numpy has them."""
-    mask: Mask = one_array(values).to_numpy(zero_copy_only=False)
+    mask: Mask = numpy_values(one_array(values), zero_copy_only=False)
     return mask

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.record_expiry import RecordExpiry
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, file_columns
@@ -230,7 +230,7 @@ class OlderFiles:
     def _together(self, parts: Sequence[OlderRows]) -> OlderRows:
         rows = None
         if self.with_rows:
-            nothing = arrow_schema(self.fields).empty_table()
+            nothing = empty_table(arrow_schema(self.fields))
             rows = pa.concat_tables([nothing, *(part.rows for part in parts)])
         return OlderRows(
             np.concatenate([np.empty(0, np.int64), *(part.keys for part in parts)]),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array, numpy_values
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.merge.groups import Mask, Members
 from paimonlab.merge.order import decimal_words
 from paimonlab.merge.picking import flipped, float_ranks, with_values
@@ -86,7 +86,7 @@ def _numbers(column: pa.Array) -> Numbers:
     if pa.types.is_temporal(kind):
         column = column.view(pa.int64() if kind.bit_width == 64 else pa.int32())
     if column.null_count:
-        column = column.fill_null(False if pa.types.is_boolean(kind) else 0)
+        column = null_filled(column, False if pa.types.is_boolean(kind) else 0)
     numbers: Numbers = numpy_values(column, zero_copy_only=False)
     return numbers
 

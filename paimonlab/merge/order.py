@@ -196,7 +196,7 @@ def _numbers(array: pa.Array) -> npt.NDArray[Any] | None:
 
 
 def _filled(array: pa.Array, value: float) -> pa.Array:
-    return array.fill_null(value) if array.null_count else array
+    return null_filled(array, value)
 
 
 def _float_bits(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

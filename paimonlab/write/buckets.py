@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import DataError
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.bucket import bucket_ids
@@ -161,9 +161,9 @@ def _distinct(
     for column in columns:
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         encoded = pc.dictionary_encode(array, null_encoding="encode")
-        indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        indices = numpy_values(encoded.indices).astype(np.int64)
         combined = codes * max(len(encoded.dictionary), 1) + indices
-        codes = pc.dictionary_encode(arrow_array(combined)).indices.to_numpy().astype(np.int64)
+        codes = numpy_values(pc.dictionary_encode(arrow_array(combined)).indices).astype(np.int64)
     # Codes are numbered in order of appearance: each new one is larger than all before.
     highest = np.maximum.accumulate(codes)
     firsts = np.flatnonzero(np.concatenate([[True], highest[1:] != highest[:-1]]))

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.commit_message import CommitMessage
@@ -90,7 +91,7 @@ def new_values(data: Any, schema: TableSchema, *, table: str) -> NewValues:
         first_row = sum(rows.num_rows for rows in aligned)
         aligned.append(align(batch, wanted, table=table, first_row=first_row))
     values = pa.Table.from_batches(aligned) if aligned else wanted.arrow_schema.empty_table()
-    in_order = values.select(list(wanted.field_names)).combine_chunks().take(pa.array(order))
+    in_order = values.select(list(wanted.field_names)).combine_chunks().take(arrow_array(order))
     return NewValues(ordered, in_order.combine_chunks())
 
 
@@ -180,7 +181,7 @@ def patched(
 def _patched(batch: pa.RecordBatch, new: NewValues, first: int) -> pa.RecordBatch:
     source = np.arange(batch.num_rows, dtype=np.int64)
     source[new.row_ids - first] = batch.num_rows + np.arange(len(new.row_ids))
-    indices = pa.array(source)
+    indices = arrow_array(source)
     for name in new.columns:
         position = batch.schema.get_field_index(name)
         both = pa.chunked_array([batch.column(position), *new.values[name].chunks])

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spec.binary_row.rows import decode, encode
 from paimonlab.spec.row_kind import RowKind
@@ -92,7 +93,7 @@ class KeyRouter:
         self._is_loaded = False
         self._partitions: dict[bytes, int] = {}
         self._counts: defaultdict[int, dict[int, int]] = defaultdict(dict)
-        self._keys = pa.array([], pa.large_binary())
+        self._keys = arrow_array([], pa.large_binary())
         self._partition_of: Ints = np.zeros(0, np.int64)
         self._bucket_of: Ints = np.zeros(0, np.int64)
 
@@ -108,9 +109,9 @@ class KeyRouter:
         partition = np.array([self._number(one) for one in partitions], np.int64)[codes]
         keys = self._encoded(rows)
         distinct = pc.dictionary_encode(keys)
-        key = distinct.indices.to_numpy().astype(np.int64)
+        key = numpy_values(distinct.indices).astype(np.int64)
         indices = pc.index_in(distinct.dictionary, self._keys)
-        known = indices.fill_null(_NOWHERE).to_numpy().astype(np.int64)
+        known = numpy_values(null_filled(indices, _NOWHERE)).astype(np.int64)
         is_known = known >= 0
         old_partition = np.where(is_known, _at(self._partition_of, known), _NOWHERE)
         old_bucket = np.where(is_known, _at(self._bucket_of, known), _NOWHERE)
@@ -240,16 +241,16 @@ class KeyRouter:
         self._partition_of[known[is_known]] = routed.last_partition[is_known]
         self._bucket_of[known[is_known]] = routed.last_bucket[is_known]
         is_new = ~is_known
-        self._keys = pa.concat_arrays([self._keys, keys.filter(pa.array(is_new))])
+        self._keys = pa.concat_arrays([self._keys, keys.filter(arrow_array(is_new))])
         self._partition_of = np.append(self._partition_of, routed.last_partition[is_new])
         self._bucket_of = np.append(self._bucket_of, routed.last_bucket[is_new])
 
     def _rows(self, rows: pa.Table, routed: _Routed) -> pa.Table:
         if len(routed.source) == rows.num_rows and not routed.is_rewritten.any():
             return rows
-        taken = rows.take(pa.array(routed.source))
+        taken = rows.take(arrow_array(routed.source))
         fields = [self._schema.field(name) for name in self._schema.partition_keys]
-        partitions = pa.array(list(self._partitions), pa.large_binary())
+        partitions = arrow_array(list(self._partitions), pa.large_binary())
         values = decode(partitions, [field.type for field in fields])
         which = np.where(routed.is_rewritten, len(taken) + routed.partition, np.arange(len(taken)))
         for field, value in zip(fields, values, strict=True):
@@ -257,11 +258,11 @@ class KeyRouter:
             column = taken.column(position)
             both = pa.chunked_array([*column.chunks, value.cast(column.type)], column.type)
             arrow_field = taken.schema.field(position)
-            taken = taken.set_column(position, arrow_field, both.take(pa.array(which)))
-        kinds = taken.column(VALUE_KIND).to_numpy()
+            taken = taken.set_column(position, arrow_field, both.take(arrow_array(which)))
+        kinds = numpy_values(taken.column(VALUE_KIND))
         kinds = np.where(routed.is_delete, np.int8(RowKind.DELETE), kinds)
         position = taken.schema.get_field_index(VALUE_KIND)
-        return taken.set_column(position, taken.schema.field(position), pa.array(kinds))
+        return taken.set_column(position, taken.schema.field(position), arrow_array(kinds))
 
     def _groups(self, routed: _Routed) -> list[Group]:
         return list(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import DataError
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.system_fields import VALUE_KIND
@@ -30,7 +31,7 @@ def admitted(rows: pa.RecordBatch, plan: WritePlan) -> pa.RecordBatch:
     DataError
         If rows retract something and the table's merge engine cannot.
     """
-    kinds = rows.column(VALUE_KIND).to_numpy()
+    kinds = numpy_values(rows.column(VALUE_KIND))
     if not kinds.any():
         return rows
     options = plan.options
@@ -41,7 +42,7 @@ def admitted(rows: pa.RecordBatch, plan: WritePlan) -> pa.RecordBatch:
         ignored = [RowKind.UPDATE_BEFORE]
     is_ignored = np.isin(kinds, ignored)
     if is_ignored.any():
-        rows = rows.filter(pa.array(~is_ignored))
+        rows = rows.filter(arrow_array(~is_ignored))
         kinds = kinds[~is_ignored]
     for kind in (RowKind.UPDATE_BEFORE, RowKind.DELETE):
         reason = plan.engine.refusal_of(kind)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.writer import FileNames, FileTarget
 from paimonlab.errors import UnsupportedError
 from paimonlab.formats.data_output import DataFormat
@@ -79,7 +80,7 @@ def waiting_rows(
         How to write to the table.
     """
     chosen = rows if positions is None else taken(rows, positions)
-    numbers = pa.array(np.full(chosen.num_rows, _NO_NUMBER, np.int64))
+    numbers = arrow_array(np.full(chosen.num_rows, _NO_NUMBER, np.int64))
     schema = plan.schema
     return physical(chosen, numbers, schema.trimmed_primary_keys, schema.field_names)
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
 from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
 from paimonlab.spec.row_kind import SYMBOLS, RowKind
 from paimonlab.spec.schema.definition import TableSchema
@@ -61,8 +62,8 @@ def _decoded_bytes(column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
         lengths = pc.binary_length(values)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return np.zeros(len(column), np.int64)
-    value_bytes = pc.fill_null(lengths.cast(pa.int64()).take(column.indices), 0)
-    return np.asarray(value_bytes.to_numpy(zero_copy_only=False), np.int64)
+    value_bytes = null_filled(lengths.cast(pa.int64()).take(column.indices), 0)
+    return np.asarray(numpy_values(value_bytes, zero_copy_only=False), np.int64)
 
 
 def align(
@@ -168,7 +169,7 @@ def _convert(
 
 
 def _default(field: DataField, rows: int, table: str) -> pa.Array:
-    text = pa.scalar(field.default_value)
+    text = arrow_scalar(field.default_value)
     try:
         value = pc.cast(text, to_arrow(field.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -183,11 +184,14 @@ def _kinds(
     batch: pa.RecordBatch, row_kinds: str | None, schema: TableSchema, table: str
 ) -> pa.Array:
     if row_kinds is None:
-        return pa.array(np.zeros(batch.num_rows, np.int8))
+        return arrow_array(np.zeros(batch.num_rows, np.int8))
     if batch.schema.get_field_index(row_kinds) < 0:
         raise ColumnNotFoundError(row_kinds, table, batch.schema.names)
     kinds = _kind_numbers(batch.column(row_kinds), row_kinds, table)
-    if not schema.primary_keys and pc.any(pc.not_equal(kinds, int(RowKind.INSERT))).as_py():
+    if (
+        not schema.primary_keys
+        and pc.any(pc.not_equal(kinds, arrow_scalar(int(RowKind.INSERT), pa.int8()))).as_py()
+    ):
         raise DataError(f"{table} has no primary key, so it takes only rows of kind +I")
     return kinds
 
@@ -200,7 +204,7 @@ def _kind_numbers(array: pa.Array, column: str, table: str) -> pa.Array:
         if array.null_count == 0 and (len(array) == 0 or (low.as_py() >= 0 and high.as_py() <= 3)):
             return pc.cast(array, pa.int8())
     elif pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
-        numbers = pc.index_in(array, pa.array(SYMBOLS, array.type))
+        numbers = pc.index_in(array, arrow_array(SYMBOLS, array.type))
         if numbers.null_count == 0:
             return pc.cast(numbers, pa.int8())
     raise DataError(

@@ -95,9 +95,8 @@ def _merged(together: _Together, members: Members, plan: WritePlan) -> list[Iter
     )
     last = members.last()
     given = np.where(members.lengths == 1, kinds[last], np.int8(RowKind.INSERT))
-    table = pa.table(
-        {**merged.columns, VALUE_KIND: given if merged.kinds is None else merged.kinds}
-    )
+    merged_kinds = arrow_array(given if merged.kinds is None else merged.kinds)
+    table = pa.table([*merged.columns.values(), merged_kinds], names=[*merged.columns, VALUE_KIND])
     return [[run] for run in together.split(table, last, plan)]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.arrow_values import numpy_values
 from paimonlab.formats.avro.schema import COUNT, has_text_keys
 from paimonlab.spec.types.data_types import (
     ArrayType,
@@ -118,7 +119,7 @@ def _atomic(array: pa.Array, data_type: AtomicType) -> Encoded:  # noqa: PLR0911
             data = array.to_numpy(zero_copy_only=False).astype(np.uint8)
             return Encoded(data, np.ones(len(array), np.int64))
         case TypeRoot.FLOAT | TypeRoot.DOUBLE:
-            numbers = array.to_numpy()
+            numbers = numpy_values(array)
             width = numbers.dtype.itemsize
             return Encoded(numbers.view(np.uint8), np.full(len(array), width, np.int64))
         case TypeRoot.CHAR | TypeRoot.VARCHAR | TypeRoot.BINARY | TypeRoot.VARBINARY:
@@ -126,11 +127,11 @@ def _atomic(array: pa.Array, data_type: AtomicType) -> Encoded:  # noqa: PLR0911
         case TypeRoot.DECIMAL:
             return _with_lengths(_decimals(array))
         case TypeRoot.DATE | TypeRoot.TIME:
-            return _varints(array.view(pa.int32()).to_numpy().astype(np.int64))
+            return _varints(numpy_values(array.view(pa.int32())).astype(np.int64))
         case TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ:
-            return _varints(array.view(pa.int64()).to_numpy())
+            return _varints(numpy_values(array.view(pa.int64())))
         case _:
-            return _varints(array.to_numpy().astype(np.int64))
+            return _varints(numpy_values(array).astype(np.int64))
 
 
 def _constant(byte: int, size: int) -> Encoded:

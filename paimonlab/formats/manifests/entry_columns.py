@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.formats.avro.blocks import BLOCK_BYTES, Block
 from paimonlab.formats.avro.encode import encode_rows
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, ENTRY_VERSION
@@ -35,7 +36,7 @@ def entry_blocks(entries: pa.Table, optional: frozenset[str]) -> Iterator[Block]
     Block
         Not compressed.
     """
-    versions = pa.array(np.full(entries.num_rows, ENTRY_VERSION, np.int32))
+    versions = arrow_array(np.full(entries.num_rows, ENTRY_VERSION, np.int32))
     fields = [DataField(0, _VERSION, AtomicType(TypeRoot.INT, nullable=False))]
     columns = [versions]
     for number, (name, column) in enumerate(

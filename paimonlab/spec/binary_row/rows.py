@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array, one_array
+from paimonlab.arrow_values import one_array
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.spec.binary_row import decode as binary_decode
 from paimonlab.spec.binary_row import layout as binary_layout
@@ -83,7 +83,7 @@ def encode_one(values: Sequence[pa.Scalar], types: Sequence[DataType]) -> bytes:
     >>> encode_one([], []) == bytes(12)
     True
     """
-    columns = [arrow_array([value], value.type) for value in values]
+    columns = [pa.repeat(value, 1) for value in values]
     return encode(columns, types)[0].as_py()
 
 
