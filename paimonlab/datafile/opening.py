@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from paimonlab.datafile.layout import file_columns
@@ -10,9 +10,10 @@ from paimonlab.datafile.tracking import fields_in_file
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.formats.data_format import READABLE, DataInput, format_of
 from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.predicates.predicate import Predicate, columns
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.spec.types.system_fields import KEY_FIELD_ID_START, KEY_PREFIX
+from paimonlab.spec.types.system_fields import KEY_FIELD_ID_START, KEY_PREFIX, key_column
 from paimonlab.storage import FileIO
 
 
@@ -33,6 +34,13 @@ def fields_of(content: DataInput, schema: TableSchema, meta: DataFileMeta) -> tu
         else:
             fields.append(field)
     return tuple(fields)
+
+
+def is_planned(content: DataInput, fields: Sequence[DataField], predicate: Predicate) -> bool:
+    """Whether the range of keys of a file, which plans look at, says as much as its row groups."""
+    names = {field.name for field in fields}
+    is_one = len(content.row_groups) == 1
+    return is_one and all(key_column(name) in names for name in columns(predicate))
 
 
 def require_supported(path: str, meta: DataFileMeta, table: str) -> None:

@@ -24,7 +24,13 @@ from paimonlab.datafile.masks import (
     filtered,
     kept_rows,
 )
-from paimonlab.datafile.opening import fields_of, referred_to_by, require_size, require_supported
+from paimonlab.datafile.opening import (
+    fields_of,
+    is_planned,
+    referred_to_by,
+    require_size,
+    require_supported,
+)
 from paimonlab.datafile.tracking import tracked
 from paimonlab.formats.data_format import DataInput, open_input
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
@@ -383,16 +389,12 @@ class DataFile:
         """Choose the row groups that may hold a wanted row."""
         groups = self.content.row_groups
         if keep is not None:
-            ends = (group.first_row + group.row_count for group in groups)
             groups = tuple(
-                group
-                for group, end in zip(groups, ends, strict=True)
-                if keep[group.first_row : end].any()
+                one for one in groups if keep[one.first_row : one.first_row + one.row_count].any()
             )
-        if predicate is None or not groups:
+        if predicate is None or not groups or is_planned(self.content, self.fields, predicate):
             return list(groups)
-        in_file = evolution.in_file(predicate)
         with referred_to_by(self.table):
-            matching_groups = self.content.matching_row_groups(in_file, self.fields)
-        matching = {group.index for group in matching_groups}
-        return [group for group in groups if group.index in matching]
+            in_file = evolution.in_file(predicate)
+            matching = self.content.matching_row_groups(in_file, self.fields)
+        return [group for group in groups if group in matching]

@@ -98,13 +98,18 @@ def few_rows(
 
 
 def rules_out_most(split: DataSplit, keys: Predicate, plan: ReadPlan, file_io: FileIO) -> bool:
-    """Whether a condition on keys leaves less than half of the rows of a split to be looked at."""
+    """Whether a condition on keys leaves less than half of the rows of a split to be looked at.
+
+    Where it leaves more of a quarter of them, that is taken for all.
+    """
     fields, wanted = _key_fields(plan), _of_copies(keys)
-    left = sum(file.row_count for file in split.files) // 2
+    all_rows = sum(file.row_count for file in split.files)
+    rows = left = 0
     for file in split.files:
         with LazyFile(split, file, plan, file_io) as lazy:
-            left -= shared_blocks.candidate_rows(lazy, fields, wanted)
-        if left < 0:
+            left += shared_blocks.candidate_rows(lazy, fields, wanted)
+        rows += file.row_count
+        if 2 * left > (rows if 4 * rows >= all_rows else all_rows):
             return False
     return True
 
@@ -208,7 +213,9 @@ def _hits(
         In the order of the files. None if that is bounded and there are too many.
     """
     candidates = 0
-    for file in newest_first if is_bounded else ():
+    # What is in few rows is found out by looking, file by file until it is too much.
+    is_large = sum(file.meta.row_count for file in newest_first) > _MOST_CANDIDATES
+    for file in newest_first if is_bounded and is_large else ():
         candidates += shared_blocks.candidate_rows(file, fields, wanted)
         if candidates > _MOST_CANDIDATES:
             return None

@@ -44,7 +44,7 @@ _MOST_BUFFER_BYTES = 1 << 20
 
 _WORTH = 0.7
 """Share of the rows of a row group below which its pages are read one by one."""
-_FEW_ROWS, _FEW_BYTES = 1 << 10, 1 << 16
+_FEW_ROWS, _FEW_BYTES = 1 << 13, 1 << 20
 """Of a row group that has no more, all is decoded faster than it is said where its pages are."""
 _BLOCK_ROWS = 1 << 13
 """Rows that are taken for a page where pages are not looked at."""
