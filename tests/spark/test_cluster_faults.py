@@ -38,12 +38,15 @@ def start(master: str, folder: Path) -> subprocess.Popen[str]:
         )
 
 
-def kill_in_a_statement(driver: subprocess.Popen[str], chance: random.Random) -> None:
-    """Kill a driver some time after it began a statement."""
+def kill_in_a_statement(
+    driver: subprocess.Popen[str], journal: Path, chance: random.Random
+) -> None:
+    """Kill a driver some time after it began a statement: before, at or after its commit."""
     assert driver.stdout is not None
     for _ in range(chance.randint(1, 4)):
         assert driver.stdout.readline().startswith("statement"), "the driver ended too early"
-    time.sleep(chance.uniform(0, 2.5))
+    seconds = json.loads(journal.read_text())["seconds"]
+    time.sleep(chance.uniform(0.3, 1.1) * seconds)
     os.killpg(driver.pid, signal.SIGKILL)
     driver.communicate()
 
@@ -65,7 +68,7 @@ def test_no_fault_doubles_or_loses_a_row(tmp_path: Path) -> None:
         for _ in range(_DRIVER_KILLS):
             driver = start(master, folder)
             try:
-                kill_in_a_statement(driver, chance)
+                kill_in_a_statement(driver, folder / "journal.json", chance)
             finally:
                 if driver.poll() is None:
                     os.killpg(driver.pid, signal.SIGKILL)
