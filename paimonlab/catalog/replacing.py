@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from paimonlab.catalog.new_schemas import checked_schema
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.metadata.schemas import SchemaManager
-from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.options.table_options import Options, find_option
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.schema.option_changes import remove_option, set_option
@@ -108,13 +108,19 @@ def _faults(old: TableSchema, new: TableSchema) -> Iterator[str]:
         yield f"the primary key ({', '.join(new.primary_keys)})"
     if old.partition_keys != new.partition_keys:
         yield f"the partition columns ({', '.join(new.partition_keys)})"
-    for key, value in new.options.items():
+    for key in sorted(old.options.keys() | new.options.keys()):
+        if _value(old, key) == _value(new, key):
+            continue
         try:
-            set_option(old, SetOption(key, value), has_snapshots=True)
+            if key in new.options:
+                set_option(old, SetOption(key, new.options[key]), has_snapshots=True)
+            else:
+                remove_option(old, RemoveOption(key), has_snapshots=True)
         except SchemaError:
-            yield f"{key} = {value!r}"
-    for key in old.options.keys() - new.options.keys():
-        try:
-            remove_option(old, RemoveOption(key), has_snapshots=True)
-        except SchemaError:
-            yield f"the default of {key}"
+            yield f"{key} = {_value(new, key)!r}"
+
+
+def _value(schema: TableSchema, key: str) -> str | None:
+    """Return the value of an option of a table, or its default."""
+    spec = find_option(key)
+    return schema.options.get(key, None if spec is None else spec.default)

@@ -33,6 +33,7 @@ def table(catalog: Catalog) -> Table:
 
 
 OTHER = Schema({"b": "BIGINT"})
+BUCKETS = {"bucket": "4", "bucket-key": "b"}
 
 
 def test_nothing_changes_before_it_is_published(catalog: Catalog) -> None:
@@ -85,3 +86,12 @@ def test_a_table_without_snapshots_takes_any_definition(catalog: Catalog) -> Non
     found = catalog.table("db.empty")
     assert isinstance(found, Table)
     assert found.primary_keys == ("k",)
+
+
+def test_an_option_said_with_its_default_is_no_change(catalog: Catalog) -> None:
+    catalog.replacement("db.t", Schema({"b": "BIGINT"}, (), (), {"bucket": "-1"})).publish()
+
+    assert table(catalog).options == {"bucket": "-1"}
+    catalog.replacement("db.t", OTHER).publish()
+    with pytest.raises(UnsupportedError, match="with bucket = '4'"):
+        catalog.replacement("db.t", Schema({"b": "BIGINT"}, (), (), BUCKETS))

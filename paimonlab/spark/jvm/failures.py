@@ -28,6 +28,12 @@ _KEPT = 16
 _MAX_CAUSES = 20
 _IN_TRACEBACK = f"\n{errors.__name__}."
 """In front of the last line of a traceback."""
+_OF_WORKERS = (
+    captured.PythonException,
+    captured.AnalysisException,  # planning a Python data source
+    captured.StreamingQueryException,
+)
+"""What PySpark makes of an error of a Python worker, among others."""
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
 _remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
@@ -69,7 +75,7 @@ def install() -> None:
         if damage is not None:
             return damage
         converted = convert(java_exception)
-        if isinstance(converted, captured.PythonException):
+        if isinstance(converted, _OF_WORKERS):
             return from_worker(str(converted)) or converted
         return converted
 

@@ -20,7 +20,15 @@ class _PaimonSource(DataSource):
     """Only carries the environment of Spark's Python workers."""
 
 
-def data_source(bridge: Bridge) -> Any:
-    """Make the Java object that knows interpreter and environment of Python workers."""
+def data_source(bridge: Bridge, kind: type[DataSource] = _PaimonSource) -> Any:
+    """Make the Java object that knows interpreter and environment of Python workers.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    kind
+        What the workers make an object of.
+    """
     source = bridge.java_class(PYTHON_SOURCE + "UserDefinedPythonDataSource")
-    return source(_wrap_function(bridge.spark.sparkContext, _PaimonSource))
+    return source(_wrap_function(bridge.spark.sparkContext, kind))

@@ -23,6 +23,8 @@ from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.jvm.python_tasks import data_source
+from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.reading.optimizing import optimize_reads
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
@@ -140,6 +142,8 @@ def connect(
     rewrite_statements(bridge)
     read_statements(bridge)
     optimize_reads(bridge)
+    sources = bridge.session.sessionState().dataSourceManager()
+    sources.registerDataSource(NAME, data_source(bridge, PaimonSource))
     return active
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.spark.catalogs.places import place_of
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.statements.analyze import analyze_command
 from paimonlab.spark.statements.partitions import drop_command
 from paimonlab.spark.statements.tags import tag_command
@@ -56,9 +58,25 @@ def plan_of(bridge: Bridge, text: str) -> Any:
 
 
 def replaced(bridge: Bridge, plan: Any) -> Any:
-    """Return a plan in the place of one that Spark refuses; None: Spark's own is right."""
-    if plan.getClass().getSimpleName() == "DropPartitions":
+    """Return a plan in the place of one that Spark refuses; None: Spark's own is right.
+
+    Raises
+    ------
+    UnsupportedError
+        For ``CREATE TABLE … USING paimon`` in a catalog that is not ours: Spark would note down a
+        table that nobody can write to.
+    """
+    kind = plan.getClass().getSimpleName()
+    if kind == "DropPartitions":
         return drop_command(bridge, plan)
+    if kind == "CreateTable":
+        parts = [str(part) for part in as_list(bridge, plan.name().nameParts())]
+        if place_of(bridge, parts, "CREATE TABLE") is None:
+            raise UnsupportedError(
+                f"CREATE TABLE {'.'.join(parts)} USING paimon in a catalog of another kind",
+                "name the catalog of Paimon: catalog.database.table",
+            )
+        return None
     return analyze_command(bridge, plan)
 
 

@@ -27,10 +27,12 @@ import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeColumn;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTable;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTables;
+import org.apache.spark.sql.catalyst.plans.logical.CreateTable;
 import org.apache.spark.sql.catalyst.plans.logical.DropPartitions;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.command.ExplainCommand;
 import scala.Function1;
+import scala.Option;
 
 public final class Parsing implements InvocationHandler {
   private static final Pattern OURS = Pattern.compile(
@@ -78,7 +80,12 @@ public final class Parsing implements InvocationHandler {
       return made == explained
           ? plan : new ExplainCommand(made, ((ExplainCommand) plan).mode());
     }
-    if (plan instanceof DropPartitions || plan instanceof AnalyzeTable
+    boolean isOfPaimon = false;
+    if (plan instanceof CreateTable) {
+      Option provider = ((CreateTable) plan).tableSpec().provider();
+      isOfPaimon = provider.isDefined() && "paimon".equalsIgnoreCase((String) provider.get());
+    }
+    if (isOfPaimon || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
       Object made = this.statements.apply(plan);
       return made == null ? plan : (LogicalPlan) made;

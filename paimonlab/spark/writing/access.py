@@ -62,7 +62,8 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
         if key in options:
             raise UnsupportedError(
                 f"{key} = {options[key]!r} for one read or write of {table}",
-                "set it on the table: ALTER TABLE … SET TBLPROPERTIES",
+                "set it on the table: ALTER TABLE … SET TBLPROPERTIES, or writeTo(…).tableProperty "
+                "where it is created",
             )
 
 

@@ -1,0 +1,136 @@
+"""``format("paimon")``: tables by their folder, and what data frames write by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import PaimonError, SchemaError, TableNotFoundError, UnsupportedError
+from paimonlab.spark import connect
+from tests.spark.test_ddl import plain_table, rows
+
+
+@pytest.fixture
+def path(spark: SparkSession, catalog: Catalog) -> str:
+    """Return the folder of a table with two snapshots that have to be merged."""
+    spark.sql(
+        "CREATE TABLE paimon.db.t (id INT NOT NULL, v STRING, ts TIMESTAMP, a ARRAY<INT>) "
+        "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1', 'write-only' = 'true')"
+    )
+    spark.sql(
+        "INSERT INTO paimon.db.t VALUES "
+        "(1, 'a', TIMESTAMP '2026-01-01 00:00:00', array(1)), (2, 'b', NULL, NULL)"
+    )
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'c', TIMESTAMP '2026-01-02 00:00:00', array(2))")
+    return f"{catalog.path}/db.db/t"
+
+
+def test_a_table_is_read_by_its_folder_as_by_its_name(spark: SparkSession, path: str) -> None:
+    by_name = spark.table("paimon.db.t")
+    by_path = spark.read.format("paimon").load(path)
+
+    assert by_path.dtypes == by_name.dtypes
+    assert sorted(by_path.collect()) == sorted(by_name.collect())
+    assert by_path.where("id = 1").select("v").collect() == [("c",)]
+    old = spark.read.format("paimon").option("scan.snapshot-id", "1").load(path)
+    assert sorted(old.select("id", "v").collect()) == [(1, "a"), (2, "b")]
+    some = spark.read.format("paimon").schema("v STRING").load(path)
+    assert sorted(some.collect()) == [("b",), ("c",)]
+
+
+def test_a_table_without_rows_is_read(spark: SparkSession, catalog: Catalog) -> None:
+    spark.sql("CREATE TABLE paimon.db.t (id INT) USING paimon")
+
+    assert spark.read.format("paimon").load(f"{catalog.path}/db.db/t").collect() == []
+
+
+def test_a_session_beside_the_first_has_the_format(
+    spark: SparkSession, path: str, catalog: Catalog
+) -> None:
+    other = spark.newSession()
+    connect(catalog.path, spark=other)
+
+    assert other.read.format("paimon").load(path).count() == 2
+
+
+def test_what_a_path_cannot_do_is_refused(spark: SparkSession, path: str, tmp_path: Path) -> None:
+    read, rows_of_it = spark.read.format("paimon"), spark.table("paimon.db.t")
+    before = sorted(rows_of_it.collect())
+
+    with pytest.raises(TableNotFoundError, match="nope"):
+        read.load(f"{Path(path).parent}/nope")
+    with pytest.raises(UnsupportedError, match="without a path"):
+        read.load()
+    with pytest.raises(UnsupportedError, match=r"<database>\.db"):
+        read.load(str(tmp_path))
+    with pytest.raises(UnsupportedError, match="zzz = '1'"):
+        spark.read.format("paimon").option("zzz", "1").load(path)
+    with pytest.raises(SchemaError, match="no column v:int"):
+        spark.read.format("paimon").schema("v INT").load(path).collect()
+    for mode in ("append", "overwrite"):
+        with pytest.raises(UnsupportedError, match="writing to a path"):
+            rows_of_it.write.format("paimon").mode(mode).save(path)
+    with pytest.raises(AnalysisException, match="UNSUPPORTED_DATA_SOURCE_SAVE_MODE"):
+        rows_of_it.write.format("paimon").save(path)
+
+    assert sorted(spark.table("paimon.db.t").collect()) == before
+
+
+def test_streams_by_path_are_refused(spark: SparkSession, path: str, tmp_path: Path) -> None:
+    reading = spark.readStream.format("paimon").load(path).writeStream.format("noop")
+    writing = spark.readStream.table("paimon.db.t").writeStream.format("paimon")
+    for stream, message in ((reading, "readStream"), (writing, "writeStream")):
+        started = stream.option("checkpointLocation", str(tmp_path / message))
+        with pytest.raises((PaimonError, StreamingQueryException), match=f"{message}.format"):
+            started.trigger(availableNow=True).start(path).awaitTermination()
+
+
+def test_data_frames_create_append_to_and_replace_tables_by_name(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    made = spark.range(3)
+    writer = made.write.format("paimon")
+    writer.saveAsTable("paimon.db.t")
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_ALREADY_EXISTS"):
+        writer.mode("error").saveAsTable("paimon.db.t")
+    writer.mode("ignore").saveAsTable("paimon.db.t")
+    writer.mode("append").saveAsTable("paimon.db.t")
+    writer.insertInto("paimon.db.t")
+    assert spark.table("paimon.db.t").count() == 9
+
+    writer.mode("overwrite").saveAsTable("paimon.db.t")
+    assert sorted(rows(spark, "SELECT * FROM paimon.db.t")) == [(0,), (1,), (2,)]
+    spark.range(7).write.mode("overwrite").insertInto("paimon.db.t")
+    assert spark.table("paimon.db.t").count() == 7
+
+
+def test_options_of_a_writer_do_not_define_a_table(spark: SparkSession, catalog: Catalog) -> None:
+    made = spark.range(3).selectExpr("id", "'x' AS dt")
+    writer = made.write.format("paimon").partitionBy("dt")
+    with pytest.raises(UnsupportedError, match=r"bucket = '2' .*tableProperty"):
+        writer.option("bucket", "2").saveAsTable("paimon.db.t")
+    assert catalog.tables("db") == []
+
+    made.writeTo("paimon.db.t").using("paimon").tableProperty("bucket", "2").tableProperty(
+        "primary-key", "id"
+    ).create()
+    made.write.mode("append").insertInto("paimon.db.t")
+
+    table = plain_table(catalog, "db.t")
+    assert (table.primary_keys, table.options) == (("id",), {"bucket": "2"})
+    assert spark.table("paimon.db.t").count() == 3
+
+
+def test_no_other_catalog_gets_a_table_that_nobody_can_write_to(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    with pytest.raises(UnsupportedError, match="catalog of another kind"):
+        spark.sql("CREATE TABLE spark_catalog.default.t (id INT) USING paimon")
+    with pytest.raises((UnsupportedError, AnalysisException)):
+        spark.range(3).write.format("paimon").saveAsTable("spark_catalog.default.t")
+
+    assert rows(spark, "SHOW TABLES IN spark_catalog.default LIKE 't'") == []
