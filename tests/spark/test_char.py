@@ -207,9 +207,11 @@ def test_values_of_char_columns_still_choose_files(
     listed: list[int] = []
     listing = SnapshotFileIndex._list
 
-    def counting(self: SnapshotFileIndex, splits: Sequence[DataSplit]) -> tuple[object, int]:
+    def counting(
+        self: SnapshotFileIndex, splits: Sequence[DataSplit], rows: frozenset[int] | None
+    ) -> tuple[object, int]:
         listed.append(sum(len(split.files) for split in splits))
-        return listing(self, splits)
+        return listing(self, splits, rows)
 
     monkeypatch.setattr(SnapshotFileIndex, "_list", counting)
     spark.sql(f"SELECT id FROM paimon.db.t WHERE {condition}").collect()

@@ -107,9 +107,11 @@ def test_filters_prune_files(
     listed: list[int] = []
     listing = SnapshotFileIndex._list
 
-    def counting(self: SnapshotFileIndex, splits: Sequence[DataSplit]) -> tuple[object, int]:
+    def counting(
+        self: SnapshotFileIndex, splits: Sequence[DataSplit], rows: frozenset[int] | None
+    ) -> tuple[object, int]:
         listed.append(sum(len(split.files) for split in splits))
-        return listing(self, splits)
+        return listing(self, splits, rows)
 
     monkeypatch.setattr(SnapshotFileIndex, "_list", counting)
     expected = merged.table("db.t").scan(where=where).to_arrow().sort_by("id")

@@ -15,7 +15,7 @@ from pyspark.sql import types as st
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.file_failures import remember_folder
-from paimonlab.spark.reading.constants import partition_schema, partition_texts
+from paimonlab.spark.reading.constants import Texts, partition_schema, partition_texts
 from paimonlab.spark.reading.file_shape import FileShape
 from paimonlab.spark.reading.filters import source_filters, to_predicate
 from paimonlab.spark.reading.listing import Directory, ListedFile, Listing
@@ -23,6 +23,7 @@ from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.reading.masks import MASK_SCHEMA
 from paimonlab.spark.reading.padded_filters import padded_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
+from paimonlab.spark.reading.places import FILE_SCHEMA, file_texts
 from paimonlab.spark.reading.scan import SnapshotScan, has_masks
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, all_of
@@ -66,8 +67,11 @@ class SnapshotFileIndex(PinnedRead):
         snapshot: SnapshotScan,
         shape: FileShape,
         choice: Choice = _EVERYTHING,
+        *,
+        of_files: bool = False,
     ) -> None:
         super().__init__(bridge, snapshot)
+        self._of_files = of_files
         self._shape = shape
         self._choice = choice
         self._masked = snapshot.needs_masks(shape)
@@ -93,7 +97,9 @@ class SnapshotFileIndex(PinnedRead):
         """Return the files that may hold rows for the filters, as ``Seq[PartitionDirectory]``."""
         predicate = self._predicate(data_filters)
         rows = self._matching(partition_filters)
-        if rows is not None and not isinstance(predicate, AlwaysTrue):
+        if rows is None:
+            rows = self._choice.rows
+        elif not isinstance(predicate, AlwaysTrue):
             # Manifests of other partitions stay unread.
             predicate = all_of(self._predicate(partition_filters), predicate)
         key = predicate, rows
@@ -101,7 +107,7 @@ class SnapshotFileIndex(PinnedRead):
             if key in self._listings:
                 self._listings.move_to_end(key)
                 return self._listings[key]
-        listing, mask_bytes = self._list(self._splits(predicate, rows))
+        listing, mask_bytes = self._list(self._splits(predicate, rows), rows)
         if mask_bytes <= _KEPT_MASK_BYTES:
             with self._lock:
                 self._listings[key] = listing
@@ -120,8 +126,9 @@ class SnapshotFileIndex(PinnedRead):
         """Return the size of all files, or of those of the partitions that a query is about."""
         if self._choice == _EVERYTHING:
             return self._snapshot.size_bytes
-        splits = self._splits(AlwaysTrue(), None)
-        return sum(file.file_size_bytes for split in splits for file in self._own(split))
+        rows = self._choice.rows
+        splits = self._splits(AlwaysTrue(), rows)
+        return sum(file.file_size_bytes for split in splits for file in self._wanted(split, rows))
 
     def isTimeTravel(self) -> bool:
         """Return False: what is read is chosen by the table that made this index."""
@@ -139,17 +146,42 @@ class SnapshotFileIndex(PinnedRead):
 
     @property
     def _partition_schema(self) -> st.StructType:
-        columns = list(partition_schema(self._snapshot.scan.schema))
-        return st.StructType([*columns, *MASK_SCHEMA] if self._masked else columns)
+        columns = self._row_schema
+        return st.StructType([*columns, *MASK_SCHEMA]) if self._masked else columns
+
+    @property
+    def _row_schema(self) -> st.StructType:
+        columns = partition_schema(self._snapshot.scan.schema)
+        return st.StructType([*columns, *FILE_SCHEMA]) if self._of_files else columns
 
     @functools.cached_property
     def _rows(self) -> _Rows:
-        """The values of all partitions."""
+        """The values of all partitions, or of all files of the shape."""
         splits = self._snapshot.plan.splits
         schema = self._snapshot.scan.schema
         texts = partition_texts(list(dict.fromkeys(split.partition for split in splits)), schema)
-        listing = Listing(self._bridge, partition_schema(schema), list(texts.values()))
-        return _Rows(listing, {partition: number for number, partition in enumerate(texts)})
+        rows = dict[bytes | str, Texts](texts.items())
+        if self._of_files:
+            rows = {
+                file.file_name: (
+                    *texts[split.partition],
+                    *file_texts(_uri(self._snapshot.path(split, file)), split, file),
+                )
+                for split in splits
+                for file in self._own(split)
+            }
+        listing = Listing(self._bridge, self._row_schema, list(rows.values()))
+        return _Rows(listing, {key: number for number, key in enumerate(rows)})
+
+    def _number(self, split: DataSplit, file: DataFileMeta) -> int:
+        return self._rows.numbers[file.file_name if self._of_files else split.partition]
+
+    def _wanted(self, split: DataSplit, rows: frozenset[int] | None) -> list[DataFileMeta]:
+        """Return the files of a split that have the shape and one of these rows; None: any."""
+        own = self._own(split)
+        if rows is None:
+            return own
+        return [file for file in own if self._number(split, file) in rows]
 
     def _predicate(self, filters: Any) -> Predicate:
         return all_of(
@@ -167,14 +199,16 @@ class SnapshotFileIndex(PinnedRead):
         ]
 
     def _splits(self, predicate: Predicate, rows: frozenset[int] | None) -> list[DataSplit]:
-        """Return the splits of partitions with these numbers, None: of all."""
+        """Return the splits that have rows with these numbers, None: all."""
         splits = self._snapshot.native_splits(self._shape, predicate)
-        kept = self._choice.rows if rows is None else rows
-        if kept is not None:
-            splits = [split for split in splits if self._rows.numbers[split.partition] in kept]
-        return splits if self._choice.limit is None else self._first(splits, self._choice.limit)
+        if rows is not None:
+            splits = [split for split in splits if self._wanted(split, rows)]
+        limit = self._choice.limit
+        return splits if limit is None else self._first(splits, limit, rows)
 
-    def _first(self, splits: Sequence[DataSplit], limit: int) -> list[DataSplit]:
+    def _first(
+        self, splits: Sequence[DataSplit], limit: int, rows: frozenset[int] | None
+    ) -> list[DataSplit]:
         """Return as few splits as have so many rows; those that cost nothing to count first."""
         enough: list[DataSplit] = []
         for split in sorted(splits, key=has_masks):
@@ -182,10 +216,10 @@ class SnapshotFileIndex(PinnedRead):
                 break
             if has_masks(split):
                 enough.append(split)
-                limit -= self._count_masked([split])
+                limit -= self._count_masked([split], rows)
                 continue
             files: list[DataFileMeta] = []
-            for file in self._own(split):
+            for file in self._wanted(split, rows):
                 if limit > 0:
                     files.append(file)
                     limit -= file.row_count
@@ -194,29 +228,32 @@ class SnapshotFileIndex(PinnedRead):
 
     def _row_count(self, filters: Any) -> int:
         """Count the rows of partitions that filters keep; reads keys of overlapping files only."""
-        splits = self._splits(AlwaysTrue(), self._matching(filters))
+        rows = self._matching(filters)
+        rows = self._choice.rows if rows is None else rows
+        splits = self._splits(AlwaysTrue(), rows)
         known = [split for split in splits if self._is_known(split)]
         others = [split for split in splits if not self._is_known(split)]
-        return sum(self._least(split) for split in known) + self._count_masked(others)
+        return sum(self._least(split, rows) for split in known) + self._count_masked(others, rows)
 
     def _is_known(self, split: DataSplit) -> bool:
         """Say whether metadata tell how many rows of a split are in files of the shape."""
         if not has_masks(split):
             return True
-        of_one_shape = len(self._own(split)) == len(split.files)
-        return split.raw_convertible and split.has_known_deletions and of_one_shape
+        is_whole = not self._of_files and len(self._own(split)) == len(split.files)
+        return split.raw_convertible and split.has_known_deletions and is_whole
 
-    def _least(self, split: DataSplit) -> int:
+    def _least(self, split: DataSplit, rows: frozenset[int] | None) -> int:
         if has_masks(split):
             return split.least_row_count
-        return sum(file.row_count for file in self._own(split))
+        return sum(file.row_count for file in self._wanted(split, rows))
 
-    def _count_masked(self, splits: Sequence[DataSplit]) -> int:
+    def _count_masked(self, splits: Sequence[DataSplit], rows: frozenset[int] | None) -> int:
         return sum(
             mask.count(file.row_count)
             for split, masks in self._with_masks(splits)
             for file, mask in zip(split.files, masks, strict=True)
             if self._snapshot.has_shape(file, self._shape)
+            and (rows is None or self._number(split, file) in rows)
         )
 
     def _matching(self, filters: Any) -> frozenset[int] | None:
@@ -240,26 +277,30 @@ class SnapshotFileIndex(PinnedRead):
         with self._lock:
             found = self._narrower.pop(choice, None)
             if found is None:
-                found = SnapshotFileIndex(self._bridge, self._snapshot, self._shape, choice)
+                found = SnapshotFileIndex(
+                    self._bridge, self._snapshot, self._shape, choice, of_files=self._of_files
+                )
                 found.__dict__["_rows"] = self._rows
             self._narrower[choice] = found
             while len(self._narrower) > _KEPT_CHOICES:
                 self._narrower.popitem(last=False)
         return found
 
-    def _list(self, splits: Sequence[DataSplit]) -> tuple[Any, int]:
-        """Make the listing; returns it and how many bytes its masks have."""
-        numbers = self._rows.numbers
+    def _list(self, splits: Sequence[DataSplit], rows: frozenset[int] | None) -> tuple[Any, int]:
+        """List the files with these rows; returns the listing and the bytes of its masks."""
         plain: dict[int, list[ListedFile]] = {}
         for split in splits:
             if not has_masks(split):
-                listed = plain.setdefault(numbers[split.partition], [])
-                listed.extend(self._listed(split, file) for file in self._own(split))
+                for file in self._wanted(split, rows):
+                    listed = plain.setdefault(self._number(split, file), [])
+                    listed.append(self._listed(split, file))
         masked: list[Directory] = []
         for split, masks in self._with_masks(splits):
-            number = numbers[split.partition]
             for file, mask in zip(split.files, masks, strict=True):
                 if mask.is_empty or not self._snapshot.has_shape(file, self._shape):
+                    continue
+                number = self._number(split, file)
+                if rows is not None and number not in rows:
                     continue
                 if mask.bits is None:
                     plain.setdefault(number, []).append(self._listed(split, file))
@@ -306,8 +347,8 @@ class _Rows:
     """Values of partition columns, and which of them a partition has."""
 
     listing: Listing
-    numbers: Mapping[bytes, int]
-    """By the partition's serialised row."""
+    numbers: Mapping[bytes | str, int]
+    """By the partition's serialised row, or the name of the file."""
 
 
 def _masks_for(split: DataSplit, source: DataSplit, masks: SplitMasks) -> SplitMasks:

@@ -15,6 +15,7 @@ from paimonlab.spark.reading.arrow_scan import arrow_frame
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.reading.masks import is_winner
+from paimonlab.spark.reading.places import TRACKING_SCHEMA, is_tracked, place_column
 from paimonlab.spark.reading.relation_schema import scan_field
 from paimonlab.spark.reading.scan import Abilities, SnapshotScan
 from paimonlab.spark.values.casts import Conversion
@@ -43,7 +44,9 @@ _SCAN_OPTIONS = {
 }
 
 
-def read_frame(bridge: Bridge, scan: Scan, places: Sequence[Column] = ()) -> DataFrame:
+def read_frame(
+    bridge: Bridge, scan: Scan, more: Sequence[Column] = (), *, places: Sequence[str] = ()
+) -> DataFrame:
     """Make a DataFrame of a scan; the scan's own columns, predicate and limit do not matter.
 
     Parameters
@@ -52,18 +55,27 @@ def read_frame(bridge: Bridge, scan: Scan, places: Sequence[Column] = ()) -> Dat
         The session.
     scan
         What to read.
-    places
+    more
         Columns of Spark's file metadata (``_metadata``) to add.
+    places
+        Names of metadata columns to add.
 
     Raises
     ------
     UnsupportedError
-        If there are ``places`` and our reader has to read some files, which does not know them.
+        If there are ``more`` or ``places`` and our reader has to read some files, which does not
+        know them.
     """
     snapshot = SnapshotScan(scan, abilities(bridge, scan.schema))
-    frames = [_native_frame(bridge, snapshot, shape, places) for shape in snapshot.shapes]
+    frames = [_native_frame(bridge, snapshot, shape, more, places) for shape in snapshot.shapes]
     if snapshot.needs_arrow:
         if places:
+            raise UnsupportedError(
+                f"{', '.join(places)} of files of {scan.definition.name} which Spark cannot read "
+                "itself",
+                "select other columns, or compact the table first",
+            )
+        if more:
             raise UnsupportedError(
                 "a statement of Spark that changes rows of files which Spark cannot read itself",
                 f"use delete and update of the Table of {scan.definition.name} in Python, or "
@@ -92,14 +104,23 @@ def abilities(bridge: Bridge, schema: TableSchema) -> Abilities:
 
 
 def _native_frame(
-    bridge: Bridge, snapshot: SnapshotScan, shape: FileShape, places: Sequence[Column]
+    bridge: Bridge,
+    snapshot: SnapshotScan,
+    shape: FileShape,
+    more: Sequence[Column],
+    places: Sequence[str],
 ) -> DataFrame:
+    scan = snapshot.scan
+    keys = scan.schema.partition_keys
+    in_files = _file_schema(shape, keys)
+    if places and is_tracked(scan):
+        in_files = st.StructType([*in_files, *TRACKING_SCHEMA])
     masked = snapshot.needs_masks(shape)
-    index = SnapshotFileIndex(bridge, snapshot, shape)
+    index = SnapshotFileIndex(bridge, snapshot, shape, of_files=bool(places))
     relation = bridge.java_class(_RELATION)(
         index,
         index.partitionSchema(),
-        bridge.java_schema(_file_schema(shape, snapshot.scan.schema.partition_keys)),
+        bridge.java_schema(in_files),
         bridge.none(),
         bridge.java_class(_PARQUET_FORMAT)(),
         bridge.scala_map(_SCAN_OPTIONS),
@@ -108,8 +129,8 @@ def _native_frame(
     frame = DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark)
     if masked:
         frame = frame.where(is_winner(bridge))
-    keys = snapshot.scan.schema.partition_keys
-    return frame.select(*(_read_column(column, keys) for column in shape), *places)
+    columns = (_read_column(column, keys) for column in shape)
+    return frame.select(*columns, *more, *(place_column(place, scan) for place in places))
 
 
 def _file_schema(shape: FileShape, partition_keys: Sequence[str]) -> st.StructType:

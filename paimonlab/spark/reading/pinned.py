@@ -37,6 +37,13 @@ def read_of(code: int) -> PinnedRead | None:
     return _reads.get(code)
 
 
+def reads_in(bridge: Bridge, plan: Any) -> list[PinnedRead]:
+    """Return what reads tables in a plan, without its subqueries."""
+    leaves = bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(plan.collectLeaves())
+    found = (_reads.get(code) for leaf in leaves if (code := _code_of(leaf)) is not None)
+    return [read for read in found if read is not None]
+
+
 def snapshots_read(bridge: Bridge, plan: Any, branch_path: str) -> frozenset[int]:
     """Return the ids of the snapshots of a table that a plan reads; 0: an empty table.
 

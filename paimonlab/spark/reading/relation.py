@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.table.table import Table
 
+VIEW_PROPERTY = "paimonlab.relation"
+"""What views of ours have beside the properties that Spark knows."""
 _GLOBAL_TEMP = "global_temp"
 _KEPT_RELATIONS = 64
 
@@ -164,7 +166,8 @@ def _view(bridge: Bridge, scan: Scan, name: Sequence[str]) -> Any:
     builder.withSqlConfigs(bridge.map({}))
     builder.withSchemaMode("BINDING")
     names = json.dumps([[_GLOBAL_TEMP, temporary]])
-    builder.withProperties(bridge.map({"view.referredTempViewNames": names}))
+    properties = {"view.referredTempViewNames": names, VIEW_PROPERTY: temporary}
+    builder.withProperties(bridge.map(properties))
     return builder.build()
 
 

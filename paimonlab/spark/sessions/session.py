@@ -25,6 +25,7 @@ from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.python_tasks import data_source
 from paimonlab.spark.reading.data_source import NAME, PaimonSource
+from paimonlab.spark.reading.metadata_columns import offer_metadata_columns
 from paimonlab.spark.reading.optimizing import optimize_reads
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
@@ -139,6 +140,7 @@ def connect(
     bridge = Bridge(active)
     register(bridge, catalog, opened)
     share_with_clones(bridge)
+    offer_metadata_columns(bridge)
     rewrite_statements(bridge)
     read_statements(bridge)
     optimize_reads(bridge)

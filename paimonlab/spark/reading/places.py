@@ -1,0 +1,91 @@
+"""Where rows are, as columns of a scan: path, position, partition, bucket, id.
+
+All but positions and stored ids are the same in a whole file, so a scan that is asked for one of
+them has a partition column of Spark's for each, with the values of each file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, functions
+from pyspark.sql import types as st
+
+from paimonlab.spark.reading.constants import Texts, partition_schema
+from paimonlab.spark.values.quoting import quoted
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions
+from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
+
+if TYPE_CHECKING:
+    from paimonlab.scan.split import DataSplit
+    from paimonlab.spec.manifests.data_file import DataFileMeta
+    from paimonlab.table.reading.scan import Scan
+
+_PATH = "__paimonlab_path"
+_BUCKET = "__paimonlab_bucket"
+_FIRST_ID = "__paimonlab_first_row_id"
+_SEQUENCE = "__paimonlab_sequence_number"
+FILE_SCHEMA = (
+    st.StructType()
+    .add(_PATH, st.StringType())
+    .add(_BUCKET, st.IntegerType())
+    .add(_FIRST_ID, st.LongType())
+    .add(_SEQUENCE, st.LongType())
+)
+"""Partition columns of a scan that tells files apart."""
+TRACKING_SCHEMA = st.StructType().add(ROW_ID, st.LongType()).add(SEQUENCE_NUMBER, st.LongType())
+"""Columns of data files that hold ids and sequence numbers, if rows are tracked."""
+_TRACKED = frozenset(TRACKING_SCHEMA.names)
+_PARTITION = "__paimon_partition"
+
+_PLACES: Mapping[str, tuple[st.DataType, Callable[[], Column]]] = {
+    "__paimon_file_path": (st.StringType(), lambda: functions.col(_PATH)),
+    "__paimon_row_index": (st.LongType(), lambda: functions.col("_metadata.row_index")),
+    "__paimon_bucket": (st.IntegerType(), lambda: functions.col(_BUCKET)),
+    ROW_ID: (
+        st.LongType(),
+        lambda: functions.coalesce(
+            functions.col(ROW_ID), functions.col(_FIRST_ID) + functions.col("_metadata.row_index")
+        ),
+    ),
+    SEQUENCE_NUMBER: (
+        st.LongType(),
+        lambda: functions.coalesce(functions.col(SEQUENCE_NUMBER), functions.col(_SEQUENCE)),
+    ),
+}
+PLACES = (*_PLACES, _PARTITION)
+"""Names of all metadata columns."""
+
+
+def file_texts(path: str, split: DataSplit, file: DataFileMeta) -> Texts:
+    """Write the values of `FILE_SCHEMA` of a file."""
+    first = None if file.first_row_id is None else str(file.first_row_id)
+    return (path, str(split.bucket), first, str(file.max_sequence_number))
+
+
+def is_tracked(scan: Scan) -> bool:
+    """Say whether the rows of a table have ids."""
+    return scan.definition.options.slice(RowTrackingOptions).row_tracking
+
+
+def place_types(scan: Scan) -> dict[str, st.DataType]:
+    """Return the metadata columns of a table and their types."""
+    tracked = is_tracked(scan)
+    types = {
+        name: data_type
+        for name, (data_type, _) in _PLACES.items()
+        if tracked or name not in _TRACKED
+    }
+    if scan.schema.partition_keys:
+        keys = [st.StructField(one.name, one.dataType) for one in partition_schema(scan.schema)]
+        types[_PARTITION] = st.StructType(keys)
+    return types
+
+
+def place_column(name: str, scan: Scan) -> Column:
+    """Return a metadata column of a scan whose files are told apart."""
+    if name == _PARTITION:
+        keys = [functions.col(quoted(key)).alias(key) for key in scan.schema.partition_keys]
+        return functions.struct(*keys).alias(name)
+    return _PLACES[name][1]().alias(name)

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from paimonlab import UpdateColumnType
+from paimonlab.catalog import Catalog
+from paimonlab.errors import UnsupportedError
+from paimonlab.table.table import Table
+from tests.spark.plans import files_read
+
+PLACES = "__paimon_file_path, __paimon_row_index, __paimon_bucket"
+
+
+def made(catalog: Catalog, **options: str) -> Table:
+    """Make db.t: three commits in two partitions, overlapping if it has keys."""
+    keys = ["id", "p"] if "bucket" in options else []
+    table = catalog.create_table(
+        "db.t",
+        {"id": "INT", "p": "STRING", "v": "INT"},
+        primary_keys=keys,
+        partition_keys=["p"],
+        options={"write-only": "true"} | options,
+    )
+    for number in range(3):
+        ids = range(number * 5, number * 5 + 10)
+        table.write(
+            pa.table(
+                {
+                    "id": pa.array(ids, pa.int32()),
+                    "p": ["a b" if i % 2 else "x%y" for i in ids],
+                    "v": pa.array([number] * 10, pa.int32()),
+                }
+            )
+        )
+    return table
+
+
+@pytest.mark.parametrize("options", [{}, {"bucket": "2"}], ids=["append", "keys"])
+def test_each_row_is_where_its_metadata_say(
+    catalog: Catalog, spark: SparkSession, options: dict[str, str]
+) -> None:
+    expected = made(catalog, **options).scan().to_arrow().sort_by([("id", "ascending")])
+
+    rows = spark.sql(
+        f"SELECT *, {PLACES}, __paimon_partition AS part FROM paimon.db.t ORDER BY id, v"
+    ).collect()
+
+    assert [row.id for row in rows] == expected.column("id").to_pylist()
+    files = {row["__paimon_file_path"] for row in rows}
+    read = {path: pq.read_table(path.removeprefix("file:")) for path in files}
+    for row in rows:
+        path = row["__paimon_file_path"]
+        stored = read[path].slice(row["__paimon_row_index"], 1).to_pylist()[0]
+        assert (stored["id"], stored["v"]) == (row.id, row.v)
+        assert f"/bucket-{row['__paimon_bucket']}/" in path
+        assert row.part.p == row.p == stored["p"]
+
+
+def test_metadata_choose_files(catalog: Catalog, spark: SparkSession) -> None:
+    table = made(catalog, bucket="2")
+    rows = spark.sql(f"SELECT id, p, {PLACES} FROM paimon.db.t").collect()
+    path = rows[0]["__paimon_file_path"]
+    in_file = sorted(row.id for row in rows if row["__paimon_file_path"] == path)
+    in_bucket = sorted(row.id for row in rows if row["__paimon_bucket"] == 1)
+
+    one = spark.sql(f"SELECT id FROM paimon.db.t WHERE __paimon_file_path = '{path}' ORDER BY id")
+    assert files_read(one) == 1
+    assert [row.id for row in one.collect()] == in_file
+    assert spark.table("paimon.db.t").where("__paimon_bucket = 1").count() == len(in_bucket)
+    found = spark.table("paimon.db.t").where("__paimon_bucket = 1").select("id").collect()
+    assert sorted(row.id for row in found) == in_bucket
+    count = spark.sql(f"SELECT count(*) FROM paimon.db.t WHERE __paimon_file_path = '{path}'")
+    assert count.collect()[0][0] == len(in_file)
+    by_partition = "SELECT id FROM paimon.db.t WHERE __paimon_partition.p = 'x%y'"
+    expected = table.scan(where="p = 'x%y'").count()
+    assert spark.sql(by_partition).count() == expected
+
+
+def test_metadata_columns_have_the_scopes_of_columns(catalog: Catalog, spark: SparkSession) -> None:
+    made(catalog, bucket="2")
+
+    assert spark.sql("SELECT * FROM paimon.db.t WHERE __paimon_bucket >= 0").columns == [
+        "id",
+        "p",
+        "v",
+    ]
+    joined = spark.sql(
+        "SELECT a.id FROM paimon.db.t a JOIN paimon.db.t b ON a.id = b.id "
+        "AND a.__paimon_file_path = b.__paimon_file_path "
+        "AND a.__PAIMON_ROW_INDEX = b.__paimon_row_index"
+    )
+    assert joined.count() == 20
+    grouped = spark.sql(
+        "SELECT __paimon_bucket AS b, count(*) AS n FROM paimon.db.t GROUP BY __paimon_bucket"
+    )
+    assert sum(row.n for row in grouped.collect()) == 20
+    selected = spark.table("paimon.db.t").select("id").where("__paimon_row_index = 0")
+    assert selected.columns == ["id"]
+    old = spark.sql("SELECT __paimon_bucket FROM paimon.db.t VERSION AS OF 1")
+    assert old.count() == 10
+    within = (
+        "SELECT id FROM paimon.db.t WHERE id IN "
+        "(SELECT max(id) FROM paimon.db.t WHERE __paimon_bucket = 0)"
+    )
+    assert spark.sql(within).count() <= 1
+    with pytest.raises(AnalysisException, match="_ROW_ID"):
+        spark.sql("SELECT _ROW_ID FROM paimon.db.t")
+
+
+def test_ids_of_rows_are_those_of_our_reader(catalog: Catalog, spark: SparkSession) -> None:
+    table = made(catalog, **{"row-tracking.enabled": "true"})
+    columns = ["id", "v", "_ROW_ID", "_SEQUENCE_NUMBER"]
+    expected = table.scan(columns=columns).to_arrow().sort_by([("_ROW_ID", "ascending")])
+
+    found = spark.sql(
+        "SELECT id, v, _ROW_ID, _SEQUENCE_NUMBER FROM paimon.db.t "
+        "WHERE _ROW_ID >= 0 ORDER BY _ROW_ID"
+    )
+
+    assert [tuple(row) for row in found.collect()] == [
+        tuple(row.values()) for row in expected.to_pylist()
+    ]
+
+
+def test_files_that_spark_cannot_read_have_no_metadata_columns(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    made(catalog)
+    catalog.alter_table("db.t", UpdateColumnType("v", "STRING"))
+    made_of_doubles = catalog.create_table("db.d", {"v": "DOUBLE"})
+    made_of_doubles.write(pa.table({"v": [1.5]}))
+    catalog.alter_table("db.d", UpdateColumnType("v", "STRING"))
+
+    with pytest.raises(UnsupportedError, match="__paimon_bucket"):
+        spark.sql("SELECT __paimon_bucket FROM paimon.db.d").collect()
