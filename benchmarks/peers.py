@@ -65,11 +65,12 @@ def engine(name: str, folder: Path) -> Engine | None:
         return _java(name, folder)
     python = sys.executable
     if name in REQUIREMENTS:
-        python = _environment(folder / name.replace(" ", "-"), REQUIREMENTS[name])
+        python = environment(folder / name.replace(" ", "-"), REQUIREMENTS[name])
     return Engine(name, python, (python, str(HERE / "engines" / _SCRIPTS[name])))
 
 
-def _environment(folder: Path, requirements: Sequence[str]) -> str:
+def environment(folder: Path, requirements: Sequence[str]) -> str:
+    """Install into a folder what is not there; return its Python."""
     python = folder / "bin" / "python"
     stamp = folder / "installed"
     wanted = "\n".join(requirements)

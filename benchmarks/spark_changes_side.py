@@ -1,0 +1,176 @@
+"""One engine's side of `benchmarks.spark_changes`, in its own Spark.
+
+Only the standard library and PySpark, for it runs in the environments of all engines. Arguments:
+the engine, a folder, jars (``-``: none), rows, rounds. Prints JSON: CPU and clock seconds of each work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+_EXTENSIONS = "spark.sql.extensions"
+_COLUMNS = "(k BIGINT, p INT, v DOUBLE, s STRING)"
+SESSIONS: dict[str, dict[str, str]] = {
+    "Delta": {
+        _EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    },
+}
+_KEYED = "'primary-key' = 'k', 'bucket' = '4'"
+_PAIMON = {
+    "keys": ("", _KEYED),
+    "append": ("", "'bucket' = '-1'"),
+    "append, vectors": ("", "'deletion-vectors.enabled' = 'true'"),
+}
+TABLES: dict[str, dict[str, tuple[str, str]]] = {
+    "Delta": {
+        "rewriting": ("USING delta", "'delta.enableDeletionVectors' = 'false'"),
+        "vectors": ("USING delta", "'delta.enableDeletionVectors' = 'true'"),
+    },
+    "paimonlab": _PAIMON,
+}
+RUNS = 8
+
+
+def session(engine: str, folder: str, jars: str) -> Any:
+    """Start Spark with the engine in it."""
+    if engine == "paimonlab":
+        from paimonlab.spark import connect  # noqa: PLC0415 - others lack it
+
+        return connect(folder, master="local[2]", memory="4g")
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - after the engine is known
+
+    builder: Any = SparkSession.builder
+    builder = builder.master("local[2]").config("spark.driver.memory", "4g")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.sql.warehouse.dir", folder)
+    builder = builder.config("spark.sql.shuffle.partitions", "4")
+    if jars != "-":
+        builder = builder.config("spark.jars", ",".join(map(str, Path(jars).glob("*.jar"))))
+    for key, value in SESSIONS[engine].items():
+        builder = builder.config(key, value.format(folder=folder))
+    return builder.getOrCreate()
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process and its descendants, those that have ended included."""
+    parents: dict[int, list[int]] = {}
+    ticks: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            ticks[int(entry.name)] = sum(map(int, fields[11:15]))
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    tree = [os.getpid()]
+    for process in tree:  # grows while it is walked
+        tree += parents.get(process, [])
+    return sum(ticks.get(process, 0) for process in tree) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(work: Callable[[int], object], rounds: int) -> dict[str, float]:
+    """Repeat a work once more than is counted; return medians."""
+    cpu, clock = [], []
+    for turn in range(rounds + 1):
+        before, begun = cpu_seconds(), time.perf_counter()
+        work(turn)
+        cpu.append(cpu_seconds() - before)
+        clock.append(time.perf_counter() - begun)
+    return {"cpu": statistics.median(cpu[1:]), "clock": statistics.median(clock[1:])}
+
+
+def main(engine: str, folder: str, jars: str, rows: str, rounds: str) -> None:
+    """Do all works of an engine."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    spark, count, turns = session(engine, folder, jars), int(rows), int(rounds)
+    spark.sparkContext.setLogLevel("ERROR")
+    named = "paimon" if engine == "paimonlab" else "lake"
+    catalog = "spark_catalog" if engine == "Delta" else named
+    spark.sql(f"CREATE DATABASE IF NOT EXISTS {catalog}.db")
+    frame = spark.range(0, count, 1, 2).selectExpr(
+        f"(id * 7919) % {count + 3} k",
+        "cast(id % 8 as int) p",
+        "id * 0.5D v",
+        "concat('s', id % 99991) s",
+    )
+    frame.write.mode("overwrite").parquet(f"{folder}/source")
+    source = spark.read.parquet(f"{folder}/source")
+    source.createOrReplaceTempView("source")
+    found = {
+        "plain write": measured(
+            lambda _: source.write.mode("overwrite").parquet(f"{folder}/plain"), turns
+        )
+    }
+    for kind, (using, properties) in TABLES[engine].items():
+        table = f"{catalog}.db.t_{''.join(filter(str.isalnum, kind))}"
+        made = f"CREATE TABLE {table} {_COLUMNS} {using} TBLPROPERTIES ({properties})"
+
+        works = {
+            "INSERT": partial(insert, spark, table, made),
+            "MERGE 10 %": partial(merge, spark, table, count),
+            "DELETE 1 %": partial(delete, spark, table),
+        }
+        for name, work in works.items():
+            found[f"{name}, {kind}"] = measured(work, turns)
+    if "keys" in TABLES[engine]:
+        found |= grouped(spark, f"{catalog}.db.runs", folder, count, turns)
+    version = spark.version
+    spark.stop()
+    print(json.dumps({"spark": version, "works": found}))
+
+
+def insert(spark: Any, table: str, made: str, _: int) -> None:
+    """Make the table anew and insert all rows."""
+    spark.sql(f"DROP TABLE IF EXISTS {table}")
+    spark.sql(made)
+    spark.sql(f"INSERT INTO {table} SELECT * FROM source")
+
+
+def merge(spark: Any, table: str, count: int, turn: int) -> None:
+    """Merge another tenth of the rows each turn: of ten rows nine are there."""
+    spark.sql(
+        f"MERGE INTO {table} t USING (SELECT k + if(k % 100 < 90, 0, {count * 2}) k, p, "
+        f"v + 1 v, s FROM source WHERE k % 10 = {turn}) s ON t.k = s.k "
+        "WHEN MATCHED THEN UPDATE SET v = s.v, s = s.s WHEN NOT MATCHED THEN INSERT *"
+    ).collect()
+
+
+def delete(spark: Any, table: str, turn: int) -> None:
+    """Delete another hundredth of the rows each turn."""
+    spark.sql(f"DELETE FROM {table} WHERE k % 100 = {turn + 20}").collect()
+
+
+def grouped(
+    spark: Any, table: str, folder: str, count: int, turns: int
+) -> dict[str, dict[str, float]]:
+    """Group the rows of eight runs, each of which replaces half of the one before."""
+    spark.sql(f"CREATE TABLE {table} {_COLUMNS} TBLPROPERTIES ({_KEYED}, 'write-only' = 'true')")
+    size = 2 * count // (RUNS + 1)
+    for run in range(RUNS):
+        first = run * size // 2
+        spark.sql(
+            f"INSERT INTO {table} SELECT id k, cast(id % 8 as int) p, id * 0.5D v, "
+            f"concat('s', id % 99991) s FROM range({first}, {first + size}, 1, 2)"
+        )
+    sql = "SELECT p, count(*), sum(v), max(s) FROM {} GROUP BY p"
+    files = [str(path) for path in Path(folder).rglob("runs/**/*.parquet")]
+    spark.read.parquet(*files).createOrReplaceTempView("unmerged")
+    return {
+        "group-by, 8 runs": measured(lambda _: spark.sql(sql.format(table)).collect(), turns),
+        "group-by, unmerged files": measured(
+            lambda _: spark.sql(sql.format("unmerged")).collect(), turns
+        ),
+    }
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
