@@ -147,7 +147,7 @@ def test_a_snapshot_whose_folder_was_not_synced_is_synced_again(
                 raise OSError(errno.EIO, "Input/output error", path)
 
     table = SmallTable(tmp_path, file_io=LocalFileIO()).create()
-    monkeypatch.setattr("paimonlab.storage.local.sync_path", sync)
+    monkeypatch.setattr("paimonlab.storage.syncing.sync_path", sync)
 
     snapshot = table.append("one")
 

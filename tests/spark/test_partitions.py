@@ -102,7 +102,6 @@ def test_a_partition_that_is_not_there_is_an_error_unless_said_otherwise(
 @pytest.mark.parametrize(
     "clause",
     [
-        "DROP PARTITION (dt = 'a')",
         "DROP PARTITION (nope = 1)",
         "ADD PARTITION (dt = 'q', h = 7)",
         "PARTITION (dt = 'a', h = 1) RENAME TO PARTITION (dt = 'q', h = 1)",
