@@ -49,7 +49,7 @@ def rows() -> Iterator[GrowthRow]:
             peers=dict(zip(peers, others, strict=True)),
             goal="twice plain pyarrow",
             holds=costs[-1] <= 2 * others[0][-1],
-            limit="" if len(others) < 2 else "two folders, four syncs and metadata of each file",
+            limit="" if len(others) < 2 else "two folders, three syncs and metadata of each file",
         )
     for work in ("commit to an append table", "commit to a primary-key table"):
         cost = in_new_process(__name__, work, COMMITS)

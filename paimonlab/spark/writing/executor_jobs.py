@@ -99,7 +99,7 @@ def divided_by_size(sizes: Sequence[int], most: int) -> list[list[int]]:
     Examples
     --------
     >>> divided_by_size([1, 5, 2, 3], 2)
-    [[1], [3, 2, 0]]
+    [[1, 0], [3, 2]]
     """
     tasks: list[list[int]] = [[] for _ in range(min(most, len(sizes)))]
     smallest = [(0, number) for number in range(len(tasks))]
