@@ -6,13 +6,14 @@ file like any other.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.storage.spare_descriptors import SPARE
 
 _MOST_FOLDERS = 100_000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
@@ -80,7 +81,7 @@ def refusal(path: str, link: str) -> CorruptMetadataError:
     )
 
 
-@contextmanager
+@contextlib.contextmanager
 def folder_held(path: str, root: str) -> Iterator[tuple[int, str]]:
     """Open the folder that a path is in, following no link below ``root``.
 
@@ -91,6 +92,8 @@ def folder_held(path: str, root: str) -> Iterator[tuple[int, str]]:
     tuple of int, str
         A descriptor of the folder, and the name in it.
 
+    When the process may open no more files, spare descriptors are used.
+
     Raises
     ------
     CorruptMetadataError
@@ -99,23 +102,37 @@ def folder_held(path: str, root: str) -> Iterator[tuple[int, str]]:
         As opening a folder does, and for what is done with it; it names the path.
     """
     *folders, name = path[len(root) :].strip("/").split("/")
-    held = os.open(root or "/", _FOLDER)
-    try:
-        for number, folder in enumerate(folders):
-            below = _opened(folder, held, path, "/".join((root, *folders[: number + 1])))
-            os.close(held)
-            held = below
-        yield held, name
-    except OSError as error:
-        error.filename = path
-        raise
-    finally:
-        os.close(held)
+    with contextlib.ExitStack() as stack:
+        try:
+            try:
+                held = _descended(folders, path, root)
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE):
+                    raise
+                stack.enter_context(SPARE.lent())
+                held = _descended(folders, path, root)
+            stack.callback(os.close, held)
+            yield held, name
+        except OSError as error:
+            error.filename = path
+            raise
 
 
 def is_link(name: str, folder: int) -> bool:
     """Whether a name in an open folder is a link."""
     return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _descended(folders: Sequence[str], path: str, root: str) -> int:
+    """Open one folder after the other, each below the one before."""
+    held = os.open(root or "/", _FOLDER)
+    for number, folder in enumerate(folders):
+        try:
+            below = _opened(folder, held, path, "/".join((root, *folders[: number + 1])))
+        finally:
+            os.close(held)
+        held = below
+    return held
 
 
 def _opened(folder: str, held: int, path: str, absolute: str) -> int:

@@ -45,6 +45,7 @@ from paimonlab.storage.local_entries import (
     status_of,
     undone,
 )
+from paimonlab.storage.spare_descriptors import SPARE
 from paimonlab.storage.syncing import DurableFolders, sync_files, sync_folders
 from paimonlab.storage.whole_files import check_size, kind, read_all, size_of_file, write_all
 
@@ -338,7 +339,8 @@ class LocalFileIO:
         return link
 
     def _require_plain(self, folder: str, path: str) -> None:
-        """Refuse to change what is reached through a link."""
+        """Refuse to change what is reached through a link; what is made can be deleted again."""
+        SPARE.keep()
         root = root_of(folder, self.roots)
         link = None if root is None else self._plain.first_link(folder, root)
         if link is not None:

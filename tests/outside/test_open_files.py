@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from paimonlab.errors import PaimonError
+from paimonlab.storage.local import LocalFileIO
 from tests.crash.harness import (
     Prepared,
     catalog,
@@ -63,6 +64,20 @@ def test_operation_without_files_to_open_is_old_or_new(
         failures += 1
 
     assert 0 < failures < _MOST - 1
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_files_written_before_the_limit_can_be_deleted(count: int, tmp_path: Path) -> None:
+    store = LocalFileIO().within(str(tmp_path))
+    paths = [f"{tmp_path}/a/b/{name}" for name in "xyz"]
+    for path in paths:
+        store.write(path, b"1")
+
+    with _open_files(count):
+        store.delete(paths[0])
+        assert store.delete_files(paths[1:2]) == {}
+
+    assert [Path(path).exists() for path in paths] == [False, False, True]
 
 
 def _gets_through(whole: Prepared, warehouse: Path, count: int) -> bool:
