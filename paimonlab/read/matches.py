@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
@@ -93,6 +94,48 @@ def _hits(split: DataSplit, plan: ReadPlan, file_io: FileIO, survivors: Mask | N
             is_hit = numpy_values(is_true, zero_copy_only=False)
             hits[start : start + rows.num_rows] = is_hit
     return hits if survivors is None else hits & survivors
+
+
+def positioned_rows(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO
+) -> Iterator[tuple[pa.RecordBatch, npt.NDArray[np.int64]]]:
+    """Read all columns of the rows of a file that may satisfy the condition of a plan.
+
+    Parameters
+    ----------
+    split
+        Of an append table, with this file alone.
+    plan, file_io
+        How to read the table; its store.
+
+    Yields
+    ------
+    rows : RecordBatch
+        n rows that are not deleted; none is empty.
+    positions : (n,) int64
+        Their positions in the file.
+    """
+    (survivors,) = surviving_rows(split, plan, file_io)
+    with open_data_file(split, split.files[0], plan, file_io) as data:
+        for start, rows in data.positioned(
+            plan.schema.fields,
+            predicate=plan.predicate,
+            keep=survivors,
+            batch_rows=plan.bounds.batch_rows,
+        ):
+            positions = np.arange(start, start + rows.num_rows, dtype=np.int64)
+            if survivors is None:
+                yield rows, positions
+                continue
+            kept = survivors[start : start + rows.num_rows]
+            if kept.any():
+                yield rows.filter(arrow_array(kept)), positions[kept]
+
+
+def alive_count(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> int:
+    """Count the rows of the only file of a split that are not deleted."""
+    (survivors,) = surviving_rows(split, plan, file_io)
+    return split.files[0].row_count if survivors is None else int(np.count_nonzero(survivors))
 
 
 def divided_rows(

@@ -40,6 +40,7 @@ class Table(OpenedTable):
     overwrite = writing.overwrite
     delete = writing.delete
     update = writing.update
+    merge = writing.merge
     truncate = writing.truncate
     drop_partitions = writing.drop_partitions
     new_writer = committing.new_writer

@@ -43,6 +43,11 @@ class Action(Enum):
         }
         return kinds[self]
 
+    @property
+    def has_values(self) -> bool:
+        """Whether it gives columns values."""
+        return self is not Action.DELETE
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:

@@ -16,8 +16,7 @@ from pyspark.sql import functions
 
 from paimonlab.errors import FilesConflictError, PaimonError, UnsupportedError
 from paimonlab.formats.deletion_vectors import DeletionVector
-from paimonlab.read.deletions import surviving_rows
-from paimonlab.read.matches import FileMatch
+from paimonlab.read.matches import FileMatch, alive_count
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.changes import LOST_NULL, changed_rows
 from paimonlab.spark.rows.executor_changes import (
@@ -252,8 +251,7 @@ class RunningStatement:
                 if file.file_name not in by_file:
                     continue
                 one = split.with_files(file.__eq__)
-                (survivors,) = surviving_rows(one, change.read_plan, store.file_io)
-                alive = file.row_count if survivors is None else int(np.count_nonzero(survivors))
+                alive = alive_count(one, change.read_plan, store.file_io)
                 match = FileMatch(one, by_file.pop(file.file_name), alive)
                 change.take(match)
                 if change.replaces_file(match) and not match.is_whole:

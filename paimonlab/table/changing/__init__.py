@@ -12,6 +12,8 @@ from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
     from paimonlab.table.changing import assignments as assignments
+    from paimonlab.table.changing import merge as merge
+    from paimonlab.table.changing import merge_binding as merge_binding
     from paimonlab.table.changing import verbs as verbs
 
-__getattr__, __dir__ = attributes_on_use(__name__, "assignments", "verbs")
+__getattr__, __dir__ = attributes_on_use(__name__, "assignments", "merge", "merge_binding", "verbs")

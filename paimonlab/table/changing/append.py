@@ -75,7 +75,7 @@ def change_rows(
         for done, match in enumerate(matches, start=1):
             if match.matched.cardinality:
                 change.take(match)
-                _write_again(change, match, statement, writer, store)
+                write_again(change, match, statement, writer, store)
             statement.report(done, total, "files")
         if change.is_empty:
             return None
@@ -83,7 +83,7 @@ def change_rows(
     return Changed(change.messages(written), are_of_rows_read=False)
 
 
-def _write_again(
+def write_again(
     change: AppendChange,
     match: FileMatch,
     statement: Statement,
@@ -103,10 +103,10 @@ def _write_again(
             writer.write(stays)
         hit = rows.filter(mask)
         if assignments is not None and hit.num_rows:
-            writer.write(_updated(change.options, assignments.applied(hit)))
+            writer.write(updated_rows(change.options, assignments.applied(hit)))
 
 
-def _updated(options: ChangeOptions, rows: pa.RecordBatch) -> pa.RecordBatch:
+def updated_rows(options: ChangeOptions, rows: pa.RecordBatch) -> pa.RecordBatch:
     """Forget when rows were written last: that is the snapshot that comes now."""
     column_index = rows.schema.get_field_index(SEQUENCE_NUMBER)
     if not options.tracks_rows or column_index < 0:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -22,14 +22,15 @@ from paimonlab.write.expressions.coercion import converted
 from paimonlab.write.expressions.expression import Expression, column
 from paimonlab.write.expressions.sql import parse_expression
 
-_Values = Callable[[pa.RecordBatch], pa.Array]
+Values: TypeAlias = Callable[[pa.RecordBatch], pa.Array]
+"""Makes one value a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundAssignments:
     """New values of columns, computed from the old rows."""
 
-    values: Mapping[str, _Values]
+    values: Mapping[str, Values]
     """By column: makes one value a row, of the column's Arrow type."""
 
     @classmethod
@@ -86,22 +87,41 @@ class BoundAssignments:
         return pa.RecordBatch.from_arrays(arrays, names=rows.schema.names)
 
 
-def _bound(given: object, field: DataField, schema: TableSchema, table: str) -> _Values:
-    if isinstance(given, str):
-        constant = _constant_of(given, field)
-        if constant is not None:
-            return constant
-        return _stored(parse_expression(given, schema.arrow_schema, table), field)
-    if isinstance(given, Column):
-        return _stored(column(given.name, schema.arrow_schema, table), field)
+def _bound(given: object, field: DataField, schema: TableSchema, table: str) -> Values:
     if isinstance(given, Predicate):
         predicate = bind(given, schema.fields, table)
         truth = Expression(pa.bool_(), lambda rows: evaluate(predicate, rows), str(given))
         return _stored(truth, field)
+    return new_value(given, field, schema.arrow_schema, table)
+
+
+def new_value(
+    given: object, field: DataField, schema: pa.Schema, table: str, sides: Sequence[str] = ()
+) -> Values:
+    """Bind what a column is given to the columns it is computed from.
+
+    Parameters
+    ----------
+    given
+        SQL text, `paimonlab.col` of a column, or a value.
+    field
+        The column.
+    schema, table, sides
+        As `parse_expression` takes them.
+    """
+    if isinstance(given, str):
+        constant = _constant_of(given, field)
+        if constant is not None:
+            return constant
+        return _stored(parse_expression(given, schema, table, sides), field)
+    if isinstance(given, Column):
+        return _stored(column(given.name, schema, table), field)
+    if isinstance(given, Predicate):
+        raise TypeError(f"{table}: write the condition for column {field.name!r} as SQL text")
     return _constant(given, field)
 
 
-def _stored(value: Expression, field: DataField) -> _Values:
+def _stored(value: Expression, field: DataField) -> Values:
     target = to_arrow(field.type)
     if pa.types.is_nested(target) and value.type == target:
         return value.evaluate
@@ -109,7 +129,7 @@ def _stored(value: Expression, field: DataField) -> _Values:
     return lambda rows: convert(ready.evaluate(rows), field.type, field.name)
 
 
-def _constant_of(text: str, field: DataField) -> _Values | None:
+def _constant_of(text: str, field: DataField) -> Values | None:
     """Read a text that is a date, a time or bytes, which need no more than their column."""
     types = pa.types
     target = to_arrow(field.type)
@@ -127,7 +147,7 @@ def _constant_of(text: str, field: DataField) -> _Values | None:
 _ANY = "any column"
 
 
-def _constant(value: object, field: DataField) -> _Values:
+def _constant(value: object, field: DataField) -> Values:
     target = to_arrow(field.type)
     if value is None or pa.types.is_nested(target):
         scalar = arrow_scalar(value, target)

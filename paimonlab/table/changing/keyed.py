@@ -24,7 +24,7 @@ from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.writing.writers import new_table_writer
 
-_KIND = "__paimonlab_row_kind"
+KIND_COLUMN = "__paimonlab_row_kind"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def change_rows(
         None if the condition is true for no row.
     """
     scan = Scan(
-        definition=definition.with_options(_ALL_ROWS),
+        definition=definition.with_options(ALL_ROWS),
         store=store,
         snapshot=snapshot,
         schema=definition.schema,
@@ -130,21 +130,19 @@ def change_rows(
                 changed = rows
                 if statement.assignments is not None:
                     changed = statement.assignments.applied(rows)
-                    _check_nulls(definition, rows, changed)
+                    check_nulls(definition, rows, changed)
                 kinds = arrow_array(np.full(rows.num_rows, int(kind), np.int8))
-                writer.write(changed.append_column(_KIND, kinds), row_kinds=_KIND)
+                writer.write(changed.append_column(KIND_COLUMN, kinds), row_kinds=KIND_COLUMN)
             statement.report(done, len(splits), "splits")
         messages = writer.prepare_commit()
     return Changed(messages, are_of_rows_read=True) if messages else None
 
 
-_ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
+ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
 """A statement changes rows that wait for compaction, too, or it would lose changes."""
 
 
-def _check_nulls(
-    definition: TableDefinition, rows: pa.RecordBatch, changed: pa.RecordBatch
-) -> None:
+def check_nulls(definition: TableDefinition, rows: pa.RecordBatch, changed: pa.RecordBatch) -> None:
     """Refuse nulls that the merge engine would take for "no change"."""
     if definition.options.slice(KeyedOptions).merge_engine != "partial-update":
         return

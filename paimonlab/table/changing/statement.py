@@ -59,6 +59,8 @@ class Statement:
     assignments: Assignments | None = None
     """None: the rows are deleted."""
     progress: Progress | None = None
+    verb: str = ""
+    """For the log; empty: update or delete."""
 
     def report(self, done: int, total: int, unit: str) -> None:
         """Tell how far the work is."""
@@ -123,7 +125,7 @@ def run(
         except (FilesConflictError, SnapshotExpiredError) as error:
             if number == _MOST_RUNS:
                 raise
-            verb = "delete" if statement.assignments is None else "update"
+            verb = statement.verb or ("delete" if statement.assignments is None else "update")
             logger.info("%s: the %s runs again: %s", definition.name, verb, error)
     raise AssertionError("the last run returns or raises")
 

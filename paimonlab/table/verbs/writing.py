@@ -14,6 +14,7 @@ from paimonlab.table.opened import OpenedTable
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
+    from paimonlab.table.changing.merge import Merge
 
 
 def write(
@@ -194,6 +195,36 @@ def update(
         If others changed the same files again and again.
     """
     return changing.verbs.update(*writable(table), assignments, where, progress=progress)
+
+
+def merge(table: OpenedTable, source: Any, on: str) -> Merge:
+    """Begin a merge: update, delete and insert rows by those of a source, in one commit.
+
+    Parameters
+    ----------
+    source
+        What `write` takes, or a `Scan`; it is held in memory. Its columns are called
+        ``s.column``, those of this table ``t.column``.
+    on
+        SQL text: when a row and a source row belong together. At least one part is an
+        equality of both: ``"t.id = s.id AND t.day = s.day"``.
+
+    Returns
+    -------
+    Merge
+        Takes clauses; its ``execute()`` runs it.
+
+    Examples
+    --------
+    ::
+
+        (table.merge(changes, on="t.id = s.id")
+            .when_matched_delete(where="s.op = 'd'")
+            .when_matched_update()
+            .when_not_matched_insert(where="s.op <> 'd'")
+            .execute())
+    """
+    return changing.merge.Merge(*writable(table), source, on)
 
 
 def truncate(table: OpenedTable) -> Snapshot:

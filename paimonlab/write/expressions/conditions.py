@@ -27,21 +27,29 @@ _COMPARE: dict[str, Callable[[pa.Array, pa.Array], pa.Array]] = {
 
 def comparison(operator: str, left: Expression, right: Expression) -> Expression:
     """Compare two values; NaN equals NaN and is above all other numbers."""
-    text = f"({left.text} {operator} {right.text})"
-    target = common_type([left, right], operator)
-    if pa.types.is_nested(target):
-        raise UnsupportedError(f"{operator} of {target}", text)
-    sides = [converted(side, target, is_explicit=False) for side in (left, right)]
+    one, two = comparable(operator, left, right)
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
-        one, two = (side.evaluate(rows) for side in sides)
-        if pa.types.is_null(target):
+        if pa.types.is_null(one.type):
             return pa.nulls(rows.num_rows, pa.bool_())
-        if pa.types.is_floating(target):
-            one, two = _ordered(one), _ordered(two)
-        return _COMPARE[operator](one, two)
+        return _COMPARE[operator](one.evaluate(rows), two.evaluate(rows))
 
-    return Expression(pa.bool_(), evaluate, text)
+    return Expression(pa.bool_(), evaluate, f"({left.text} {operator} {right.text})")
+
+
+def comparable(operator: str, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """Give two values one type whose order, and equality, is that of SQL."""
+    target = common_type([left, right], operator)
+    if pa.types.is_nested(target):
+        raise UnsupportedError(f"{operator} of {target}", f"({left.text} {operator} {right.text})")
+    one, two = (converted(side, target, is_explicit=False) for side in (left, right))
+    if not pa.types.is_floating(target):
+        return one, two
+    return _ranked(one), _ranked(two)
+
+
+def _ranked(value: Expression) -> Expression:
+    return Expression(pa.int64(), lambda rows: _ordered(value.evaluate(rows)), value.text)
 
 
 def _ordered(numbers: pa.Array) -> pa.Array:

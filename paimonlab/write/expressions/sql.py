@@ -7,7 +7,8 @@ double.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -45,7 +46,9 @@ _INT, _LONG = 2**31, 2**63
 _TRY_CAST = re.compile(r"\btry_cast\s*\(", re.IGNORECASE)
 
 
-def parse_expression(text: str, schema: pa.Schema, table: str) -> Expression:
+def parse_expression(
+    text: str, schema: pa.Schema, table: str, sides: Sequence[str] = ()
+) -> Expression:
     """Parse an expression and bind it to columns.
 
     Parameters
@@ -56,11 +59,14 @@ def parse_expression(text: str, schema: pa.Schema, table: str) -> Expression:
         The columns; names are case-sensitive.
     table
         Its name, for messages.
+    sides
+        Of two rows that meet; their columns are called ``side.column`` in the schema. A column
+        that only one of them has needs no side in the text.
 
     Raises
     ------
     SchemaError
-        If the text is not an expression.
+        If the text is not an expression, or a name may be that of two columns.
     ColumnNotFoundError
         If a column does not exist.
     UnsupportedError
@@ -72,21 +78,58 @@ def parse_expression(text: str, schema: pa.Schema, table: str) -> Expression:
     >>> parse_expression("a * 2 + 1", rows.schema, "db.t").evaluate(rows).to_pylist()
     [3, 5]
     """
+    return bound_to(Names(schema, table, sides), parsed(text))
+
+
+def parsed(text: str) -> Node:
+    """Parse an expression, without binding it."""
     if _TRY_CAST.search(text):  # in sqlglot's tree it is a CAST
         raise UnsupportedError("the function try_cast", f"in {text!r}")
     try:
-        node = sqlglot.parse_one(text, read="spark", into=exp.Condition)
+        return sqlglot.parse_one(text, read="spark", into=exp.Condition)
     except (sqlglot.ParseError, sqlglot.errors.TokenError):
         raise SchemaError(f"cannot read the expression {text!r}") from None
     except RecursionError:
         raise SchemaError("cannot read the expression: it is nested too deep") from None
-    return _Reader(schema, table).expression(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What columns are called; see `parse_expression`."""
+
+    schema: pa.Schema
+    table: str
+    sides: Sequence[str] = ()
+
+    def of(self, node: Node) -> str:
+        """Return what a parsed column is called in the schema."""
+        side = node.args.get("table")
+        if side is None:
+            found = [f"{each}.{node.name}" for each in self.sides]
+            there = [name for name in found if name in self.schema.names]
+            if len(there) > 1:
+                raise SchemaError(f"{node.name!r} may be {' or '.join(there)}: say which")
+            return there[0] if there else str(node.name)
+        if self.sides and side.name not in self.sides:
+            known = " and ".join(f"{each}.column" for each in self.sides)
+            raise SchemaError(f"{node.sql('spark')!r} is not known here, only {known}")
+        if not self.sides or node.args.get("db") is not None:
+            raise UnsupportedError(f"{node.sql('spark')!r}", "a field inside a column")
+        return f"{side.name}.{node.name}"
+
+    def side_of(self, node: Node) -> str:
+        """Return the side that a parsed column is of."""
+        return self.of(node).partition(".")[0]
+
+
+def bound_to(names: Names, node: Node) -> Expression:
+    """Bind a parsed expression to columns."""
+    return _Reader(names).expression(node)
 
 
 class _Reader:
-    def __init__(self, schema: pa.Schema, table: str) -> None:
-        self._schema = schema
-        self._table = table
+    def __init__(self, names: Names) -> None:
+        self._names = names
 
     def expression(self, node: Node) -> Expression:
         node = node.unnest()
@@ -108,9 +151,7 @@ class _Reader:
         return read(self, node)
 
     def column(self, node: Node) -> Expression:
-        if node.args.get("table") is not None:
-            raise UnsupportedError(f"{node.sql('spark')!r}", "a field inside a column")
-        return column(node.name, self._schema, self._table)
+        return column(self._names.of(node), self._names.schema, self._names.table)
 
     def constant(self, node: Node) -> Expression:
         text = str(node.this)

@@ -1,0 +1,161 @@
+"""Merges: what belongs together, what is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paimonlab
+from paimonlab.errors import ColumnNotFoundError, DataError, SchemaError, UnsupportedError
+from paimonlab.table.table import Table
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Any:
+    """Return what makes a table and writes its rows."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+
+    def made(rows: pa.Table, keys: tuple[str, ...] = (), **options: str) -> Table:
+        named = {key.replace("_", "-"): value for key, value in options.items()}
+        table = catalog.create_table("db.t", rows.schema, primary_keys=keys, options=named)
+        assert isinstance(table, Table)
+        table.write(rows)
+        return table
+
+    return made
+
+
+def numbers(**columns: list[Any]) -> pa.Table:
+    return pa.table({name: pa.array(values) for name, values in columns.items()})
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "matches"),
+    [
+        (pa.array([1, 2], pa.int64()), pa.array([2], pa.int32()), [2]),
+        (pa.array([1, 2], pa.int32()), pa.array([2**40, 1]), [1]),
+        (pa.array([0.0, float("nan")]), pa.array([float("nan"), -0.0]), [0.0, float("nan")]),
+        (
+            pa.array([decimal.Decimal("1.50")], pa.decimal128(5, 2)),
+            pa.array([decimal.Decimal("1.5")], pa.decimal128(9, 1)),
+            [decimal.Decimal("1.50")],
+        ),
+        (
+            pa.array([dt.date(2026, 1, 1)]),
+            pa.array([dt.date(2026, 1, 1), None]),
+            [dt.date(2026, 1, 1)],
+        ),
+        (pa.array(["a", None]), pa.array(["a", None]), ["a"]),
+        (pa.array([b"a", b"b"]), pa.array([b"b"]), [b"b"]),
+    ],
+)
+def test_rows_belong_together_where_their_values_are_equal(
+    ours: pa.Array, theirs: pa.Array, matches: list[Any], make: Any
+) -> None:
+    hits = pa.array([0] * len(ours))
+    table = make(pa.table({"k": ours, "hit": hits}))
+
+    merge = table.merge(pa.table({"k": theirs}), "s.k = t.k").when_matched_update({"hit": 1})
+    result = merge.execute()
+
+    assert result.rows_updated == len(matches)
+    found = table.scan(where="hit = 1").to_arrow()["k"].to_pylist()
+    assert sorted(map(str, found)) == sorted(map(str, matches))
+
+
+def test_many_keys_are_asked_for_as_a_range(make: Any) -> None:
+    count = 5_000
+    table = make(numbers(k=list(range(count)), v=[0] * count))
+    source = numbers(k=list(range(1_000, 4_000, 2)), v=[1] * 1_500)
+
+    result = table.merge(source, "t.k = s.k").when_matched_update().execute()
+
+    assert result.rows_updated == 1_500
+    where = table.scan(where="v = 1").to_arrow()["k"].to_pylist()
+    assert sorted(where) == list(range(1_000, 4_000, 2))
+
+
+def test_more_than_an_equality_may_be_asked_for(make: Any) -> None:
+    table = make(numbers(k=[1, 2, 3], day=[5, 5, 5]))
+    source = numbers(k=[1, 2, 2, 3], day=[4, 6, 1, 6])
+
+    merge = table.merge(source, on="t.k = s.k AND s.day > t.day").when_matched_update()
+    result = merge.when_not_matched_insert().execute()
+
+    assert (result.rows_updated, result.rows_inserted) == (2, 2)
+    rows = table.scan().to_arrow().sort_by([("k", "ascending"), ("day", "ascending")])
+    assert rows.to_pydict() == {"k": [1, 1, 2, 2, 3], "day": [4, 5, 1, 6, 6]}
+
+
+def test_a_row_that_several_source_rows_change_is_an_error_with_an_example(make: Any) -> None:
+    table = make(numbers(k=[1, 2], v=[0, 0]))
+    source = numbers(k=[2, 2], v=[1, 2])
+
+    with pytest.raises(DataError, match=r"several rows .* \(k = 2\)"):
+        table.merge(source, "t.k = s.k").when_matched_update().execute()
+
+    result = table.merge(source, "t.k = s.k").when_matched_delete().execute()
+    assert result.rows_deleted == 1
+    assert table.scan().to_arrow().to_pydict() == {"k": [1], "v": [0]}
+
+
+def test_a_scan_can_be_the_source(make: Any) -> None:
+    table = make(numbers(k=[1, 2], v=[1, 5]), keys=("k",), bucket="1")
+
+    merge = table.merge(table.scan(where="v > 1"), "t.k = s.k")
+    merge.when_matched_update({"v": "t.v + s.v"}).execute()
+
+    assert table.scan().to_arrow().sort_by("k").to_pydict() == {"k": [1, 2], "v": [1, 10]}
+
+
+@pytest.mark.parametrize(
+    ("on", "error", "message"),
+    [
+        ("t.k > s.k", UnsupportedError, "needs an equality of both sides"),
+        ("t.k = 1", UnsupportedError, "needs an equality of both sides"),
+        ("k = s.k", SchemaError, "may be t.k or s.k"),
+        ("t.x = s.k", ColumnNotFoundError, "t.x"),
+        ("t.k = s.k +", SchemaError, "cannot read"),
+    ],
+)
+def test_conditions_that_cannot_be_answered_are_refused(
+    on: str, error: type[Exception], message: str, make: Any
+) -> None:
+    table = make(numbers(k=[1], v=[0]))
+
+    with pytest.raises(error, match=message):
+        table.merge(numbers(k=[1]), on).when_matched_delete().execute()
+
+
+def test_clauses_that_cannot_be_meant_are_refused(make: Any) -> None:
+    table = make(numbers(k=[1], v=[0]), keys=("k",), bucket="1")
+    merge = table.merge(numbers(k=[1], n=[2]), "t.k = s.k")
+
+    with pytest.raises(ValueError, match="only the last WHEN MATCHED may have no where"):
+        merge.when_matched_delete().when_matched_update()
+    with pytest.raises(ColumnNotFoundError, match="w"):
+        merge.when_matched_update({"w": 1})
+    with pytest.raises(SchemaError, match=r"'s\.n' is not known here, only t\.column"):
+        merge.when_not_matched_by_source_delete(where="s.n = 1").execute()
+    with pytest.raises(SchemaError, match="primary key"):
+        merge.when_matched_update({"k": "s.n"}).execute()
+    with pytest.raises(ValueError, match="needs a clause"):
+        merge.execute()
+    assert table.scan().to_arrow().to_pydict() == {"k": [1], "v": [0]}
+
+
+@pytest.mark.parametrize("engine", ["aggregation", "first-row"])
+def test_engines_that_do_not_replace_rows_are_refused(engine: str, make: Any) -> None:
+    table = make(numbers(k=[1], v=[0]), keys=("k",), bucket="1", merge_engine=engine)
+    merge = table.merge(numbers(k=[1], v=[2]), "t.k = s.k")
+
+    with pytest.raises(UnsupportedError, match=engine):
+        merge.when_matched_update({"v": "s.v"}).execute()
+    with pytest.raises(UnsupportedError, match=engine):
+        merge.when_matched_delete().execute()
