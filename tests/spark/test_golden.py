@@ -9,7 +9,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from paimonlab.catalog import connect as open_catalog
-from paimonlab.errors import UnsupportedError
 from paimonlab.spark import connect
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.arrow import arrow_schema
@@ -52,6 +51,7 @@ TABLES = [
     for name in [
         *TRAVELLED,
         "append_bucketed",
+        "br_fallback",
         "cl_lookup",
         "dyn_part",
         "ident",
@@ -112,10 +112,3 @@ def test_spark_travels_to_every_snapshot(name: str, spark: SparkSession) -> None
         schema = table.schemas.get(table.snapshots.get(snapshot).schema_id)
         found = spark.sql(f"SELECT * FROM paimon.db.{name} VERSION AS OF {snapshot}")
         assert_rows(found, schema, rows)
-
-
-def test_a_table_with_a_fallback_branch_is_refused(spark: SparkSession) -> None:
-    opened(Case("java-1.3.1", "br_fallback"), spark)
-
-    with pytest.raises(UnsupportedError, match=r"scan\.fallback-branch"):
-        spark.table("paimon.db.br_fallback").toArrow()

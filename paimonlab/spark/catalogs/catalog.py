@@ -23,11 +23,10 @@ from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.callers import Wanted, statement, wanted
 from paimonlab.spark.reading import relation
-from paimonlab.spark.reading.system_tables import SystemRelation
+from paimonlab.spark.reading.system_tables import SystemRelation, system_relation
 from paimonlab.spark.reading.time_travel import (
-    TRAVEL_OPTIONS,
+    READ_OPTIONS,
     TravelArguments,
-    pinned_snapshot,
     travel_arguments,
 )
 from paimonlab.spark.session_options import (
@@ -73,7 +72,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
 
     def tableStateOptionKeys(self) -> Any:
         """Return the read options for which Spark asks `loadTable`, not `loadRelation`."""
-        return self._bridge.strings_once(*TRAVEL_OPTIONS, *REFUSED_OPTIONS)
+        return self._bridge.strings_once(*READ_OPTIONS, *REFUSED_OPTIONS)
 
     def changelogStateOptionKeys(self) -> Any:
         """Return no read options that would choose changes."""
@@ -142,12 +141,9 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
     def _as_of(self, point: TravelArguments, identifier: Any, table: Table | SystemTable) -> Any:
         table, given = self._chosen(identifier, table)
         if isinstance(table, SystemTable):
-            raise UnsupportedError(
-                f"time travel on {table.name}", "a system table is read as it is now"
-            )
-        snapshot = pinned_snapshot(table, point)
-        return relation.pinned_table_for(
-            self._bridge, self, identifier, table, snapshot, given, name=self._parts(table)
+            return system_relation(self._bridge, f"{self._name}.{table.name}", table, point)
+        return relation.table_for(
+            self._bridge, self, identifier, table, point, given, name=self._parts(table)
         )
 
     def _chosen(

@@ -6,10 +6,10 @@ Spark. Columns and filters that Spark pushes down are pushed into that reader.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pyspark.cloudpickle import dumps
 from pyspark.sql import DataFrame
@@ -24,36 +24,107 @@ from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.relation_schema import scan_schema
 from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
-from paimonlab.spec.predicates.predicate import AlwaysTrue
+from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _V2_RELATION = "org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"
 _DATASET = "org.apache.spark.sql.classic.Dataset"
 _SOURCE_FILTER = "org.apache.spark.sql.sources.Filter"
 
 
+Task: TypeAlias = "Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
+"""What runs on an executor: from batches of one binary column, the pickled pieces, to rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one task reads."""
+
+    pickled: bytes
+    size_bytes: int
+    row_count: int
+
+
+class ExecutorRows(Protocol):
+    """Rows that our reader reads on executors."""
+
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+        ...
+
+    @property
+    def schema(self) -> StructType:
+        """All columns."""
+        ...
+
+    def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
+        """Find what the tasks of a query read, without files that the predicate rules out."""
+        ...
+
+    def task(self, schema: StructType, predicate: Predicate) -> Task:
+        """Return what reads pieces as these columns; picklable."""
+        ...
+
+
+class SnapshotRows:
+    """The splits of a snapshot that Spark cannot read itself."""
+
+    def __init__(self, snapshot: SnapshotScan) -> None:
+        self._snapshot = snapshot
+        self.name = snapshot.scan.definition.name
+        self.schema = scan_schema(snapshot.scan.schema.fields)
+
+    def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
+        """Return one piece per split."""
+        del columns
+        return [
+            Piece(dumps(split), split.size_bytes, split.row_count)
+            for split in self._snapshot.arrow_splits(predicate)
+        ]
+
+    def task(self, schema: StructType, predicate: Predicate) -> Task:
+        """Return what reads splits."""
+        scan = self._snapshot.scan
+        bound = self._snapshot.bound(predicate)
+        return partial(
+            read_task,
+            plan=replace(scan, columns=tuple(schema.names), predicate=bound).read_plan(),
+            file_io=scan.store.file_io,
+            schema=to_arrow_schema(schema, timezone="UTC"),
+            cuts_timestamps=self._snapshot.abilities.cuts_timestamps,
+        )
+
+
 def arrow_frame(bridge: Bridge, snapshot: SnapshotScan) -> DataFrame:
     """Make a DataFrame of the splits of a snapshot that our reader reads."""
-    table = ArrowTable(bridge, snapshot)
+    return frame_of(bridge, PinnedArrowTable(bridge, snapshot))
+
+
+def frame_of(bridge: Bridge, table: Proxy) -> DataFrame:
+    """Make a DataFrame of a table of the connector API."""
     none = bridge.none()
     plan = bridge.module(_V2_RELATION).create(table, none, none)
     return DataFrame(bridge.module(_DATASET).ofRows(bridge.session, plan), bridge.spark)
 
 
-class ArrowTable(PinnedRead):
-    """The splits that our reader reads, as a table of Spark's."""
+class ArrowTable(Proxy):
+    """Rows that our reader reads, as a table of Spark's."""
 
     class Java:
         """py4j's list of interfaces."""
 
         implements = [CONNECTOR + "catalog.SupportsRead"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, snapshot: SnapshotScan) -> None:
-        super().__init__(bridge, snapshot)
-        self._schema = scan_schema(snapshot.scan.schema.fields)
+    def __init__(self, bridge: Bridge, rows: ExecutorRows) -> None:
+        super().__init__(bridge)
+        self._rows = rows
 
     def name(self) -> str:
         """Return the name that plans show."""
-        return self._snapshot.scan.definition.name
+        return self._rows.name
 
     def id(self) -> None:
         """Return no identity."""
@@ -63,11 +134,11 @@ class ArrowTable(PinnedRead):
 
     def schema(self) -> Any:
         """Return the columns."""
-        return self._bridge.java_schema(self._schema)
+        return self._bridge.java_schema(self._rows.schema)
 
     def columns(self) -> Any:
         """Return the columns."""
-        return self._bridge.columns(self._schema)
+        return self._bridge.columns(self._rows.schema)
 
     def partitioning(self) -> Any:
         """Return nothing: splits are not divided by a column."""
@@ -88,7 +159,22 @@ class ArrowTable(PinnedRead):
     def newScanBuilder(self, options: Any) -> Proxy:
         """Start a read."""
         del options
-        return ArrowScanBuilder(self._bridge, self._snapshot, self._schema)
+        return ArrowScanBuilder(self._bridge, self._rows)
+
+
+class PinnedArrowTable(ArrowTable, PinnedRead):
+    """The splits of a snapshot that our reader reads."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [CONNECTOR + "catalog.SupportsRead"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, snapshot: SnapshotScan) -> None:
+        PinnedRead.__init__(self, bridge, snapshot)
+        self._rows = SnapshotRows(snapshot)
+
+    equals = PinnedRead.equals
 
 
 class ArrowScanBuilder(Proxy):
@@ -102,11 +188,11 @@ class ArrowScanBuilder(Proxy):
             CONNECTOR + "read.SupportsPushDownFilters",
         ]
 
-    def __init__(self, bridge: Bridge, snapshot: SnapshotScan, schema: StructType) -> None:
+    def __init__(self, bridge: Bridge, rows: ExecutorRows) -> None:
         super().__init__(bridge)
-        self._snapshot = snapshot
-        self._schema = schema
-        self._names = {name: name for name in schema.names}
+        self._rows = rows
+        self._schema = rows.schema
+        self._names = {name: name for name in rows.schema.names}
         self._pushed: list[Any] = []
 
     def pruneColumns(self, java_schema: Any) -> None:
@@ -128,7 +214,7 @@ class ArrowScanBuilder(Proxy):
 
     def build(self) -> Proxy:
         """Finish."""
-        return ArrowScan(self._bridge, self._snapshot, self._schema, self._names, self._pushed)
+        return ArrowScan(self._bridge, self._rows, self._schema, self._names, self._pushed)
 
 
 class ArrowScan(Proxy):
@@ -145,13 +231,13 @@ class ArrowScan(Proxy):
     def __init__(
         self,
         bridge: Bridge,
-        snapshot: SnapshotScan,
+        rows: ExecutorRows,
         schema: StructType,
         names: dict[str, str],
         filters: Sequence[Any],
     ) -> None:
         super().__init__(bridge)
-        self._snapshot = snapshot
+        self._rows = rows
         self._schema = schema
         self._predicate = to_predicate(filters, names)
 
@@ -161,7 +247,7 @@ class ArrowScan(Proxy):
 
     def description(self) -> str:
         """Say what is read, for plans."""
-        name = self._snapshot.scan.definition.name
+        name = self._rows.name
         columns = ", ".join(self._schema.names)
         return f"Paimon({name}) by Python, columns: [{columns}], filter: {self._predicate}"
 
@@ -184,52 +270,42 @@ class ArrowScan(Proxy):
 
     def estimateStatistics(self) -> Any:
         """Return how much is read, so that small tables are broadcast."""
-        splits = self._snapshot.arrow_splits(self._predicate)
         return ArrowStatistics(
             self._bridge,
-            sum(split.size_bytes for split in splits),
-            sum(split.row_count for split in splits),
+            sum(piece.size_bytes for piece in self._pieces),
+            sum(piece.row_count for piece in self._pieces),
         )
 
     def estimateSizeInBytes(self) -> Any:
         """Return the size of the files."""
-        splits = self._snapshot.arrow_splits(self._predicate)
-        return self._bridge.jvm.java.util.OptionalLong.of(sum(s.size_bytes for s in splits))
+        size = sum(piece.size_bytes for piece in self._pieces)
+        return self._bridge.jvm.java.util.OptionalLong.of(size)
 
     def reflectsFullyPushedDownFilters(self) -> bool:
         """Say that rows may be fewer than estimated: filters only prune files."""
         return False
 
     def planInputPartitions(self) -> Any:
-        """Return one task per split."""
+        """Return one task per piece."""
         task = self._bridge.java_class(PYTHON_SOURCE + "PythonInputPartition")
-        splits = self._snapshot.arrow_splits(self._predicate)
         return self._bridge.array(
             CONNECTOR + "read.InputPartition",
-            [task(index, dumps(split)) for index, split in enumerate(splits)],
+            [task(index, piece.pickled) for index, piece in enumerate(self._pieces)],
         )
 
     def createReaderFactory(self) -> Any:
         """Return what runs our reader in Spark's Python workers."""
         bridge = self._bridge
         ship(bridge.spark.sparkContext)
-        scan = self._snapshot.scan
-        plan = replace(
-            scan,
-            columns=tuple(self._schema.names),
-            predicate=self._snapshot.bound(self._predicate),
-        ).read_plan()
-        read = partial(
-            read_task,
-            plan=plan,
-            file_io=scan.store.file_io,
-            schema=to_arrow_schema(self._schema, timezone="UTC"),
-            cuts_timestamps=self._snapshot.abilities.cuts_timestamps,
-        )
+        read = self._rows.task(self._schema, self._predicate)
         readers = bridge.java_class(PYTHON_SOURCE + "PythonPartitionReaderFactory")
         command = dumps((read, self._schema))
         none = bridge.none()
         return readers(data_source(bridge), command, self.readSchema(), none, none)
+
+    @cached_property
+    def _pieces(self) -> list[Piece]:
+        return self._rows.pieces(self._schema.names, self._predicate)
 
 
 class ArrowStatistics(Proxy):

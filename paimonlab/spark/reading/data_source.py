@@ -11,7 +11,7 @@ Source: pyspark 4.2.0 and 4.3.0 ``pyspark.sql.datasource``.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,9 +22,11 @@ from pyspark.sql.types import StructType
 from paimonlab.catalog import connect
 from paimonlab.catalog.names import DATABASE_SUFFIX
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.read.changed_rows import read_inserts
 from paimonlab.read.splits import read_split
+from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.spark.reading.executor_read import as_expected
-from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
+from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.table.table import Table
 
@@ -83,8 +85,10 @@ class _Reader(DataSourceReader):
                     f"the columns are {every.simpleString()}"
                 )
         columns = [field.name for field in schema]
-        self._splits = [pickle.dumps(split) for split in scan.plan().splits]
-        self._plan = scan.narrowed(columns, None).read_plan()
+        narrowed = scan.narrowed(columns, None)
+        splits = scan.plan().splits if narrowed.changes is None else narrowed.changes.splits
+        self._splits = [pickle.dumps(split) for split in splits]
+        self._plan = narrowed.read_plan()
         self._file_io = scan.store.file_io
         self._schema = to_arrow_schema(
             StructType([by_name[name] for name in columns]), timezone="UTC"
@@ -100,7 +104,13 @@ class _Reader(DataSourceReader):
         if pickled is None:  # no splits make one empty task
             return
         split = pickle.loads(pickled)  # noqa: S301 - made by `partitions`
-        for rows in read_split(split, self._plan, self._file_io):
+        plan, file_io = self._plan, self._file_io
+        batches: Iterable[pa.RecordBatch] = (
+            read_inserts([split], plan, file_io)
+            if isinstance(split, ChangeSplit)
+            else read_split(split, plan, file_io)
+        )
+        for rows in batches:
             yield as_expected(rows, self._schema, self._plan.table_name, cuts_timestamps=False)
 
 
@@ -116,9 +126,9 @@ def _scan(options: Mapping[str, Any]) -> Scan:
     path = given.pop("path", None)
     if path is None:
         raise UnsupportedError("format('paimon') without a path", _BY_NAME)
-    for key in given.keys() - set(TRAVEL_OPTIONS):
+    for key in given.keys() - set(READ_OPTIONS):
         raise UnsupportedError(
-            f"{key} = {given[key]!r} for format('paimon')", f"known are {', '.join(TRAVEL_OPTIONS)}"
+            f"{key} = {given[key]!r} for format('paimon')", f"known are {', '.join(READ_OPTIONS)}"
         )
     place = PurePosixPath(path.removeprefix("file:"))
     if place.parent.suffix != DATABASE_SUFFIX:

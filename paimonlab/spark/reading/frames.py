@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, functions
@@ -12,6 +13,7 @@ from pyspark.sql import types as st
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.arrow_scan import arrow_frame
+from paimonlab.spark.reading.changes import changes_frame
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.reading.masks import is_winner
@@ -22,7 +24,7 @@ from paimonlab.spark.values.casts import Conversion
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import to_spark
 from paimonlab.spec.types.data_types import with_nullable
-from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan import Scan, WithFallback
 
 if TYPE_CHECKING:
     from paimonlab.spec.schema.definition import TableSchema
@@ -66,6 +68,17 @@ def read_frame(
         If there are ``more`` or ``places`` and our reader has to read some files, which does not
         know them.
     """
+    if scan.changes is not None:
+        return _changed(bridge, scan, more, places)
+    if scan.fallback is not None and more:
+        raise UnsupportedError(
+            f"a statement of Spark that changes rows of {scan.definition.name}, which has "
+            "scan.fallback-branch",
+            "unset the option first",
+        )
+    if isinstance(scan.kind, WithFallback):
+        here = read_frame(bridge, replace(scan, kind=scan.kind.rows), more, places=places)
+        return here.union(read_frame(bridge, scan.kind.fallback, more, places=places))
     snapshot = SnapshotScan(scan, abilities(bridge, scan.schema))
     frames = [_native_frame(bridge, snapshot, shape, more, places) for shape in snapshot.shapes]
     if snapshot.needs_arrow:
@@ -83,6 +96,19 @@ def read_frame(
             )
         frames.append(arrow_frame(bridge, snapshot))
     return functools.reduce(DataFrame.union, frames)
+
+
+def _changed(
+    bridge: Bridge, scan: Scan, more: Sequence[Column], places: Sequence[str]
+) -> DataFrame:
+    if more or places:
+        raise UnsupportedError(
+            f"places of rows that commits changed in {scan.definition.name}",
+            "leave out the options incremental-…",
+        )
+    assert scan.changes is not None, "changes are read"
+    cuts = abilities(bridge, scan.schema).cuts_timestamps
+    return changes_frame(bridge, scan.changes, cuts_timestamps=cuts)
 
 
 def abilities(bridge: Bridge, schema: TableSchema) -> Abilities:

@@ -24,6 +24,7 @@ from paimonlab.spark.reading.pinned import PinnedRead, reads_in
 from paimonlab.spark.reading.places import PLACES, place_types
 from paimonlab.spark.reading.relation import VIEW_PROPERTY
 from paimonlab.spark.reading.relation_schema import relation_schema
+from paimonlab.table.reading.scan import OfFallback
 
 if TYPE_CHECKING:
     from paimonlab.spark.reading.scan import SnapshotScan
@@ -185,6 +186,12 @@ class _Relations(Proxy):
         if not reads:
             return view
         bridge = self._bridge
+        scan = reads[0]._snapshot.scan
+        if any(isinstance(read._snapshot.scan.kind, OfFallback) for read in reads):
+            raise UnsupportedError(
+                f"metadata columns of {scan.definition.name}, which has scan.fallback-branch",
+                "unset the option, or name its fallback branch: `t$branch_<name>`",
+            )
         table = MetadataTable(bridge, reads[0]._snapshot)
         none = bridge.none()
         options = bridge.options()

@@ -3,9 +3,10 @@
 ``view_for(bridge, table, given, name=…)``
     A `View` of the connector API, for ``RelationCatalog.loadRelation``: its text selects from a
     temporary view that was made of native Parquet scans over a Python `FileIndex`.
-``pinned_table_for(bridge, catalog, identifier, table, snapshot, given, name=…)``
-    The same at a snapshot of the past as a `V1Table`, for ``loadTable`` with time travel: Spark
-    asks for a table there, and reads a `V1Table` that stands for a view as that view.
+``table_for(bridge, catalog, identifier, table, arguments, given, name=…)``
+    The same at a snapshot of the past, or of what commits changed, as a `V1Table`, for
+    ``loadTable`` with time travel or read options: Spark asks for a table there, and reads a
+    `V1Table` that stands for a view as that view.
 
 ``name`` are the parts of the table's name: catalog, database, table. The writing side is
 `paimonlab.spark.writing.write.WriteBuilder`.
@@ -22,21 +23,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.errors import UnsupportedError
 from paimonlab.secrets import hides_secrets
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
 from paimonlab.spark.reading.frames import abilities, read_frame
 from paimonlab.spark.reading.relation_schema import relation_schema
 from paimonlab.spark.reading.scan import Abilities
-from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
+from paimonlab.spark.reading.time_travel import (
+    CHOOSING_OPTIONS,
+    TravelArguments,
+    pinned_snapshot,
+    reads_changes,
+)
 from paimonlab.spark.session_options import SessionOptions, options_of
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.time_travel import TravelPoint, travel
 
 if TYPE_CHECKING:
-    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.store import TableStore
     from paimonlab.table.table import Table
 
 VIEW_PROPERTY = "paimonlab.relation"
@@ -62,6 +68,10 @@ class _Key:
     abilities: Abilities
     options: frozenset[tuple[str, str]]
     """Those of the table and of the session."""
+    commits: tuple[int, ...] = ()
+    """Ids of the snapshots whose changes are read, and of the one before a difference."""
+    fallback: _Key | None = None
+    """Of the branch that has the partitions which are missing here."""
 
 
 _relations: weakref.WeakKeyDictionary[Any, OrderedDict[_Key, str]] = weakref.WeakKeyDictionary()
@@ -87,30 +97,20 @@ def view_for(bridge: Bridge, table: Table, given: SessionOptions, *, name: Seque
     UnsupportedError
         If Spark has no type for a column, or the table cannot be read.
     """
-    scan = table.scan(options=options_of(given, table))
-    if scan.fallback is not None:
-        raise UnsupportedError(
-            f"scan.fallback-branch = {scan.definition.options['scan.fallback-branch']!r}",
-            f"of {table.name} in Spark: read it with Table.scan, or one branch by its name",
-        )
-    if scan.changes is not None:
-        raise UnsupportedError(
-            "incremental-between", f"of {table.name} in Spark: read it with Table.changes"
-        )
-    return _view(bridge, scan, name)
+    return _view(bridge, table.scan(options=options_of(given, table)), name)
 
 
-def pinned_table_for(
+def table_for(
     bridge: Bridge,
     catalog: Any,
     identifier: Any,
     table: Table,
-    snapshot: Snapshot,
+    arguments: TravelArguments,
     given: SessionOptions,
     *,
     name: Sequence[str],
 ) -> Any:
-    """Return a table as it was at ``snapshot``, with the schema of that time.
+    """Return a table as it was, with the schema of that time, or what commits changed in it.
 
     Parameters
     ----------
@@ -120,25 +120,36 @@ def pinned_table_for(
         What Spark called ``loadTable`` of, and with.
     table
         What to read.
-    snapshot
-        A snapshot of the table or of one of its tags.
+    arguments
+        The point in time, or the commits.
     given
-        The session's options; the snapshot overrides one chosen by them.
+        The session's options; those of the read override a snapshot or commits chosen by them.
     name
         Catalog, database and table.
+
+    Raises
+    ------
+    SnapshotNotFoundError
+        If there is no such snapshot.
     """
+    v1_table = bridge.java_class(CONNECTOR + "catalog.V1Table")
+    view = _view(bridge, scan_at(table, arguments, given), name)
+    return v1_table(v1_table.toCatalogTable(catalog, identifier, view))
+
+
+def scan_at(table: Table, arguments: TravelArguments, given: SessionOptions) -> Scan:
+    """Prepare the read of a point in time, or of what commits changed; see `table_for`."""
     store = store_of(table)
     options = options_of(given, table)
-    others = {key: value for key, value in options.items() if key not in TRAVEL_OPTIONS}
+    others = {key: value for key, value in options.items() if key not in CHOOSING_OPTIONS}
+    if reads_changes(arguments) or "scan.fallback-branch" in {*others, *table.options}:
+        own = arguments.get("options", {})
+        return table.scan(**{**_by_id(arguments, store), "options": {**others, **own}})
+    snapshot = pinned_snapshot(table, arguments)
     definition = definition_of(table).with_options(others)
     schema = store.schemas.get(snapshot.schema_id)
     check_supported(definition.options, schema, "read")
-    if "scan.fallback-branch" in definition.options:
-        raise UnsupportedError(
-            f"scan.fallback-branch = {definition.options['scan.fallback-branch']!r}",
-            f"an older snapshot of {table.name} in Spark; read it with Table.scan",
-        )
-    scan = Scan(
+    return Scan(
         definition=definition,
         store=store,
         snapshot=snapshot,
@@ -147,8 +158,16 @@ def pinned_table_for(
         predicate=None,
         limit=None,
     )
-    v1_table = bridge.java_class(CONNECTOR + "catalog.V1Table")
-    return v1_table(v1_table.toCatalogTable(catalog, identifier, _view(bridge, scan, name)))
+
+
+def _by_id(arguments: TravelArguments, store: TableStore) -> TravelArguments:
+    """Say which snapshot a version is, for a fallback branch: ids of its own mean others."""
+    if "version" not in arguments:
+        return arguments
+    point = TravelPoint(version=arguments["version"])
+    snapshot = travel(point, store.snapshots, store.tags, store.name)
+    kept = snapshot is not None and snapshot.id in store.snapshots.ids()
+    return {"snapshot": snapshot.id} if snapshot is not None and kept else arguments
 
 
 def _view(bridge: Bridge, scan: Scan, name: Sequence[str]) -> Any:
@@ -193,11 +212,14 @@ def _temporary_view(bridge: Bridge, scan: Scan) -> str:
 
 
 def _key(bridge: Bridge, scan: Scan) -> _Key:
-    snapshot = scan.snapshot
+    snapshot, changes = scan.snapshot, scan.changes
+    commits = () if changes is None else (changes.range.before, *changes.range.snapshots)
     return _Key(
         scan.store.layout.branch_path,
         None if snapshot is None else (snapshot.id, snapshot.delta_manifest_list),
         (scan.schema.id, scan.schema.time_millis),
         abilities(bridge, scan.schema),
         frozenset(scan.definition.options.items()),
+        tuple(0 if one is None else one.id for one in commits),
+        None if scan.fallback is None else _key(bridge, scan.fallback),
     )

@@ -28,6 +28,20 @@ TRAVEL_OPTIONS = (
     "scan.watermark",
 )
 """Read options that choose a snapshot: ``spark.read.option("scan.tag-name", "t").table(…)``."""
+CHANGE_OPTIONS = (
+    "incremental-between",
+    "incremental-between-timestamp",
+    "incremental-to-auto-tag",
+)
+"""Read options that choose commits, whose new rows are read; at most one of them."""
+CHOOSING_OPTIONS = (*TRAVEL_OPTIONS, *CHANGE_OPTIONS)
+"""Read options that choose what is read; at most one of them."""
+READ_OPTIONS = (
+    *CHOOSING_OPTIONS,
+    "incremental-between-scan-mode",
+    "incremental-between-tag-to-snapshot",
+)
+"""All options that one read can have."""
 _MICROS_PER_MILLI = 1000
 
 
@@ -74,6 +88,11 @@ def pinned_snapshot(table: Table, arguments: TravelArguments) -> Snapshot:
     return snapshot
 
 
+def reads_changes(arguments: TravelArguments) -> bool:
+    """Say whether what commits changed is asked for, not a state."""
+    return not set(CHANGE_OPTIONS).isdisjoint(arguments.get("options", ()))
+
+
 def _of_point(point: Any) -> TravelArguments:
     if _class_name(point) == "AsOfVersion":
         return {"version": point.version()}
@@ -81,8 +100,8 @@ def _of_point(point: Any) -> TravelArguments:
 
 
 def _of_options(options: Mapping[str, str]) -> TravelArguments:
-    """Keep the options that choose a snapshot; `Table.scan` checks their values."""
-    chosen = {key: options[key] for key in TRAVEL_OPTIONS if key in options}
+    """Keep the options that choose what is read; `Table.scan` checks their values."""
+    chosen = {key: options[key] for key in READ_OPTIONS if key in options}
     return {"options": chosen} if chosen else {}
 
 

@@ -107,8 +107,8 @@ class _Readings(Proxy):
     def apply(self, relation: Any) -> Any:
         """Return a plan with the columns of a relation."""
         found = _targets.get(int(relation.table().hashCode()))
-        if found is None:
-            raise UnsupportedError(f"a statement that reads {relation.name()}")
+        if found is None:  # files that our reader reads, system tables, changes
+            return relation
         table = found._table
         identifier = table.identifier
         name = (found._catalog, identifier.database, identifier.table)

@@ -21,6 +21,7 @@ from paimonlab.errors import ForkedProcessError, PaimonError, UnsupportedError
 from paimonlab.secrets import redacted, without_secrets
 from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
+from paimonlab.spark.functions.table_functions import offer_table_functions
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.python_tasks import data_source
@@ -144,6 +145,7 @@ def connect(
     rewrite_statements(bridge)
     read_statements(bridge)
     optimize_reads(bridge)
+    offer_table_functions(bridge)
     sources = bridge.session.sessionState().dataSourceManager()
     sources.registerDataSource(NAME, data_source(bridge, PaimonSource))
     return active

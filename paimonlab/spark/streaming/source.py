@@ -22,11 +22,11 @@ from paimonlab.scan.following import Position
 from paimonlab.secrets import hides_secrets
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
+from paimonlab.spark.reading.executor_changes import ChangesTask
 from paimonlab.spark.reading.frames import CUT_TIMESTAMPS_KEY
 from paimonlab.spark.session_options import BRANCH, SessionOptions, options_of
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.streaming.beginnings import kept_beginning
-from paimonlab.spark.streaming.executor_changes import ChangesTask
 from paimonlab.spark.streaming.options import split_options, stream_read_options
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot

@@ -10,13 +10,13 @@ from py4j.java_collections import JavaMap
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
+from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spec.options.table_options import KNOWN_OPTIONS
 
 _CONSTRAINT = re.compile(
     r"\s*ALTER\s+TABLE\s+\S+\s+(?P<verb>ADD|DROP)\s+CONSTRAINT\b", re.IGNORECASE
 )
-REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - set(TRAVEL_OPTIONS)))
+REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - set(READ_OPTIONS)))
 """Table options that a read cannot set for itself."""
 
 

@@ -1,4 +1,4 @@
-"""What a task of a stream does on an executor: splits of changes -> rows as Spark expects them."""
+"""What a task that reads changes does on an executor: splits -> rows as Spark expects them."""
 
 from __future__ import annotations
 

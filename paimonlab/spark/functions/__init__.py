@@ -1,0 +1,1 @@
+"""Functions that the session gets with the catalog."""

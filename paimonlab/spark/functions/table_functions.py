@@ -1,0 +1,153 @@
+"""``SELECT … FROM paimon_incremental_query('db.t', 3, 5)``: what commits changed, as a table.
+
+The functions are known by name in the whole session, whichever catalog is current; the name of
+the table is looked up as Spark does. Spark asks for a plan when the arguments are resolved.
+
+Source: apache/paimon@5dacde5 ``PaimonTableValuedFunctions``; apache/spark@v4.2.0 and v4.3.0,
+``TableFunctionRegistry``, ``SparkSessionExtensions.injectTableFunction``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.spark.catalogs.places import active_state, place_of
+from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.reading.arrow_scan import frame_of
+from paimonlab.spark.reading.frames import read_frame
+from paimonlab.spark.reading.relation import scan_at
+from paimonlab.spark.reading.system_tables import system_relation
+from paimonlab.spark.reading.time_travel import TravelArguments
+from paimonlab.spark.rows.statements import as_list
+from paimonlab.spark.session_options import session_options
+from paimonlab.table.system import SystemTable
+
+_CATALYST = "org.apache.spark.sql.catalyst."
+
+
+@dataclass(frozen=True, slots=True)
+class IncrementalFunction:
+    """A function of a table and what chooses commits."""
+
+    name: str
+    option: str
+    """The read option that means the same."""
+    arguments: tuple[str, ...]
+    """What comes after the table."""
+
+
+FUNCTIONS = (
+    IncrementalFunction("paimon_incremental_query", "incremental-between", ("start", "end")),
+    IncrementalFunction(
+        "paimon_incremental_between_timestamp", "incremental-between-timestamp", ("start", "end")
+    ),
+    IncrementalFunction("paimon_incremental_to_auto_tag", "incremental-to-auto-tag", ("tag",)),
+)
+"""All there are."""
+_OF_SEARCHES = ("vector_search", "full_text_search", "hybrid_search")
+"""Functions that Java Paimon's connector has as well."""
+
+
+def offer_table_functions(bridge: Bridge) -> None:
+    """Let queries of the session, its clones and sessions beside it call the functions."""
+    registry = bridge.session.sessionState().tableFunctionRegistry()
+    extensions = bridge.session.extensions()
+    identifiers = bridge.java_class(_CATALYST + "FunctionIdentifier")
+    infos = bridge.java_class(_CATALYST + "expressions.ExpressionInfo")
+    builders: dict[str, Proxy] = {one.name: _Changes(bridge, one) for one in FUNCTIONS}
+    builders |= {name: _Refused(bridge, name) for name in _OF_SEARCHES}
+    a_builtin = registry.listFunction().head()  # Spark 4.3 knows it as system.builtin.…
+    for name, builder in builders.items():
+        identifier = identifiers(name, a_builtin.database(), a_builtin.catalog())
+        if registry.functionExists(identifier):
+            continue
+        info = infos("paimonlab", name)
+        registry.registerFunction(identifier, info, builder)
+        extensions.injectTableFunction(bridge.jvm.scala.Tuple3(identifier, info, builder))
+
+
+class _Changes(Proxy):
+    """Makes the plan of a call."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["scala.Function1"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, function: IncrementalFunction) -> None:
+        super().__init__(bridge)
+        self._function = function
+
+    def apply(self, arguments: Any) -> Any:
+        """Return the rows that a Scala ``Seq`` of expressions asks for."""
+        function = self._function
+        table, *points = _texts(as_list(self._bridge, arguments), function)
+        options = {function.option: ",".join(points)}
+        return _plan(self._bridge, function.name, table, options)
+
+
+class _Refused(Proxy):
+    """Refuses a call."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["scala.Function1"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, name: str) -> None:
+        super().__init__(bridge)
+        self._name = name
+
+    def apply(self, arguments: Any) -> None:
+        """Say that there are no indexes to search in."""
+        del arguments
+        raise UnsupportedError(f"{self._name}(…)", "global indexes are not implemented")
+
+
+def _texts(arguments: Sequence[Any], function: IncrementalFunction) -> list[str]:
+    """Return the values of arguments as text.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are more or fewer, or one of them is not a constant.
+    """
+    usage = f"{function.name}('database.table', {', '.join(function.arguments)})"
+    if len(arguments) != 1 + len(function.arguments):
+        raise UnsupportedError(
+            f"{function.name} with {len(arguments)} arguments", f"call it as {usage}"
+        )
+    texts = []
+    for argument in arguments:
+        value = argument.eval(None) if argument.foldable() else None
+        if value is None:
+            raise UnsupportedError(
+                f"the argument {argument.sql()} of {function.name}",
+                f"give constants: {usage}",
+            )
+        texts.append(str(value if isinstance(value, int | str) else value.toString()))
+    return texts
+
+
+def _plan(bridge: Bridge, function: str, name: str, options: dict[str, str]) -> Any:
+    parser = active_state(bridge).sqlParser()
+    parts = [str(part) for part in as_list(bridge, parser.parseMultipartIdentifier(name))]
+    place = place_of(bridge, parts, function)
+    if place is None:
+        raise UnsupportedError(
+            f"{function} of {name}",
+            "write catalog.database.table, in a catalog of Paimon",
+        )
+    table = place.catalog.table(place.name)
+    arguments: TravelArguments = {"options": options}
+    if isinstance(table, SystemTable):
+        shown = f"{place.catalog_name}.{table.name}"
+        frame = frame_of(bridge, system_relation(bridge, shown, table, arguments))
+    else:
+        identifier = table.identifier
+        given = session_options(bridge, (place.catalog_name, identifier.database, identifier.table))
+        frame = read_frame(bridge, scan_at(table, arguments, given))
+    return frame._jdf.queryExecution().analyzed()
