@@ -56,6 +56,7 @@ class Replacement:
         emptied = None if snapshots.latest_id() is None else self.before.truncate().id
         if not self._schemas.publish(self.table.schema):
             raise self._changed()
+        store_of(self.table).loads.clear()  # the files were loaded into the old table
         if snapshots.latest_id() != emptied:  # rows that others added to the old table
             self.table.truncate()
         return self.table

@@ -76,6 +76,16 @@ class TableLayout:
         return _folder(self.branch_path, "consumer")
 
     @property
+    def load_history_folder(self) -> str:
+        """Folder of the records of files that were loaded."""
+        return join(self.branch_path, "copy-into", "history")
+
+    @property
+    def loads_folder(self) -> str:
+        """Folder of the loads that are not finished."""
+        return join(self.branch_path, "copy-into", "running")
+
+    @property
     def statistics_folder(self) -> str:
         """Folder of the statistics, for all branches."""
         return _folder(self.table_path, "statistics")

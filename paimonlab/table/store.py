@@ -18,6 +18,7 @@ from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.load_history import LoadHistory
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -77,6 +78,11 @@ class TableStore:
     def consumers(self) -> ConsumerManager:
         """The consumers of the table."""
         return ConsumerManager(self.file_io, self.layout, table_name=self.name)
+
+    @cached_property
+    def loads(self) -> LoadHistory:
+        """Which files were loaded into the table."""
+        return LoadHistory(self.file_io, self.layout)
 
     @cached_property
     def changelogs(self) -> ChangelogManager:

@@ -15,7 +15,7 @@ from paimonlab.commit.scope import OverwriteScope
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.writing.commits import commit_scope, discard
-from paimonlab.spark.writing.write import deferred_write
+from paimonlab.spark.writing.deferred import deferred_write
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import definition_of
 

@@ -24,7 +24,9 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.execution.command.SetCommand;
+import org.apache.spark.sql.types.LongType;
 import scala.Function1;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -49,7 +51,8 @@ public final class Command extends SetCommand {
     for (int i = 0; i < found.length; i++) {
       Object[] values = ((List) found[i]).toArray();
       for (int k = 0; k < values.length; k++) {
-        if (values[k] instanceof Integer) {
+        boolean isLong = ((Attribute) this.columns.apply(k)).dataType() instanceof LongType;
+        if (isLong && values[k] instanceof Integer) {
           values[k] = Long.valueOf(((Integer) values[k]).longValue());
         }
       }
@@ -70,7 +73,7 @@ public final class Command extends SetCommand {
 """
 
 Row = Sequence[str | int | bool | None]
-"""One row of what a command answers; whole numbers are BIGINT."""
+"""One row of what a command answers; whole numbers are BIGINT or INT."""
 
 
 def command(

@@ -6,12 +6,15 @@ from typing import Any
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.catalogs.places import place_of
+from paimonlab.spark.copying.loading import load_command
+from paimonlab.spark.copying.unloading import unload_command
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.statements.analyze import analyze_command
 from paimonlab.spark.statements.partitions import drop_command
 from paimonlab.spark.statements.tags import tag_command
 from paimonlab.spec.sql_text.call_text import quoted
+from paimonlab.spec.sql_text.copy_syntax import CopyIntoTable, parse_copy_statement
 from paimonlab.spec.sql_text.reader import TokenReader
 from paimonlab.spec.sql_text.tag_syntax import parse_tag_statement
 from paimonlab.spec.sql_text.tokens import Token, tokenize
@@ -43,16 +46,17 @@ def plan_of(bridge: Bridge, text: str) -> Any:
     StatementSyntaxError
         If it begins like one and goes on otherwise.
     UnsupportedError
-        For COPY INTO.
+        If it asks for something that is not implemented.
     """
     tokens = tokenize(text)
     shown = _shown(tokens)
     if shown is not None:
         return shown
-    if TokenReader(tokens, "COPY INTO").take("COPY", "INTO"):
-        raise UnsupportedError(
-            "COPY INTO", "use INSERT INTO t SELECT … FROM csv.`/path`, or df.write.csv(…)"
-        )
+    copied = parse_copy_statement(tokens, text)
+    if isinstance(copied, CopyIntoTable):
+        return load_command(bridge, copied)
+    if copied is not None:
+        return unload_command(bridge, copied)
     tags = parse_tag_statement(tokens)
     return None if tags is None else tag_command(bridge, tags)
 

@@ -8,7 +8,7 @@ Spark; it is `paimonlab.spark.writing.dynamic_overwrite`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -26,6 +26,7 @@ from paimonlab.spark.writing.access import check_options
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.dynamic_overwrite import DynamicOverwrite
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
+from paimonlab.spark.writing.named_writes import NamedWrite, named_write
 from paimonlab.spark.writing.shuffle import shuffled
 from paimonlab.spark.writing.stream_batches import (
     running_batch,
@@ -165,51 +166,6 @@ def write_builder(bridge: Bridge, table: Table, definition: Any, *, catalog: str
     return builder(bridge, table, definition, catalog=catalog)
 
 
-def deferred_write(
-    bridge: Bridge,
-    table: Table,
-    definition: Any,
-    take: Callable[[Sequence[CommitMessage]], None],
-    *,
-    catalog: str,
-    user: str,
-) -> WriteBuilder:
-    """Start a write whose files somebody else commits.
-
-    Parameters
-    ----------
-    bridge, table, definition, catalog
-        As of `write_builder`.
-    take
-        Gets the messages of all tasks.
-    user
-        Who will commit.
-    """
-    return _Deferred(bridge, table, definition, take, catalog=catalog, user=user)
-
-
-class _Deferred(WriteBuilder):
-    """Makes the write of a table that is not visible yet."""
-
-    def __init__(
-        self,
-        bridge: Bridge,
-        table: Table,
-        definition: Any,
-        take: Callable[[Sequence[CommitMessage]], None],
-        *,
-        catalog: str,
-        user: str,
-    ) -> None:
-        super().__init__(bridge, table, definition, catalog=catalog)
-        self._take = take
-        self._user = user
-
-    def build(self) -> Proxy:
-        """Finish."""
-        return _DeferredWrite(self._bridge, self._table, self._take, self._user)
-
-
 def _query_of_sink(bridge: Bridge, definition: Any) -> str | None:
     """Return the id of the stream whose rows Spark itself writes; None for a statement."""
     batch = running_batch(bridge)
@@ -263,53 +219,6 @@ class RowsWrite(Proxy):
         return RowsInsert(self._bridge, self._table, self._scope)
 
 
-class _DeferredWrite(RowsWrite):
-    """A write that gets its rows as a DataFrame, and hands on the files."""
-
-    def __init__(
-        self,
-        bridge: Bridge,
-        table: Table,
-        take: Callable[[Sequence[CommitMessage]], None],
-        user: str,
-    ) -> None:
-        super().__init__(bridge, table, None)
-        self._take = take
-        self._user = user
-
-    def toInsertableRelation(self) -> Proxy:
-        """Return what takes the rows."""
-        return _DeferredInsert(self._bridge, self._table, self._take, self._user)
-
-
-class _DeferredInsert(Proxy):
-    """Takes the rows and writes them."""
-
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = ["org.apache.spark.sql.sources.InsertableRelation"]  # noqa: RUF012
-
-    def __init__(
-        self,
-        bridge: Bridge,
-        table: Table,
-        take: Callable[[Sequence[CommitMessage]], None],
-        user: str,
-    ) -> None:
-        super().__init__(bridge)
-        self._table = table
-        self._take = take
-        self._user = user
-
-    def insert(self, rows: Any, overwrite: bool) -> None:  # noqa: FBT001 - Spark's signature
-        """Write rows to files."""
-        del overwrite
-        frame = DataFrame(rows, self._bridge.spark)
-        bridge, table, user = self._bridge, self._table, self._user
-        self._take(written(bridge, frame, table, None, replaces=True, user=user))
-
-
 class RowsInsert(Proxy):
     """Takes the rows, writes and commits them."""
 
@@ -328,11 +237,13 @@ class RowsInsert(Proxy):
         del overwrite
         seen = store_of(self._table).snapshots.latest()
         verb = "INSERT INTO" if self._scope is None else "INSERT OVERWRITE"
-        batch = statement_commit(self._bridge, self._table, verb)
+        named = named_write(self._bridge)
+        batch = None if named else statement_commit(self._bridge, self._table, verb)
         if batch is not None and batch.earlier(self._table) is not None:
             statement_done(self._bridge, self._table)
             return
-        user = batch.user if batch else new_user(definition_of(self._table).options)
+        chosen = named or batch
+        user = chosen.user if chosen else new_user(definition_of(self._table).options)
         messages = written(
             self._bridge,
             DataFrame(rows, self._bridge.spark),
@@ -341,6 +252,8 @@ class RowsInsert(Proxy):
             replaces=self._scope is not None,
             user=user,
         )
+        if named is not None:
+            _check_named(named, self._table, messages)
         if self._scope is None:
             commit_rows(self._bridge, self._table, messages, seen=seen, user=user, batch=batch)
         else:
@@ -353,6 +266,14 @@ class RowsInsert(Proxy):
             commit_scope(self._table, messages, self._scope, user=user, batch=batch, reads=reads)
         if batch is not None:
             statement_done(self._bridge, self._table)
+
+
+def _check_named(named: NamedWrite, table: Table, messages: Sequence[CommitMessage]) -> None:
+    try:
+        named.check()
+    except BaseException:
+        discard(table, messages)
+        raise
 
 
 def written(

@@ -58,6 +58,17 @@ class TokenReader:
             return token.start
         return self._tokens[-1].end if self._tokens else 0
 
+    @property
+    def is_at_text(self) -> bool:
+        """Whether a string literal follows."""
+        token = self._peek()
+        return token is not None and token.kind is TokenKind.STRING
+
+    def is_at(self, word: str) -> bool:
+        """Whether this keyword or symbol follows."""
+        token = self._peek()
+        return token is not None and token.kind in _PLAIN and token.text.upper() == word
+
     def take(self, *words: str) -> bool:
         """Read these keywords or symbols if all of them follow, else nothing."""
         following = self._tokens[self._place : self._place + len(words)]

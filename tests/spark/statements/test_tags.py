@@ -174,8 +174,3 @@ def test_words_of_ours_mean_nothing_elsewhere(spark: SparkSession) -> None:
     )
 
     assert found == [("ALTER TABLE t CREATE TAG x", "COPY INTO")]
-
-
-def test_copy_into_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(UnsupportedError, match=r"COPY INTO .* INSERT INTO"):
-        spark.sql("COPY INTO paimon.db.t FROM '/x' FILE_FORMAT = (TYPE = CSV)")
