@@ -15,6 +15,7 @@ SUBJECTS = (
     "first_second",
     "lookup_changelogs",
     "dynamic_buckets",
+    "moving_keys",
     "memory",
     "following",
     "histories",

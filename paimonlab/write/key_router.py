@@ -1,7 +1,7 @@
 """Routing rows whose key may move from one partition to another.
 
 The primary key lacks a partition column, so each key is in one partition at any time. Which one
-is read from the table before the first row and kept in memory.
+is asked of what is known of the table before the first row, and of the rows routed since.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.crosspartition.GlobalIndexAssigner`` and the
 existing processors beside it.
@@ -10,36 +10,23 @@ existing processors beside it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
-from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.binary_row.rows import decode, encode
+from paimonlab.arrow_values import arrow_array, numpy_values
+from paimonlab.errors import UnsupportedError
+from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.system_fields import VALUE_KIND
 from paimonlab.write.buckets import Group, grouped, partition_codes
+from paimonlab.write.key_places.layers import NOWHERE, DistinctKeys, Ints, distinct
+from paimonlab.write.key_places.places import KnownPlaces, Places
 from paimonlab.write.routing import BucketIndexes
 from paimonlab.write.write_plan import WritePlan
-
-Ints = npt.NDArray[np.int64]
-_NOWHERE = -1
-
-
-@dataclass(frozen=True, slots=True)
-class KnownKeys:
-    """Keys that are in one bucket."""
-
-    partition: bytes
-    """Serialised BinaryRow."""
-    bucket: int
-    keys: pa.Table
-    """The primary key columns, one row per key."""
 
 
 class KeyRouter:
@@ -54,7 +41,7 @@ class KeyRouter:
     plan
         How to write to the table.
     known
-        Returns the keys in the table; called before the first row.
+        Returns where the keys of the table are; called before the first row. It is changed.
     snapshot_id
         The snapshot they are of; 0: the table is empty; None: it does not matter.
     share
@@ -73,7 +60,7 @@ class KeyRouter:
     def __init__(
         self,
         plan: WritePlan,
-        known: Callable[[], Iterable[KnownKeys]],
+        known: Callable[[], KnownPlaces],
         *,
         snapshot_id: int | None,
         share: tuple[int, int] = (0, 1),
@@ -90,12 +77,11 @@ class KeyRouter:
         self._schema = plan.schema
         self._load = known
         self._share, self._shares = share
-        self._is_loaded = False
+        self._known: KnownPlaces | None = None
         self._partitions: dict[bytes, int] = {}
         self._counts: defaultdict[int, dict[int, int]] = defaultdict(dict)
-        self._keys = arrow_array([], pa.large_binary())
-        self._partition_of: Ints = np.zeros(0, np.int64)
-        self._bucket_of: Ints = np.zeros(0, np.int64)
+        self._partition_of: list[int] = []
+        self._bucket_of: list[int] = []
 
     def prepare_commit(self) -> BucketIndexes:
         """Return nothing: the index is not stored."""
@@ -103,47 +89,35 @@ class KeyRouter:
 
     def route(self, rows: pa.Table) -> tuple[pa.Table, list[Group]]:
         """Return the rows and the deletes of moved keys, each with its bucket."""
-        if not self._is_loaded:
-            self._bootstrap()
+        known = self._loaded()
         codes, partitions = partition_codes(rows, self._schema)
         partition = np.array([self._number(one) for one in partitions], np.int64)[codes]
-        keys = self._encoded(rows)
-        distinct = pc.dictionary_encode(keys)
-        key = numpy_values(distinct.indices).astype(np.int64)
-        indices = pc.index_in(distinct.dictionary, self._keys)
-        known = numpy_values(null_filled(indices, _NOWHERE)).astype(np.int64)
-        is_known = known >= 0
-        old_partition = np.where(is_known, _at(self._partition_of, known), _NOWHERE)
-        old_bucket = np.where(is_known, _at(self._bucket_of, known), _NOWHERE)
+        found = distinct(known.keys.columns.select(rows))
+        place = known.keys.find(found.keys)
+        old_partition, old_bucket = self._buckets_at(place, known.places)
         if self._plan.options.merge_engine == "deduplicate":
-            routed = self._moved(key, partition, old_partition, old_bucket)
+            routed = self._moved(found.number_of, partition, old_partition, old_bucket)
         else:
-            routed = self._kept(key, partition, old_partition, old_bucket)
-        self._remember(distinct.dictionary, known, routed)
+            routed = self._kept(found, partition, old_partition, old_bucket)
+        self._remember(found.keys, place, routed, known)
         return self._rows(rows, routed), self._groups(routed)
 
-    def _bootstrap(self) -> None:
-        keys, partitions, buckets = [self._keys], [self._partition_of], [self._bucket_of]
-        for known in self._load():
-            count, number = known.keys.num_rows, self._number(known.partition)
-            keys.append(self._encoded(known.keys))
-            partitions.append(np.full(count, number))
-            buckets.append(np.full(count, known.bucket))
-            self._add(number, known.bucket, count)
-        self._keys = pa.concat_arrays(keys)
-        self._partition_of = np.concatenate(partitions)
-        self._bucket_of = np.concatenate(buckets)
-        self._is_loaded = True
-        if pc.count_distinct(self._keys).as_py() < len(self._keys):
-            raise DataError(
-                f"{self._plan.table_name}: a key has rows in several partitions, so it cannot be "
-                "told which of them new rows replace. Several jobs must have written to it at once"
-            )
+    def _loaded(self) -> KnownPlaces:
+        if self._known is None:
+            self._known = self._load()
+            places = self._known.places
+            for (partition, bucket), count in zip(places.buckets, places.counts, strict=True):
+                self._add(self._number(partition), bucket, count)
+        return self._known
 
-    def _encoded(self, rows: pa.Table) -> pa.LargeBinaryArray:
-        fields = [self._schema.field(name) for name in self._schema.primary_keys]
-        columns = [rows.column(field.name) for field in fields]
-        return encode(columns, [field.type for field in fields])
+    def _buckets_at(self, place: Ints, places: Places) -> tuple[Ints, Ints]:
+        """Return the numbers of the partitions and the buckets of places; of none: -1."""
+        for partition, bucket in places.buckets[len(self._bucket_of) :]:
+            self._partition_of.append(self._number(partition))
+            self._bucket_of.append(bucket)
+        # What comes last is where the place -1 looks.
+        partition_of = np.array([*self._partition_of, NOWHERE], np.int64)
+        return partition_of[place], np.array([*self._bucket_of, NOWHERE], np.int64)[place]
 
     def _number(self, partition: bytes) -> int:
         return self._partitions.setdefault(partition, len(self._partitions))
@@ -168,7 +142,7 @@ class KeyRouter:
         new = np.flatnonzero(is_new)
         new = new[np.argsort(arrival[new])]
         bucket[new] = self._new_buckets(here[starts[new]])
-        left = np.flatnonzero(is_new & (before[starts] != _NOWHERE))
+        left = np.flatnonzero(is_new & (before[starts] != NOWHERE))
         left_bucket = np.where(
             is_first[starts[left]], old_bucket[sorted_key[starts[left]]], bucket[left - 1]
         )
@@ -183,12 +157,15 @@ class KeyRouter:
             last=(here[ends], bucket[stay_of[ends]]),
         )
 
-    def _kept(self, key: Ints, partition: Ints, old_partition: Ints, old_bucket: Ints) -> _Routed:
+    def _kept(
+        self, found: DistinctKeys, partition: Ints, old_partition: Ints, old_bucket: Ints
+    ) -> _Routed:
         """Send every row to the partition that first had its key."""
-        first = np.unique(key, return_index=True)[1]  # keys are numbered as they come
-        home = np.where(old_partition == _NOWHERE, partition[first], old_partition)
+        key, first = found.number_of, found.first_rows
+        home = np.where(old_partition == NOWHERE, partition[first], old_partition)
         bucket = old_bucket.copy()
-        new = np.flatnonzero(old_partition == _NOWHERE)
+        new = np.flatnonzero(old_partition == NOWHERE)
+        new = new[np.argsort(first[new])]
         bucket[new] = self._new_buckets(home[new])
         source = np.arange(len(key))
         if self._plan.options.merge_engine == "first-row":
@@ -236,14 +213,16 @@ class KeyRouter:
         for one, of, count in zip(*places.tolist(), counts.tolist(), strict=True):
             self._add(one, of, -count)
 
-    def _remember(self, keys: pa.LargeBinaryArray, known: Ints, routed: _Routed) -> None:
-        is_known = known >= 0
-        self._partition_of[known[is_known]] = routed.last_partition[is_known]
-        self._bucket_of[known[is_known]] = routed.last_bucket[is_known]
-        is_new = ~is_known
-        self._keys = pa.concat_arrays([self._keys, keys.filter(arrow_array(is_new))])
-        self._partition_of = np.append(self._partition_of, routed.last_partition[is_new])
-        self._bucket_of = np.append(self._bucket_of, routed.last_bucket[is_new])
+    def _remember(self, keys: pa.Table, place: Ints, routed: _Routed, known: KnownPlaces) -> None:
+        """Take note of where keys are now that were at places."""
+        names = list(self._partitions)
+        at = np.stack([routed.last_partition, routed.last_bucket])
+        buckets, which = np.unique(at, axis=1, return_inverse=True)
+        numbers = [known.places.number(names[part], bucket) for part, bucket in buckets.T.tolist()]
+        now = np.array(numbers, np.int64)[which.ravel()]
+        differs = np.flatnonzero(now != place)
+        if len(differs):
+            known.keys.put(keys.take(arrow_array(differs)), now[differs])
 
     def _rows(self, rows: pa.Table, routed: _Routed) -> pa.Table:
         if len(routed.source) == rows.num_rows and not routed.is_rewritten.any():
@@ -308,8 +287,3 @@ class _Routed:
             last_partition=last[0],
             last_bucket=last[1],
         )
-
-
-def _at(values: Ints, positions: Ints) -> Ints:
-    """Look up values; a position of -1 gives any."""
-    return values[positions] if len(values) else np.full(len(positions), _NOWHERE)

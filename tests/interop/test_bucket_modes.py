@@ -84,9 +84,16 @@ def test_our_buckets_are_those_java_would_have_chosen(pair: Pair) -> None:
     assert tables["us"] == tables["java"]
 
 
+@pytest.fixture
+def _kept_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the places of keys from write to write however few they are."""
+    monkeypatch.setattr("paimonlab.table.writing.known_places._LEAST_ROWS", 0)
+
+
 ACROSS = {"p": "STRING", "k": "INT NOT NULL", "v": "STRING"}
 
 
+@pytest.mark.usefixtures("_kept_places")
 @pytest.mark.parametrize("first", SIDES)
 def test_keys_move_across_partitions_under_both_hands(
     pair: Pair, first: Side, rng: np.random.Generator
@@ -201,6 +208,7 @@ def without_traps(rows: pa.Table, model: KeysAtHome) -> pa.Table:
     return rows.filter(pa.array(kept))
 
 
+@pytest.mark.usefixtures("_kept_places")
 @pytest.mark.parametrize("first", SIDES)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_keys_stay_at_home_under_both_hands(

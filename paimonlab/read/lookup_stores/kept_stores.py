@@ -61,11 +61,10 @@ class KeptStores:
         StoreFile or None
             None if the store cannot be kept.
         """
-        group, name = digest(*self.group), _name(identity)
-        path = self._files.find(group, name)
-        store = None if path is None else self._opened(path, identity)
+        store = self.opened(identity)
         if store is not None:
             return store
+        group, name = digest(*self.group), _name(identity)
 
         def write(draft: str) -> None:
             columns = self.columns
@@ -78,20 +77,26 @@ class KeptStores:
                 key_filter=columns.key_filter,
             )
 
-        path = self._files.add(group, name, write)
+        path = self.files.add(group, name, write)
         if path is None:
             return None
         with suppress(FileNotFoundError):  # another process may have deleted it
             _checked.put(_state(path), True, _CHECKED_BYTES)  # noqa: FBT003 - a value
         return self._opened(path, identity)
 
+    def opened(self, identity: StoreIdentity) -> StoreFile | None:
+        """Open a store; None if there is none, or it is not what it should be."""
+        path = self.files.find(digest(*self.group), _name(identity))
+        return None if path is None else self._opened(path, identity)
+
     def drop_others(self, file_names: Iterable[str]) -> None:
         """Delete the stores of the group but those of some files."""
         names = {digest(name) for name in file_names}
-        self._files.keep_only(digest(*self.group), lambda name: name.split("-")[0] in names)
+        self.files.keep_only(digest(*self.group), lambda name: name.split("-")[0] in names)
 
     @property
-    def _files(self) -> KeptFiles:
+    def files(self) -> KeptFiles:
+        """All files that are kept, those of other groups as well."""
         return KeptFiles(
             self.plan.folder or default_folder(),
             retention_seconds=self.plan.options.retention_millis / 1000,

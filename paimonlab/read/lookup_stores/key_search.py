@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -55,31 +55,68 @@ def find_keys(stored: Sequence[StoredBatch], asked: pa.Table) -> tuple[Positions
     positions : (m,) int64
         Where, counted from the first row of the first batch.
     """
-    filled = [batch for batch in stored if batch.rows.num_rows]
-    last_keys = [batch.rows.slice(batch.rows.num_rows - 1) for batch in filled]
-    if not filled or not asked.num_rows:
-        nothing = np.empty(0, np.int64)
-        return nothing, nothing
-    ours, ends = _codes(asked, pa.Table.from_batches(last_keys))
-    of_batch = np.searchsorted(ends, ours)
     found, positions = [], []
-    for number, chosen in pieces(of_batch[of_batch < len(filled)]):
-        batch = filled[number]
-        within, at = _in_batch(batch.rows, asked.slice(chosen.start, chosen.stop - chosen.start))
+    for chosen, first_row, at, is_there in _searched(stored, asked):
+        within = np.flatnonzero(is_there)
         found.append(chosen.start + within)
-        positions.append(batch.first_row + at)
+        positions.append(first_row + at[within])
     empty = np.empty(0, np.int64)
     return np.concatenate([empty, *found]), np.concatenate([empty, *positions])
 
 
-def _in_batch(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, Positions]:
-    """Find keys, none of which is greater than the last of the batch."""
+def find_ranks(stored: Sequence[StoredBatch], asked: pa.Table) -> Positions:
+    """Count the stored keys that are less than each of some.
+
+    Parameters
+    ----------
+    stored, asked
+        As `find_keys` takes them.
+
+    Returns
+    -------
+    (k,) int64
+    """
+    ranks = np.full(asked.num_rows, sum(batch.rows.num_rows for batch in stored), np.int64)
+    for chosen, first_row, at, _ in _searched(stored, asked):
+        ranks[chosen] = first_row + at
+    return ranks
+
+
+def _searched(
+    stored: Sequence[StoredBatch], asked: pa.Table
+) -> Iterator[tuple[slice, int, Positions, npt.NDArray[np.bool_]]]:
+    """Search the keys that are not greater than all that are stored, batch by batch.
+
+    Yields
+    ------
+    chosen : slice
+        Which of the keys.
+    first_row : int
+        First row of the batch.
+    at : (n,) int64
+        How many keys of the batch are less than each.
+    is_there : (n,) bool
+        Whether the next one equals it.
+    """
+    filled = [batch for batch in stored if batch.rows.num_rows]
+    if not filled or not asked.num_rows:
+        return
+    last_keys = [batch.rows.slice(batch.rows.num_rows - 1) for batch in filled]
+    ours, ends = _codes(asked, pa.Table.from_batches(last_keys))
+    of_batch = np.searchsorted(ends, ours)
+    for number, chosen in pieces(of_batch[of_batch < len(filled)]):
+        batch = filled[number]
+        at, is_there = _in_batch(batch.rows, asked.slice(chosen.start, chosen.stop - chosen.start))
+        yield chosen, batch.first_row, at, is_there
+
+
+def _in_batch(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, npt.NDArray[np.bool_]]:
+    """Search keys, none of which is greater than the last of the batch."""
     if asked.num_columns == 1 and _is_stored_as_sorted(rows.column(0).type):
         theirs = sort_keys([rows.column(0)])  # not a copy
         ours = sort_keys([asked.column(0)])
         at = np.searchsorted(theirs, ours)
-        within = np.flatnonzero(theirs[at] == ours)
-        return within, at[within]
+        return at, theirs[at] == ours
     return _narrowed(rows, asked)
 
 
@@ -87,7 +124,7 @@ def _is_stored_as_sorted(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
 
 
-def _narrowed(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, Positions]:
+def _narrowed(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, npt.NDArray[np.bool_]]:
     """Narrow the range of each key down, all keys at once.
 
     Codes of keys compare only when they are made together, so each step takes what bounds the
@@ -106,8 +143,9 @@ def _narrowed(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, Positio
         at = np.maximum(np.searchsorted(theirs, ours, side="right") - 1, 0)
         low = bounds[at]
         if step == 1:
-            within = np.flatnonzero(theirs[at] == ours)
-            return within, low[within]
+            is_there = theirs[at] == ours
+            # The one that is at most the key, or the next if it is less.
+            return low + np.searchsorted(theirs, ours) - at, is_there
         step, width = step // _FAN_OUT, _FAN_OUT
 
 

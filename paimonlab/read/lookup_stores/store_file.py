@@ -165,6 +165,23 @@ class StoreFile:
             found = found.append_column(values.schema.field(name), values[name])
         return found
 
+    def rows_between(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+        """Yield the keys and the other columns of rows that follow one another, not copied.
+
+        The pieces of both are alike in a store that is not compressed.
+        """
+        values = self._end.values if self._values_schema is not None else ()
+        for batch, keys in enumerate(self.keys):
+            first = max(start - keys.first_row, 0)
+            count = min(stop - keys.first_row, keys.rows.num_rows) - first
+            if count > 0:
+                columns = keys.rows.columns
+                names = keys.rows.schema.names
+                if self._values_schema is not None:
+                    others = self._read(values[batch], self._values_schema)
+                    columns, names = [*columns, *others.columns], [*names, *others.schema.names]
+                yield pa.RecordBatch.from_arrays(columns, names).slice(first, count)
+
     def _filters(self, last_keys: _Batch, keys: pa.Schema) -> StoredFilters:
         assert self.key_filter is not None, "the identity says that there are filters"
         starts, row_counts = [], []

@@ -32,7 +32,8 @@ from paimonlab.write.key_hashes import (
     channels_of,
     partition_hash,
 )
-from paimonlab.write.key_router import KeyRouter, KnownKeys
+from paimonlab.write.key_places.places import KnownKeys, collected_in_memory
+from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.kinds import admitted
 from paimonlab.write.rows import align
 from paimonlab.write.write_plan import WritePlan
@@ -194,7 +195,9 @@ class KeyAssignment:
                 share = batch.column(SHARE_COLUMN)[0].as_py()
                 router = KeyRouter(
                     self.plan,
-                    partial(iter, known),
+                    partial(
+                        collected_in_memory, known, self.plan.schema, table=self.plan.table_name
+                    ),
                     snapshot_id=self.snapshot_id,
                     share=(share, self.shares),
                 )

@@ -22,7 +22,8 @@ from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.storage import FileIO
 from paimonlab.table.writing.key_index import StoredKeyIndex
 from paimonlab.write.given_buckets import GivenRouter
-from paimonlab.write.key_router import KeyRouter, KnownKeys
+from paimonlab.write.key_places.places import KnownKeys, collected_in_memory
+from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
@@ -113,7 +114,11 @@ def keyed(
     plan: WritePlan, *, known: Callable[[], Iterator[KnownKeys]], snapshot_id: int | None
 ) -> Router:
     """Make the router of the only task that writes to a table of keys that may move."""
-    return KeyRouter(plan, known, snapshot_id=snapshot_id)
+    return KeyRouter(
+        plan,
+        lambda: collected_in_memory(known(), plan.schema, table=plan.table_name),
+        snapshot_id=snapshot_id,
+    )
 
 
 def waiting(plan: WritePlan) -> Router:

@@ -14,7 +14,6 @@ changelog.precommit-compact.thread-num  int  -
 commit.custom-listeners  string  -
 compaction.bucket-distribution-strategy  enum  linear  linear|size-aware-batch
 connector  string  -
-cross-partition-upsert.bootstrap-parallelism  int  10
 data-evolution.merge-into.file-pruning  boolean  true
 data-evolution.merge-into.source-persist  boolean  false
 data-evolution.reassign.skip-contiguous-row-count  long  1000000000

@@ -60,6 +60,7 @@ consumer.expiration-time  duration  -
 consumer.ignore-progress  boolean  false
 consumer.mode  enum  exactly-once  exactly-once*|at-least-once*
 continuous.discovery-interval  duration  10 s
+cross-partition-upsert.bootstrap-parallelism  int  10
 data-evolution.enabled  boolean  false
 data-file.external-paths  string  -
 data-file.external-paths.specific-fs  string  -

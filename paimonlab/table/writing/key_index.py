@@ -33,7 +33,7 @@ from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import Hashes, KnownHashes, StoredHashes
-from paimonlab.write.key_router import KnownKeys
+from paimonlab.write.key_places.places import KnownKeys
 from paimonlab.write.write_plan import WritePlan
 
 
@@ -189,17 +189,7 @@ def all_splits(
     ).splits
 
 
-def known_keys(
-    definition: TableDefinition, store: TableStore, snapshot: Snapshot
-) -> Iterator[KnownKeys]:
-    """Read the primary keys of all rows, bucket by bucket, in bounded pieces."""
-    schema = definition.schema
-    reading = read_plan(definition, store, schema, schema.primary_keys, None, snapshot=snapshot)
-    for split in all_splits(definition, store, snapshot):
-        yield from keys_of_split(split, reading, store.file_io)
-
-
 def keys_of_split(split: DataSplit, reading: ReadPlan, file_io: FileIO) -> Iterator[KnownKeys]:
     """Read the primary keys of the rows of a split, in bounded pieces."""
-    for batch in read_splits([split], reading, file_io):
+    for batch in read_splits([split], reading, file_io, threads=1):
         yield KnownKeys(split.partition, split.bucket, pa.Table.from_batches([batch]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -23,7 +24,8 @@ from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.commits import commit_own
-from paimonlab.table.writing.key_index import KeyIndex, known_keys
+from paimonlab.table.writing.key_index import KeyIndex
+from paimonlab.table.writing.known_places import known_places, nothing_known
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
@@ -170,8 +172,10 @@ def key_router(
     """Make what gives rows their buckets by the place where their keys are."""
     if replaces or snapshot is None:
         snapshot_id = None if replaces else 0
-        return KeyRouter(plan, lambda: (), snapshot_id=snapshot_id)
-    return KeyRouter(plan, lambda: known_keys(definition, store, snapshot), snapshot_id=snapshot.id)
+        nothing = partial(nothing_known, definition, store, plan)
+        return KeyRouter(plan, nothing, snapshot_id=snapshot_id)
+    known = partial(known_places, definition, store, plan, snapshot)
+    return KeyRouter(plan, known, snapshot_id=snapshot.id)
 
 
 def sequence_numbers(sequence_memory: SequenceMemory, snapshot: Snapshot | None) -> pa.Table:
