@@ -21,7 +21,7 @@ from paimonlab.spark.catalogs.procedures import Procedures
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.jvm.callers import Wanted, statement, wanted
+from paimonlab.spark.jvm.callers import reads_rows, statement
 from paimonlab.spark.reading import relation
 from paimonlab.spark.reading.system_tables import SystemRelation, system_relation
 from paimonlab.spark.reading.time_travel import (
@@ -36,12 +36,12 @@ from paimonlab.spark.session_options import (
     chosen_branch,
     session_options,
 )
+from paimonlab.spark.streaming.relations import remember
 from paimonlab.spark.streaming.source import StreamTable
 from paimonlab.spark.writing.access import (
     REFUSED_OPTIONS,
     check_access,
     check_statement,
-    read_options,
 )
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.table.system import CatalogTable, SystemTable
@@ -110,10 +110,7 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
             table = self._open(identifier)
         check_statement(statement(self._bridge))
         table, given = self._chosen(identifier, table)
-        purpose = wanted(self._bridge)
-        if purpose is Wanted.STREAM:
-            return self._streamed(table, given, {})
-        if isinstance(table, SystemTable) or purpose is Wanted.TABLE:
+        if isinstance(table, SystemTable) or not reads_rows(self._bridge):
             return self._described(table)
         return relation.view_for(self._bridge, table, given, name=self._parts(table))
 
@@ -124,18 +121,15 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
         """
         with self._missing_as_spark_says(identifier):
             table = self._open(identifier)
-        options = read_options(self._bridge, arguments)
-        if options and wanted(self._bridge) is Wanted.STREAM:
-            return self._streamed(*self._chosen(identifier, table), options)
         check_access(self._bridge, table.name, arguments)
         point = travel_arguments(arguments)
         if point:
             return self._as_of(point, identifier, table)
         return self._described(self._chosen(identifier, table)[0])
 
-    def _streamed(
-        self, table: Table | SystemTable, of_session: SessionOptions, given: Mapping[str, str]
-    ) -> Proxy:
+    def _streamed(self, identifier: Any, given: Mapping[str, str]) -> Proxy:
+        """Return a table for a stream with these options."""
+        table, of_session = self._chosen(identifier, self._open(identifier))
         return StreamTable(self._bridge, f"{self._name}.{table.name}", table, of_session, given)
 
     def _as_of(self, point: TravelArguments, identifier: Any, table: Table | SystemTable) -> Any:
@@ -323,7 +317,9 @@ class SparkCatalog(WithoutViewsAndFunctions, Procedures):
 
 def register(bridge: Bridge, name: str, catalog: Catalog) -> None:
     """Put a catalog into the session of ``bridge`` under ``name``; an older one is replaced."""
-    catalogs_of(bridge.session.sessionState()).put(name, SparkCatalog(bridge, name, catalog))
+    made = SparkCatalog(bridge, name, catalog)
+    remember(made)
+    catalogs_of(bridge.session.sessionState()).put(name, made)
 
 
 def unregister(bridge: Bridge, name: str) -> None:

@@ -1,44 +1,27 @@
 """Which rule of Spark is asking the catalog.
 
 The catalog's ``loadRelation`` answers a SELECT with a view and everything else (DESCRIBE, ALTER …)
-with a table, a stream with one that streams read. Spark passes nothing that tells them apart. The
-stack of the calling thread does: Py4J runs what a callback calls on the very thread that waits for
-the callback.
+with a table. Spark passes nothing that tells them apart. The stack of the calling thread does:
+Py4J runs what a callback calls on the very thread that waits for the callback.
 
-Source: apache/spark@v4.2.0 and v4.3.0, ``Analyzer.ResolveRelations``, ``RelationResolution``,
-``DataStreamReader``.
+Source: apache/spark@v4.2.0 and v4.3.0, ``Analyzer.ResolveRelations``, ``RelationResolution``.
 """
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge
 
 _READS = "RelationResolution.tryResolvePersistent"
 _COMMANDS = "lookupTableOrView"
-_STREAMS = "DataStreamReader.table"
 
 
-class Wanted(Enum):
-    """What Spark will do with a table."""
-
-    ROWS = "rows"
-    """Read it, as a relation of a query."""
-    STREAM = "stream"
-    """Read it, as the source of a stream (``spark.readStream.table``)."""
-    TABLE = "table"
-    """Anything else: describe it, write to it, alter it."""
-
-
-def wanted(bridge: Bridge) -> Wanted:
-    """Say for what the running callback resolves a relation."""
+def reads_rows(bridge: Bridge) -> bool:
+    """Tell whether the running callback resolves a relation of a query, to read its rows."""
     stack = _stack(bridge)
     reads, commands = stack.indexOf(_READS), stack.indexOf(_COMMANDS)
-    if reads < 0 or 0 <= commands < reads:  # the inner caller comes first
-        return Wanted.TABLE
-    return Wanted.STREAM if stack.indexOf(_STREAMS) >= 0 else Wanted.ROWS
+    return reads >= 0 and not 0 <= commands < reads  # the inner caller comes first
 
 
 def statement(bridge: Bridge) -> str:

@@ -32,6 +32,7 @@ from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
 from paimonlab.spark.statements.parser import read_statements
+from paimonlab.spark.streaming.relations import resolve_streams
 from paimonlab.storage.forks import delete_at_exit, renew_in_children
 
 logger = logging.getLogger(__name__)
@@ -141,6 +142,7 @@ def connect(
     bridge = Bridge(active)
     register(bridge, catalog, opened)
     share_with_clones(bridge)
+    resolve_streams(bridge)
     offer_metadata_columns(bridge)
     rewrite_statements(bridge)
     read_statements(bridge)

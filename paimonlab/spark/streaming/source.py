@@ -124,8 +124,6 @@ class StreamTable(Proxy):
     ) -> None:
         super().__init__(bridge)
         self._name = name
-        self._table = table
-        self._session = session
         self._read = stream_read(table, session, given)
 
     def name(self) -> str:
@@ -167,16 +165,9 @@ class StreamTable(Proxy):
         return self._bridge.capabilities("MICRO_BATCH_READ")
 
     def newScanBuilder(self, options: Any) -> Proxy:
-        """Start a read with all its options; Spark 4.2 did not tell them before."""
-        given = self._bridge.texts_of_map(options.asCaseSensitiveMap())
-        read = stream_read(self._table, self._session, given)
-        if read.has_kinds != self._read.has_kinds:
-            raise UnsupportedError(
-                f"read.changelog = 'true' for a stream of {self._name}",
-                "this release of Spark asks for the columns before it tells the options; read "
-                f"{self._name}$audit_log",
-            )
-        return _StreamScan(self._bridge, self._name, read)
+        """Start a read; its options are known already."""
+        del options
+        return _StreamScan(self._bridge, self._name, self._read)
 
 
 class _StreamScan(Proxy):

@@ -42,14 +42,6 @@ def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None
             check_options(table, bridge.texts_of_map(argument))
 
 
-def read_options(bridge: Bridge, arguments: tuple[Any, ...]) -> dict[str, str]:
-    """Return the options of one read out of what Spark passes to ``loadTable`` beside the name."""
-    for argument in arguments:
-        if isinstance(argument, JavaMap):
-            return bridge.texts_of_map(argument)
-    return {}
-
-
 def check_options(table: str, options: Mapping[str, str]) -> None:
     """Refuse options of one read or write that would have no effect.
 

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.commit.history import CommitHistory
-from paimonlab.errors import DataError
+from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.table.committing.users import UserOptions
 from paimonlab.table.inside import definition_of, store_of
 
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.table.table import Table
 
+_PATIENCE_MILLIS = 1_000
+"""How long a thread may take to end whose statement has failed."""
 STATEMENT = "paimonlab.stream-statement"
 """Property of a snapshot: what kind of statement of a batch it is."""
+_SESSION = "org.apache.spark.sql.classic.SparkSession"
+_TAGS, _TAG_OF_CLIENTS = "spark.job.tags", "SparkConnect_OperationTag"
+"""Property of a thread, and what it has in threads that run operations of clients."""
 _QUERY, _BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
 
 
@@ -43,6 +48,8 @@ class StreamBatch:
     """The id of its run: another one after each start."""
     number: int
     """The batch's number; it rises."""
+    is_of_client: bool = field(default=False, compare=False)
+    """Whether the function that is called for it runs in a client of Spark Connect."""
 
 
 def running_batch(bridge: Bridge) -> StreamBatch | None:
@@ -51,11 +58,35 @@ def running_batch(bridge: Bridge) -> StreamBatch | None:
     number = context.getLocalProperty(_BATCH)
     query = context.getLocalProperty(_QUERY) if number is not None else None
     if number is None or query is None:
-        return None
+        return _batch_of_client(bridge)
     # The group of its jobs tells the run as well, but statements may be in groups of their own.
     execution = _execution(bridge, query)
     run = "" if execution is None else str(execution.runId().toString())
     return StreamBatch(query=query, run=run, number=int(number))
+
+
+def _batch_of_client(bridge: Bridge) -> StreamBatch | None:
+    """Return the batch that a function of a client of Spark Connect is called for.
+
+    Its statements run in threads of the server, in the session that is the stream's own.
+    """
+    tags = bridge.spark.sparkContext.getLocalProperty(_TAGS)
+    if tags is None or _TAG_OF_CLIENTS not in tags:
+        return None
+    streams = bridge.session.sharedState().activeStreamingQueries()
+    if streams.isEmpty():
+        return None
+    session = bridge.java_class(_SESSION).active().sessionUUID()
+    for execution in list(streams.values()):
+        last = execution.lastExecution()
+        if last is not None and execution.sparkSessionForStream().sessionUUID() == session:
+            return StreamBatch(
+                query=str(execution.id().toString()),
+                run=str(execution.runId().toString()),
+                number=int(last.currentBatchId()),
+                is_of_client=True,
+            )
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +132,8 @@ class _Counts:
     """How many statements of the last batch of each query were done, by table."""
 
     by_query: dict[str, tuple[StreamBatch, Counter[str]]] = field(default_factory=dict)
+    doing: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """The (Java) threads in which clients' functions change rows, by query and table."""
     lock: Lock = field(default_factory=Lock)
 
     def of(self, batch: StreamBatch) -> Counter[str]:
@@ -151,6 +184,8 @@ def statement_commit(bridge: Bridge, table: Table, statement: str) -> BatchCommi
     batch = running_batch(bridge)
     if batch is None:
         return None
+    if batch.is_of_client:
+        _check_alone(bridge, batch, table)
     count = _counts.of(batch)[table.path]
     return BatchCommit(
         user=_user(table, f"{batch.query}-{count}"),
@@ -165,6 +200,26 @@ def statement_done(bridge: Bridge, table: Table) -> None:
     batch = running_batch(bridge)
     if batch is not None:
         _counts.of(batch)[table.path] += 1
+        _counts.doing.pop((batch.query, table.path), None)
+
+
+def _check_alone(bridge: Bridge, batch: StreamBatch, table: Table) -> None:
+    """Refuse statements of one batch on one table at the same time: which is first is chance.
+
+    A client runs each statement in a thread of its own, which has ended if the statement failed.
+    """
+    key = batch.query, table.path
+    own = bridge.jvm.java.lang.Thread.currentThread()
+    with _counts.lock:
+        other = _counts.doing.get(key)
+        if other is not None and other.getId() != own.getId():
+            other.join(_PATIENCE_MILLIS)
+            if other.isAlive():
+                raise UnsupportedError(
+                    f"two statements of one batch of a stream on {table.name} at the same time",
+                    "run them one after the other",
+                )
+        _counts.doing[key] = own
 
 
 def _user(table: Table, name: str) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from threading import Event, Thread
@@ -17,7 +15,6 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql.connect.session import SparkSession as Client
 
-import paimonlab
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import commands
 from paimonlab.notebook.completion.completion import candidates
@@ -32,55 +29,12 @@ from paimonlab.spark.sessions import server as server_module
 from paimonlab.spark.sessions import session as session_module
 from paimonlab.spark.sessions.remote import RemoteError, address, is_remote
 from paimonlab.spark.sessions.server import CatalogOfSessions
-from tests.notebook.connections.connect_server import Server, started
+from tests.notebook.connections.conftest import TABLE
+from tests.notebook.connections.connect_server import Server
 from tests.notebook.magics.test_magics import failure, refusal, run
 
 SLOW = "SELECT sum(hash(a.id, b.id)) FROM range(0, 3000000, 1, 4) a, range(3000000) b"
 HUSH = "hush-hush"
-TABLE = {"id": [1, 2], "v": ["a", "b"]}
-
-
-@pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a warehouse with a table of two snapshots."""
-    folder = tmp_path_factory.mktemp("served")
-    catalog = paimonlab.connect(folder)
-    catalog.create_database("db")
-    table = catalog.create_table(
-        "db.t",
-        {"id": "BIGINT NOT NULL", "v": "STRING"},
-        primary_keys=["id"],
-        options={"bucket": "1"},
-    )
-    table.write(pa.table(TABLE))
-    table.write(pa.table({"id": [2, 3], "v": ["x", "y"]}))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def server(warehouse: Path) -> Iterator[Server]:
-    """Serve it; that the process itself is offered another server makes no difference."""
-    root = str(Path(__file__).parents[3])
-    found = {key: value for key, value in os.environ.items() if key != "PAIMONLAB_WAREHOUSE"}
-    with started(
-        warehouse, found | {"PYTHONPATH": root, remote.VARIABLE: "sc://127.0.0.1:1"}
-    ) as served:
-        yield served
-
-
-@pytest.fixture(scope="module")
-def session(server: Server) -> Iterator[Any]:
-    """Open a session that all tests of this file use."""
-    opened = remote.open_session(server.url)
-    yield opened
-    opened.stop()
-
-
-@pytest.fixture
-def there(shell: InteractiveShell, session: Any, warehouse: Path) -> InteractiveShell:
-    """Return a shell whose SQL runs on the server, and whose views read the warehouse."""
-    connections.connect(warehouse, spark=session, alias="there")
-    return shell
 
 
 def test_the_environment_offers_a_server_and_shows_no_value(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import random
 from pathlib import Path
 
@@ -69,6 +70,16 @@ def test_the_first_batch_runs_again_with_the_same_rows(
         ({"scan.snapshot-id": "3"}, [4, 5]),
         ({"scan.mode": "from-snapshot-full", "scan.snapshot-id": "2"}, [0, 1, 2, 3, 4, 5]),
         ({"scan.mode": "from-timestamp", "scan.timestamp-millis": "1"}, [0, 1, 2, 3, 4, 5]),
+        ({"scan.mode": "full"}, [0, 1, 2, 3, 4, 5]),
+        ({"scan.mode": "compacted-full"}, [0, 1, 2, 3, 4, 5]),
+        (
+            {"scan.mode": "from-creation-timestamp", "scan.creation-time-millis": "1"},
+            [0, 1, 2, 3, 4, 5],
+        ),
+        (
+            {"scan.mode": "from-file-creation-time", "scan.file-creation-time-millis": "1"},
+            [0, 1, 2, 3, 4, 5],
+        ),
     ],
 )
 def test_scan_modes_say_where_a_stream_starts(
@@ -172,8 +183,10 @@ def test_what_cannot_be_streamed_is_refused(
 ) -> None:
     with pytest.raises(UnsupportedError, match="snapshots"):
         stream(spark, "paimon.db.`t$snapshots`")
-    with pytest.raises(AnalysisException, match=r"[Ss]tream"):
-        spark.sql(f"SELECT * FROM STREAM {NAME}")
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
+        spark.sql("SELECT * FROM STREAM paimon.db.nope")
+    with pytest.raises(UnsupportedError, match="snapshots"):
+        spark.sql("SELECT * FROM STREAM paimon.db.`t$snapshots`")
     with pytest.raises(SchemaError, match=r"scan\.mood"):
         batches(stream(spark, NAME, {"scan.mood": "latest"}), tmp_path / "c")
     with pytest.raises(SchemaError, match="maxFilesPerTrigger"):
@@ -195,3 +208,64 @@ def test_a_stream_gets_every_row_once_whatever_the_limits(
         found += [row[0] for row in all_of(batches(stream(spark, NAME, limit), tmp_path / "c"))]
 
     assert sorted(found) == expected
+
+
+def test_sql_streams_one_table_and_reads_the_same_one(
+    spark: SparkSession, table: Table, tmp_path: Path
+) -> None:
+    spark.catalog.setCurrentCatalog("paimon")
+    try:
+        text = (
+            "WITH late AS (SELECT * FROM STREAM db.t WITH ('scan.snapshot-id' = '2')) "
+            "SELECT late.id, t.v FROM late JOIN db.t USING (id) "
+            "WHERE late.id > (SELECT min(id) + 2 FROM db.t)"
+        )
+        first = batches(spark.sql(text), tmp_path / "c")
+        add(table, 6)  # the other side of the join is read as it is when the query starts
+        second = batches(spark.sql(text), tmp_path / "c")
+    finally:
+        spark.catalog.setCurrentCatalog("spark_catalog")
+
+    assert all_of(first) == [(number, f"v{number}") for number in (3, 4, 5)]
+    assert all_of(second) == [(6, "v6")]
+
+
+def test_a_statement_over_a_stream_changes_nothing(
+    spark: SparkSession, table: Table, catalog: Catalog
+) -> None:
+    keyed = catalog.create_table(
+        "db.k", {"id": "BIGINT", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+    )
+    rows = "SELECT * FROM STREAM paimon.db.t"
+    for text in (
+        f"INSERT INTO paimon.db.k {rows}",
+        f"INSERT OVERWRITE paimon.db.k {rows}",
+        f"CREATE TABLE paimon.db.made AS {rows}",
+        f"MERGE INTO paimon.db.k k USING ({rows}) s ON k.id = s.id WHEN NOT MATCHED THEN INSERT *",
+        f"DELETE FROM paimon.db.t WHERE id IN ({rows.replace('*', 'id')})",
+    ):
+        with pytest.raises((AnalysisException, UnsupportedError), match=r"[Ss]tream"):
+            spark.sql(text).collect()
+
+    assert (keyed.scan().count(), table.scan().count()) == (0, 6)
+    assert catalog.tables("db") == ["k", "t"]
+
+
+def test_late_rows_are_left_out_by_a_watermark(
+    spark: SparkSession, catalog: Catalog, tmp_path: Path
+) -> None:
+    events = catalog.create_table("db.e", {"id": "BIGINT", "at": "TIMESTAMP_LTZ(6)"})
+    counts = spark.sql(
+        "SELECT window.start AS hour, count(*) AS n FROM STREAM paimon.db.e "
+        "WATERMARK at DELAY OF INTERVAL 10 MINUTES GROUP BY window(at, '1 hour')"
+    ).selectExpr("hour(hour)", "n")
+    found = []
+    for minutes in ([5, 20, 65], [130], [50, 125], [250]):
+        moments = [
+            dt.datetime(2026, 1, 31, 0, tzinfo=dt.UTC) + dt.timedelta(minutes=one)
+            for one in minutes
+        ]
+        events.write(pa.table({"id": list(range(len(minutes))), "at": moments}))
+        found += batches(counts, tmp_path / "c")
+
+    assert all_of(found) == [(0, 2), (1, 1), (2, 2)]  # that of minute 50 came too late

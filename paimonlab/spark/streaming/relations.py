@@ -1,0 +1,161 @@
+"""From a table that a query streams to its relation: ``readStream.table``, ``FROM STREAM db.t``.
+
+Spark asks a catalog for a table without saying whether a stream is to read it. A rule of its
+analyzer, which runs before tables are looked up, sees the relations that say so, with their
+options, whoever made the query: SQL, a data frame, or a client of Spark Connect.
+
+Source: apache/spark@v4.2.0 and v4.3.0, ``Analyzer.hintResolutionRules``,
+``RelationResolution.createRelation``, ``StreamingRelationV2``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from paimonlab.errors import DatabaseNotFoundError, TableNotFoundError
+from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.compiled import new
+from paimonlab.spark.reading.optimizing import SameRule
+
+_RULE = "Streams$Resolving"
+_SOURCE = """
+package org.paimonlab.spark;
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import scala.Function1;
+import scala.runtime.AbstractPartialFunction;
+
+public final class Streams {
+  /** Asks Python about tables that are to be streamed. */
+  public static final class Resolving extends Rule {
+    private final Function1 resolve;
+
+    public Resolving(Function1 resolve) { this.resolve = resolve; }
+
+    public TreeNode apply(TreeNode plan) {
+      LogicalPlan whole = (LogicalPlan) plan;
+      return whole.isStreaming() ? whole.transformUp(new Replacing(this.resolve)) : plan;
+    }
+  }
+
+  public static final class Replacing extends AbstractPartialFunction {
+    private final Function1 resolve;
+
+    public Replacing(Function1 resolve) { this.resolve = resolve; }
+
+    public boolean isDefinedAt(Object plan) {
+      return plan instanceof UnresolvedRelation && ((UnresolvedRelation) plan).isStreaming();
+    }
+
+    public Object applyOrElse(Object plan, Function1 otherwise) {
+      return this.isDefinedAt(plan) ? this.resolve.apply(plan) : otherwise.apply(plan);
+    }
+  }
+}
+"""
+_CATALYST = "org.apache.spark.sql.catalyst."
+_ALIAS = _CATALYST + "plans.logical.SubqueryAlias"
+_RELATION = _CATALYST + "streaming.StreamingRelationV2"
+_TYPES = _CATALYST + "types.DataTypeUtils"
+_SESSION = "org.apache.spark.sql.classic.SparkSession"
+_UNNAMED = _CATALYST + "streaming.Unassigned"
+_PARAMETERS_WITHOUT_NAME = 8
+"""Of a relation before Spark 4.3, where a source of a query can have a name."""
+
+
+class StreamedCatalog(Protocol):
+    """A catalog with tables that can be streamed."""
+
+    def hashCode(self) -> int:
+        """Return the number that its Java side has as well."""
+
+    def _streamed(self, identifier: Any, given: Mapping[str, str]) -> Proxy:
+        """Return a table for a stream with these options; raise TableNotFoundError."""
+
+
+_catalogs: weakref.WeakValueDictionary[int, StreamedCatalog] = weakref.WeakValueDictionary()
+"""The catalogs of this process, by their hash codes."""
+
+
+def remember(catalog: StreamedCatalog) -> None:
+    """Let streams find the tables of a catalog."""
+    _catalogs[catalog.hashCode()] = catalog
+
+
+def resolve_streams(bridge: Bridge) -> None:
+    """Let queries of the session, its clones and sessions beside it stream tables."""
+    analyzer = bridge.session.sessionState().analyzer()
+    field = analyzer.getClass().getDeclaredField("hintResolutionRules")
+    field.setAccessible(True)
+    present = field.get(analyzer)
+    if any(_RULE in present.apply(place).ruleName() for place in range(present.size())):
+        return
+    rule = new(bridge, _SOURCE, _RULE, _Relations(bridge))
+    field.set(analyzer, present.appended(rule))
+    bridge.session.extensions().injectHintResolutionRule(SameRule(bridge, rule))
+
+
+class _Relations(Proxy):
+    """Makes the relations of streams."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["scala.Function1"]  # noqa: RUF012
+
+    def apply(self, unresolved: Any) -> Any:
+        """Return the relation of a table of ours; another one as it is."""
+        bridge = self._bridge
+        parts = [
+            str(part)
+            for part in bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(
+                unresolved.multipartIdentifier()
+            )
+        ]
+        state = bridge.java_class(_SESSION).active().sessionState()
+        if state.catalog().getRawLocalOrGlobalTempView(bridge.seq(parts)).isDefined():
+            return unresolved
+        manager = state.catalogManager()
+        if len(parts) > 1 and manager.isCatalogRegistered(parts[0]):
+            java_catalog, names = manager.catalog(parts[0]), parts[1:]
+        else:
+            java_catalog, names = manager.currentCatalog(), parts
+        if not bridge.jvm.java.lang.reflect.Proxy.isProxyClass(java_catalog.getClass()):
+            return unresolved
+        catalog = _catalogs.get(int(java_catalog.hashCode()))
+        if catalog is None:
+            return unresolved
+        namespace = names[:-1] or list(manager.currentNamespace())
+        identifier = bridge.identifier(namespace, names[-1])
+        options = unresolved.options()
+        try:
+            table = catalog._streamed(identifier, bridge.texts_of_map(options.asCaseSensitiveMap()))
+        except (TableNotFoundError, DatabaseNotFoundError):
+            return unresolved  # Spark looks for it, and says where it did
+        relation = _relation(bridge, table, options, java_catalog, identifier)
+        alias = [str(java_catalog.name()), *namespace, names[-1]]
+        return bridge.module(_ALIAS).apply(bridge.seq(alias), relation)
+
+
+def _relation(bridge: Bridge, table: Any, options: Any, java_catalog: Any, identifier: Any) -> Any:
+    loader = bridge.jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    (constructor,) = loader.loadClass(_RELATION).getConstructors()
+    attributes = bridge.java_class(_TYPES).toAttributes(table.schema())
+    arguments = [
+        bridge.none(),
+        table.name(),
+        table,
+        options,
+        attributes,
+        bridge.some(java_catalog),
+        bridge.some(identifier),
+        bridge.none(),
+    ]
+    if constructor.getParameterCount() > _PARAMETERS_WITHOUT_NAME:
+        arguments.append(bridge.module(_UNNAMED))
+    return constructor.newInstance(bridge.list(arguments).toArray())
