@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,6 @@ from paimonlab.formats.row_group import RowGroup
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _BLOCK_ROWS = 1 << 16
-
-T = TypeVar("T")
 
 
 class Positioned(NamedTuple):
@@ -32,50 +30,51 @@ class Positioned(NamedTuple):
 class Share:
     """One of several parts of a file that are read by themselves.
 
-    >>> Share(0, 2).of([1, 2, 3]), Share(1, 2).of([1, 2, 3])
-    ([1], [2, 3])
+    >>> groups = [RowGroup(0, 0, 10, 1), RowGroup(1, 10, 10, 1), RowGroup(2, 20, 10, 1)]
+    >>> [group.index for group in Share(1, 2).of(groups)]
+    [1, 2]
+    >>> [group.index for group in Share(0, 1, first_rows=15).of(groups)]
+    [0, 1]
     """
 
     number: int
     """From 0."""
     parts: int
     """Into how many parts the file is cut, at least 1."""
+    first_rows: int | None = None
+    """Rows of the file after which row groups are left out; None: none are."""
 
-    def of(self, items: Sequence[T]) -> Sequence[T]:
+    def of(self, groups: Sequence[RowGroup]) -> Sequence[RowGroup]:
         """Return this part of the row groups; all parts together are all of them."""
-        start, end = (len(items) * at // self.parts for at in (self.number, self.number + 1))
-        return items[start:end]
+        start, end = (len(groups) * at // self.parts for at in (self.number, self.number + 1))
+        most = self.first_rows
+        return [one for one in groups[start:end] if most is None or one.first_row < most]
 
 
 WHOLE = Share(0, 1)
 """All of a file."""
 
 
-def first_of(mask: Mask | None, row_count: int, limit: int) -> Mask | None:
+def first_of(mask: Mask, limit: int) -> Mask:
     """Return a mask of the first rows that another one has.
 
     Parameters
     ----------
-    mask : (row_count,) bool or None
-        None: all rows.
-    row_count
-        Of the file.
+    mask : (row_count,) bool
+        Of a file.
     limit
         How many rows, at least 1.
 
     Examples
     --------
-    >>> first_of(np.array([False, True, True]), 3, 1).tolist()
+    >>> first_of(np.array([False, True, True]), 1).tolist()
     [False, True, False]
     """
-    # Memory that is zeros is not touched: the rest of a large file costs nothing.
-    first = np.zeros(row_count, np.bool_)
-    if mask is None:
-        first[:limit] = True
-        return None if row_count <= limit else first
     places = np.flatnonzero(mask)
     if len(places) <= limit:
         return mask
+    # Memory that is zeros is not touched: the rest of a large file costs nothing.
+    first = np.zeros(len(mask), np.bool_)
     first[places[:limit]] = True
     return first
 

@@ -250,11 +250,17 @@ def _first_rows(
         for file, mask in zip(split.files, masks, strict=True):
             rows = file.row_count if mask is None else int(np.count_nonzero(mask))
             if missing > 0 and rows:
-                keep = first_of(mask, file.row_count, missing)
-                source = partial(_rows, split, file, keep, small, file_io)
-                sources.append(FileSource(source, 1))
+                keep = None if mask is None else first_of(mask, missing)
+                share = Share(0, 1, first_rows=missing if mask is None else None)
+                source = partial(_rows, split, file, keep, small, file_io, share=share)
+                sources.append(FileSource(partial(_first_of_file, source, missing), 1))
             missing -= rows
     return sources
+
+
+def _first_of_file(read: Callable[[], Batches], count: int) -> Batches:
+    """Read rows of a file until there are enough: what follows them is not decoded."""
+    return limited(read(), count)
 
 
 _LEAST_BATCH_ROWS = 1 << 10
@@ -291,7 +297,7 @@ def _rows(
     file_io: FileIO,
     *,
     share: Share = WHOLE,
-) -> Iterator[pa.RecordBatch]:
+) -> Batches:
     """Read the rows of a file, or of a share of it, that its mask lets through."""
     if mask is not None and not mask.any():
         return

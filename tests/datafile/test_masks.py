@@ -16,19 +16,9 @@ def test_they_are_what_counting_says(rows: list[bool], limit: int, block: int) -
     mask = np.array(rows, np.bool_)
     wanted = [number for number, is_kept in enumerate(rows) if is_kept]
 
-    first = first_of(mask, len(rows), limit)
+    first = first_of(mask, limit)
 
-    assert first is not None
     assert np.flatnonzero(first).tolist() == wanted[:limit]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(masks, "_BLOCK_ROWS", block)
         assert end_of(mask) == (wanted[-1] + 1 if wanted else 0)
-
-
-@given(st.integers(0, 9), st.integers(1, 9))
-def test_of_all_rows_the_first_are_kept(row_count: int, limit: int) -> None:
-    first = first_of(None, row_count, limit)
-
-    kept = row_count if first is None else int(first.sum())
-    assert kept == min(row_count, limit)
-    assert first is None or first[:limit].all()

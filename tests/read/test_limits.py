@@ -87,3 +87,19 @@ def test_a_limit_decodes_only_the_pages_of_its_rows(
     assert found.num_rows == 10
     assert len(opened) <= 2
     assert sum(decoded) < ROWS // 5
+
+
+def test_a_limit_reads_little_of_a_file(tmp_path: Path) -> None:
+    table = table_of(tmp_path, ROWS, {})
+    table.scan(limit=1).to_arrow()  # now the footer is known
+    before = bytes_read()
+
+    assert table.scan(limit=10).to_arrow().num_rows == 10
+
+    assert bytes_read() - before < 200_000
+
+
+def bytes_read() -> int:
+    """Return how many bytes this process has asked files for."""
+    counters = Path("/proc/self/io").read_text().splitlines()
+    return int(next(line for line in counters if line.startswith("rchar")).split()[1])

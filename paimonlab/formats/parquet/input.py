@@ -41,6 +41,8 @@ _STREAM_BYTES = 8 << 20
 _LEAST_BUFFER_BYTES = 16 << 10
 _MOST_BUFFER_BYTES = 1 << 20
 """Bounds of what it holds of a column."""
+_ROW_BYTES = 16
+"""Bytes of a column that each row of a batch is worth: for few rows little is read ahead."""
 
 _WORTH = 0.7
 """Share of the rows of a row group below which its pages are read one by one."""
@@ -312,7 +314,7 @@ class ParquetInput(OpenFile):
         with damage_named(self.path):
             parts = readings(self._metadata, fields, self.path)
             leaves = leaf_count(self._metadata, [field.name for field in fields])
-            a_leaf = _STREAM_BYTES // max(1, leaves)
+            a_leaf = min(_STREAM_BYTES // max(1, leaves), batch_rows * _ROW_BYTES)
             buffer_bytes = min(max(a_leaf, _LEAST_BUFFER_BYTES), _MOST_BUFFER_BYTES)
             files = [
                 self._parquet_file(part, buffer_size=buffer_bytes, pre_buffer=False)
