@@ -9,11 +9,13 @@ here.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
 
 _INDEX_FIELD = "__index_level_"
@@ -30,7 +32,8 @@ def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordB
     ----------
     data
         An object with ``__arrow_c_stream__`` or ``__arrow_c_array__``: an Arrow table, batch
-        or reader, a pandas or polars frame, a DuckDB relation.
+        or reader, a pandas or polars frame, a DuckDB relation. Also a lazy frame of polars, a
+        list of dicts, a dict of lists or arrays.
     columns
         Columns that the caller knows: the index of a frame may have one of these names.
     table
@@ -91,6 +94,12 @@ def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchRe
         return data
     if _is_pandas(data):
         data = _from_pandas(data, columns, table)
+    elif _is_lazy(data):
+        data = data.collect()
+    elif isinstance(data, Mapping):
+        data = _from_columns(data, table)
+    elif isinstance(data, list | tuple):
+        data = _from_rows(data, table)
     if isinstance(data, pa.Table):
         return data.to_reader()
     if hasattr(data, "__arrow_c_stream__"):
@@ -99,9 +108,50 @@ def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchRe
         batch = pa.record_batch(data)
         return pa.RecordBatchReader.from_batches(batch.schema, [batch])
     raise TypeError(
-        f"cannot write a {type(data).__name__}: give an Arrow table, a pandas or polars frame, or "
-        "anything else with __arrow_c_stream__"
+        f"cannot write a {type(data).__name__}: give an Arrow table, a pandas or polars frame, a "
+        "list of dicts, a dict of lists, or anything else with __arrow_c_stream__"
     )
+
+
+def _is_lazy(data: Any) -> bool:
+    """Whether something is a frame of polars that is not computed yet."""
+    kind = type(data)
+    return kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars"
+
+
+def _from_rows(rows: Sequence[Any], table: str) -> pa.Table:
+    """Turn dicts into Arrow; a column that some of them lack is null there."""
+    if not all(isinstance(row, Mapping) for row in rows):
+        wrong = next(row for row in rows if not isinstance(row, Mapping))
+        raise TypeError(
+            f"{table}: a list is written as rows, each a dict of column and value; there is a "
+            f"{type(wrong).__name__} in it"
+        )
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _from_columns({name: [row.get(name) for row in rows] for name in names}, table)
+
+
+def _from_columns(columns: Mapping[Any, Any], table: str) -> pa.Table:
+    """Turn columns into Arrow: arrays, or lists of values."""
+    _check_names(list(columns), table)
+    made = {name: _column(name, values, table) for name, values in columns.items()}
+    if len({len(column) for column in made.values()}) > 1:
+        counts = ", ".join(f"{name!r} {len(column)}" for name, column in made.items())
+        raise DataError(f"{table}: the columns differ in length: {counts}")
+    return pa.table(made)
+
+
+def _column(name: str, values: Any, table: str) -> pa.Array | pa.ChunkedArray:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(
+            f"{table}: column {name!r} of a dict is a list of values, not a {type(values).__name__}"
+        )
+    try:
+        return arrow_array(values if isinstance(values, np.ndarray) else list(values))
+    except (*_NO_ARROW, pa.ArrowException) as error:
+        raise DataError(f"{table}: column {name!r}: {error}") from error
 
 
 def _is_pandas(data: Any) -> bool:

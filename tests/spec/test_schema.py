@@ -163,9 +163,9 @@ def test_a_text_is_no_list_of_keys() -> None:
         Schema(COLUMNS, primary_keys="id")
 
 
-def test_options_are_texts() -> None:
-    with pytest.raises(TypeError, match=r"option 'bucket' = 4"):
-        make(options={"bucket": 4})
+def test_options_are_texts_or_numbers() -> None:
+    with pytest.raises(TypeError, match=r"option 'bucket' = \[4\]"):
+        make(options={"bucket": [4]})
 
 
 def test_an_unknown_column_is_named_with_the_known_ones() -> None:

@@ -83,5 +83,5 @@ def test_a_default_that_cannot_be_read_is_refused(schema: TableSchema) -> None:
 
 
 def test_what_speaks_no_arrow_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="cannot write a list"):
-        batches_of([{"id": 1}], ["id"], table="db.t")
+    with pytest.raises(TypeError, match="cannot write a set"):
+        batches_of({1, 2}, ["id"], table="db.t")

@@ -164,7 +164,8 @@ class _Reader:
     def comparison(self, node: Node, comparator: Comparator) -> Predicate:
         left, right = _bare(node.this), _bare(node.expression)
         if isinstance(left, exp.Column) and isinstance(right, exp.Column):
-            raise self.refused(node, "a comparison of two columns")
+            text = f"'{right.name}'"
+            raise self.refused(node, f"a comparison of two columns (a text is quoted: {text})")
         if isinstance(left, exp.Column):
             return self.compared(left, comparator, right)
         if isinstance(right, exp.Column):

@@ -5,6 +5,7 @@ Spec: https://paimon.apache.org/docs/master/concepts/spec/schema/
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -32,7 +33,8 @@ from paimonlab.spec.types.text import UNASSIGNED_ID, parse_type
 
 __all__ = ["Schema", "TableSchema", "assign_ids", "new_table_schema"]
 
-Columns: TypeAlias = Mapping[str, str | DataType] | pa.Schema | Sequence[DataField]
+GivenType: TypeAlias = str | DataType | pa.DataType | type
+Columns: TypeAlias = Mapping[str, GivenType] | pa.Schema | Sequence[DataField]
 
 
 @hides_secrets
@@ -47,7 +49,8 @@ class Schema:
     """
 
     fields: Columns
-    """Columns in order: names with types (or their text), an Arrow schema, or fields."""
+    """Columns in order: names with types (Paimon's text, Arrow's or Python's), an Arrow schema, or
+    fields."""
     partition_keys: Sequence[str] = ()
     primary_keys: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
@@ -126,10 +129,19 @@ def new_table_schema(schema: Schema, *, time_millis: int, first_id: int = 0) -> 
 
 
 def _text_options(options: Mapping[str, str]) -> dict[str, str]:
-    for key, value in options.items():
-        if not all(isinstance(text, str) for text in (key, value)):
-            raise TypeError(f"option {key!r} = {value!r}: keys and values of options are text")
-    return dict(options)
+    return {key: _option_text(key, value) for key, value in options.items()}
+
+
+def _option_text(key: object, value: object) -> str:
+    """Write a value as tables keep it."""
+    if isinstance(key, str) and isinstance(value, str):
+        return value
+    if isinstance(key, str) and isinstance(value, bool | int | float):
+        return str(value).lower()
+    raise TypeError(
+        f"option {key!r} = {value!r}: keys of options are text, values are text, numbers or "
+        "truth values"
+    )
 
 
 def _one_of(keys: Sequence[str], option: tuple[str, ...] | None, name: str) -> tuple[str, ...]:
@@ -155,13 +167,34 @@ def _columns(fields: Columns) -> Iterator[DataField]:
         )
 
 
-def _column_type(name: str, given: str | DataType) -> DataType:
-    if not isinstance(given, str):
+def _column_type(name: str, given: GivenType) -> DataType:
+    if isinstance(given, pa.DataType):
+        return data_field(UNASSIGNED_ID, pa.field(name, given)).type
+    if isinstance(given, type) and given in _PYTHON_TYPES:
+        return parse_type(_PYTHON_TYPES[given])
+    if isinstance(given, DataType):
         return given
+    if not isinstance(given, str):
+        raise TypeError(
+            f"column {name!r}: {given!r} is no type; give Paimon's text ('BIGINT NOT NULL'), an "
+            f"Arrow type, or one of {', '.join(known.__name__ for known in _PYTHON_TYPES)}"
+        )
     try:
         return parse_type(given)
     except SchemaError as error:
         raise SchemaError(f"column {name!r}: {error}") from None
+
+
+_PYTHON_TYPES: Mapping[type, str] = {
+    bool: "BOOLEAN",
+    int: "BIGINT",
+    float: "DOUBLE",
+    str: "STRING",
+    bytes: "BYTES",
+    dt.date: "DATE",
+    dt.datetime: "TIMESTAMP(6)",
+}
+"""Types of Python that say enough: a Decimal has no precision."""
 
 
 def _not_null_key(column: DataField, primary_keys: Sequence[str]) -> DataField:

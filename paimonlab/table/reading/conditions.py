@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paimonlab.errors import ColumnNotFoundError
 from paimonlab.spec import predicates
 from paimonlab.spec.options.table_options import Options
-from paimonlab.spec.predicates.predicate import Predicate, bind, columns
+from paimonlab.spec.predicates.predicate import Column, Predicate, bind, columns
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, RowTrackingOptions, with_tracking
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import DataField
@@ -83,4 +83,9 @@ def bound(
         return None
     if isinstance(where, str):
         where = predicates.sql.parse_predicate(where)
+    if not isinstance(where, Predicate | Column):
+        raise TypeError(
+            f"{table}: a condition is SQL text ('amount > 10') or made with paimonlab.col, not a "
+            f"{type(where).__module__}.{type(where).__name__}"
+        )
     return bind(where, fields, table)

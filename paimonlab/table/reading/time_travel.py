@@ -6,12 +6,14 @@ Source: https://paimon.apache.org/docs/master/spark/sql-query/ and apache/paimon
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
+from paimonlab.spec.options.grammar import parse_duration_millis
 from paimonlab.spec.options.table_options import OPTION_KEY, Options, option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
 from paimonlab.table.definition import TableDefinition
@@ -19,6 +21,7 @@ from paimonlab.table.store import TableStore
 
 _WATERMARK_PREFIX = "watermark-"
 _NO_WATERMARK = -(2**63)
+_DURATION = re.compile(r"\s*\d+\s*[a-zµ]+\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,9 +279,14 @@ def to_millis(moment: datetime | int | str) -> int:
 
 
 def epoch_millis(older_than: datetime | timedelta | int | str | None) -> int | None:
-    """Turn a time, or how long ago it was, into epoch milliseconds; None stays None."""
+    """Turn a time, or how long ago it was, into epoch milliseconds; None stays None.
+
+    A text is a time, or a duration such as ``1 d``.
+    """
     if older_than is None:
         return None
+    if isinstance(older_than, str) and _DURATION.fullmatch(older_than):
+        older_than = timedelta(milliseconds=parse_duration_millis(older_than))
     if isinstance(older_than, timedelta):
         older_than = datetime.now(UTC) - older_than
     return to_millis(older_than)

@@ -84,8 +84,8 @@ def remove_orphan_files(
     ----------
     older_than
         Newer files are kept, as they may belong to a write that is under way: an aware
-        datetime, epoch milliseconds, a text in the process's local zone, or how long ago;
-        None: a day.
+        datetime, epoch milliseconds, a text in the process's local zone, or how long ago (a
+        timedelta, ``"2 d"``); None: a day.
     dry_run
         Delete nothing, only return what would be deleted.
     force

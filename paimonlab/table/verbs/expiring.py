@@ -46,8 +46,8 @@ def expire_snapshots(
         ``snapshot.num-retained.min``, or ``retain_max`` if that is less.
     older_than
         Snapshots that were followed by another before this time expire: an aware datetime,
-        epoch milliseconds, a text in the process's local zone, or how long ago; None:
-        ``snapshot.time-retained``.
+        epoch milliseconds, a text in the process's local zone, or how long ago (a timedelta,
+        ``"1 d"``); None: ``snapshot.time-retained``.
     max_deletes
         At most this many snapshots expire in one call; None: ``snapshot.expire.limit``.
     dry_run
