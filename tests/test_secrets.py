@@ -16,6 +16,8 @@ import paimonlab
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.secrets import is_secret, masked, redacted, without_secret_values, without_secrets
 from paimonlab.spec.options.registry import KNOWN_OPTIONS
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.snapshot import CommitKind, Snapshot, Tag
 from tests.secret_options import MARK, SECRETS, URIS
 
 
@@ -227,13 +229,29 @@ def test_an_error_that_names_an_option_hides_its_secret() -> None:
         assert MARK not in str(refused.value)
 
 
+A_SNAPSHOT: Any = {
+    "id": 1,
+    "schema_id": 0,
+    "base_manifest_list": "a",
+    "delta_manifest_list": "b",
+    "commit_user": "c",
+    "commit_identifier": 1,
+    "commit_kind": CommitKind.APPEND,
+    "time_millis": 0,
+}
+
+
 def test_whatever_holds_options_hides_secrets_in_its_repr() -> None:
     holders = set(_holders())
     options = {**SECRETS, "plain": "seen"}
 
     for holder, field in holders:
         made: Any
-        if issubclass(holder, msgspec.Struct):
+        if holder in (Snapshot, Tag):
+            made = holder(**A_SNAPSHOT, properties=options)
+        elif holder is TableSchema:
+            made = TableSchema(id=0, fields=(), highest_field_id=0, options=options)
+        elif issubclass(holder, msgspec.Struct):
             made = holder(**dict.fromkeys(holder.__struct_fields__) | {field: options})
         else:
             made = object.__new__(holder)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paimonlab import catalog
+from paimonlab.catalog import filled_tables
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.clock import now_millis
@@ -235,6 +236,8 @@ class Catalog:
             return self._open(identifier, existing)
         return self._open(identifier, table_schema)
 
+    write_table = filled_tables.write_table
+
     def alter_table(self, name: str, *changes: SchemaChange) -> Table:
         """Change the definition of a table; data files stay as they are.
 
@@ -338,13 +341,8 @@ class Catalog:
         Raises
         ------
         UnsupportedError
-            Always, as Java Paimon's catalog of files does: what is in the files is what the
-            catalog shows.
-
-        Notes
-        -----
-        Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.Catalog``, ``repairCatalog``,
-        ``repairDatabase``, ``repairTable``.
+            Always, as Java Paimon's catalog of files does (``Catalog.repairTable`` of 1.3.1):
+            what is in the files is what the catalog shows.
         """
         raise UnsupportedError(
             f"repairing {name or self.path} in its metastore",

@@ -8,14 +8,14 @@ from __future__ import annotations
 from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError
 from paimonlab.metadata.hints import numbered
 from paimonlab.metadata.layout import SCHEMA_PREFIX, TableLayout
-from paimonlab.metadata.table_files import TableFiles
+from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
 
 _PUBLISH_ATTEMPTS = 3
 
 
-class SchemaManager(TableFiles):
+class SchemaManager(NumberedFiles[TableSchema]):
     """Finds, reads and publishes schemas. Schemas never change, so they are read once."""
 
     def __init__(

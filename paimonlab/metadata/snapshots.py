@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, SnapshotNotFoundError
 from paimonlab.metadata.hints import numbered, read_hint, write_hint
 from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
-from paimonlab.metadata.table_files import TableFiles
+from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
 
@@ -29,7 +29,7 @@ _LISTINGS = 3
 """Times that the folder is listed while others change it."""
 
 
-class SnapshotManager(TableFiles):
+class SnapshotManager(NumberedFiles[Snapshot]):
     """Finds and reads snapshots.
 
     No snapshot is cached: a rollback may give an id to another one.

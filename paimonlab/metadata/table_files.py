@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.storage import FileIO
 
@@ -25,3 +28,41 @@ class TableFiles:
         self._file_io = file_io
         self._layout = layout
         self._table = table_name or layout.table_path
+
+
+T = TypeVar("T")
+
+
+class NumberedFiles(TableFiles, Generic[T]):
+    """Files with an id each, that can be iterated and asked for: ``table.snapshots[3]``."""
+
+    def ids(self) -> list[int]:
+        """Return all ids, ascending."""
+        raise NotImplementedError
+
+    def get(self, number: int, /) -> T:
+        """Read the one with an id."""
+        raise NotImplementedError
+
+    def list(self) -> list[T]:
+        """Read all, by id."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.list())
+
+    def __getitem__(self, number: int) -> T:
+        return self.get(number)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self.ids()
+
+    def __len__(self) -> int:
+        return len(self.ids())
+
+    def __bool__(self) -> bool:
+        return True  # it is there, whatever it holds
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__.removesuffix("Manager")
+        return f"<{kind}s of {self._table}: iterate over them, or ask for one by its id>"

@@ -89,6 +89,12 @@ class Plan:
     steps: tuple[Step, ...]
     """What each step of pruning left, in the order in which they were taken."""
 
+    def __repr__(self) -> str:
+        of = "an empty table" if self.snapshot is None else f"snapshot {self.snapshot.id}"
+        files, splits = self.files.num_rows, len(self.splits)
+        counts = f"{files:,} file{'s'[: files != 1]} in {splits:,} split{'s'[: splits != 1]}"
+        return f"<Plan of {of}: {counts}>"
+
     def without(self, partitions: Collection[bytes]) -> Plan:
         """Return the plan without the files of some partitions, as serialised BinaryRows."""
         values = arrow_array([*partitions], self.files.schema.field("partition").type)

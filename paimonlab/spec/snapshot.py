@@ -5,6 +5,7 @@ Spec: https://paimon.apache.org/docs/master/concepts/spec/snapshot/
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import Enum
 from typing import Self
 
@@ -85,6 +86,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
         """The file this stands in, for messages."""
         return f"snapshot-{self.id}"
 
+    def __repr__(self) -> str:
+        """Say what it is; `to_json` has all of it."""
+        parts = [f"<{type(self).__name__} {self.id}: {self.commit_kind.value}"]
+        if self.delta_record_count is not None:
+            parts.append(f"{self.delta_record_count:+,} rows")
+        if self.total_record_count is not None:
+            parts.append(f"{self.total_record_count:,} in all")
+        parts.append(_local_time(self.time_millis))
+        parts += [f"{key} = {value!r}" for key, value in (self.properties or {}).items()]
+        return f"{', '.join(parts)}>"
+
     def to_json(self) -> bytes:
         """Encode as the bytes of a snapshot file."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2)
@@ -105,6 +117,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 
 
 _FILE_NAME = "file_name"
+
+
+def _local_time(millis: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(millis / 1000).astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, OSError, ValueError):
+        return f"at {millis} ms"
 
 
 class Tag(Snapshot, frozen=True, kw_only=True, rename="camel", omit_defaults=True, dict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paimonlab.metadata.branches import BranchManager
@@ -38,6 +39,21 @@ class Branches:
         self._snapshots = snapshots
         self._tags = tags
         self._options = options
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.list())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.list()
+
+    def __len__(self) -> int:
+        return len(self.list())
+
+    def __bool__(self) -> bool:
+        return True  # it is there, whatever it holds
+
+    def __repr__(self) -> str:
+        return f"<Branches: {', '.join(self) or 'none'}>"
 
     def list(self) -> list[str]:
         """Names of all branches but the main one, sorted."""

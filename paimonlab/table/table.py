@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from paimonlab import table
+from paimonlab.errors import TableNotFoundError
+from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.table import upkeep
 from paimonlab.table.branches import Branches, BranchOptions
+from paimonlab.table.definition import TableDefinition
 from paimonlab.table.opened import OpenedTable
 from paimonlab.table.verbs import committing, keeping, reading, writing
 
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
 class Table(OpenedTable):
     """A table of a catalog: `Catalog.table` opens it.
 
-    The object keeps the schema it was opened with; open the table again to see a change.
-    Snapshots are always looked up anew.
+    The object keeps the schema it was opened with until `refresh`. Snapshots are always looked
+    up anew.
     """
 
     _accessors: ClassVar[dict[str, Callable[[Table], Any]]] = {}
@@ -88,6 +91,26 @@ class Table(OpenedTable):
     def maintenance(self) -> Maintenance:
         """Keeping the table in order: ``.rollback_to(snapshot=…)``, ``.analyze()``."""
         return table.maintenance.Maintenance(self._definition, self._store)
+
+    def refresh(self) -> Self:
+        """Take the latest schema of the table, which others may have changed; return the table.
+
+        Raises
+        ------
+        TableNotFoundError
+            If the table is gone.
+        """
+        schema = self._store.schemas.latest()
+        if schema is None:
+            raise TableNotFoundError(self.name, ())
+        self._definition = TableDefinition.of_schema(self._definition.name, schema)
+        known = self._store.layout.external_roots
+        folders = self._definition.options.slice(ExternalPathOptions).readable_folders
+        if more := [folder for folder in folders if folder not in known]:
+            layout = replace(self._store.layout, external_roots=(*known, *more))
+            file_io = self._store.file_io.within(*more)
+            self._store = replace(self._store, layout=layout, file_io=file_io)
+        return self
 
     def on_branch(self, name: str) -> Table:
         """Open another branch of the table; ``main`` is the one without a name.

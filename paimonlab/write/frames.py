@@ -94,12 +94,7 @@ def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchRe
         return data
     if _is_pandas(data):
         data = _from_pandas(data, columns, table)
-    elif _is_lazy(data):
-        data = data.collect()
-    elif isinstance(data, Mapping):
-        data = _from_columns(data, table)
-    elif isinstance(data, list | tuple):
-        data = _from_rows(data, table)
+    data = at_hand(data, table=table)
     if isinstance(data, pa.Table):
         return data.to_reader()
     if hasattr(data, "__arrow_c_stream__"):
@@ -111,6 +106,17 @@ def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchRe
         f"cannot write a {type(data).__name__}: give an Arrow table, a pandas or polars frame, a "
         "list of dicts, a dict of lists, or anything else with __arrow_c_stream__"
     )
+
+
+def at_hand(data: Any, *, table: str) -> Any:
+    """Turn rows of Python, and what is not computed yet, into what speaks Arrow; keep the rest."""
+    if _is_lazy(data):
+        return data.collect()
+    if isinstance(data, Mapping):
+        return _from_columns(data, table)
+    if isinstance(data, list | tuple):
+        return _from_rows(data, table)
+    return data
 
 
 def _is_lazy(data: Any) -> bool:

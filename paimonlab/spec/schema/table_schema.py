@@ -20,6 +20,7 @@ from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.json import fields_from_json, fields_to_json
+from paimonlab.spec.types.text import format_type
 
 CURRENT_VERSION = 3
 FIRST_SCHEMA_ID = 0
@@ -35,6 +36,10 @@ class BucketKeyOptions:
         "bucket-function.type", "enum", BucketFunction.DEFAULT, parse=BucketFunction
     )
     """``bucket-function.type``"""
+
+
+_MOST_SHOWN = 8
+"""Columns in a line about a schema."""
 
 
 @hides_secrets
@@ -53,6 +58,19 @@ class TableSchema:
     comment: str | None = None
     time_millis: int = 0
     version: int = CURRENT_VERSION
+
+    def __repr__(self) -> str:
+        """Say what it is; the fields and options have all of it."""
+        columns = [f"{field.name} {format_type(field.type)}" for field in self.fields[:_MOST_SHOWN]]
+        if len(self.fields) > _MOST_SHOWN:
+            columns.append(f"{len(self.fields) - _MOST_SHOWN} more")
+        parts = [", ".join(columns)]
+        if self.primary_keys:
+            parts.append(f"primary key {', '.join(self.primary_keys)}")
+        if self.partition_keys:
+            parts.append(f"partitioned by {', '.join(self.partition_keys)}")
+        parts += [f"{key} = {value!r}" for key, value in self.options.items()]
+        return f"<TableSchema {self.id}: {'; '.join(parts)}>"
 
     @cached_property
     def trimmed_primary_keys(self) -> tuple[str, ...]:

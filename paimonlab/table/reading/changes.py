@@ -20,6 +20,7 @@ from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.incremental import ChangeRange
+from paimonlab.table.reading.shown import shown_read
 from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ class Changes:
     columns: tuple[str, ...]
     predicate: Predicate | None
     """Bound to ``schema``."""
+
+    def __repr__(self) -> str:
+        ids = [snapshot.id for snapshot in self.range.snapshots]
+        of = f"of snapshots {ids[0]} to {ids[-1]}" if ids else "none"
+        what = f"Changes of {self.definition.name}, {of}"
+        return shown_read(what, self.columns, self.predicate)
 
     @property
     def arrow_schema(self) -> pa.Schema:

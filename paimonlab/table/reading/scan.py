@@ -22,10 +22,12 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.explain import Explain, explain
+from paimonlab.table.reading.shown import shown_read
 from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +329,10 @@ class Scan:
         whole_module("pandas")  # which pyarrow imports
         return self.to_arrow().to_pandas()
 
+    def to_polars(self) -> pl.DataFrame:
+        """Read all rows into polars, without a copy of most columns."""
+        return whole_module("polars").from_arrow(self.to_arrow())
+
     def count(self) -> int:
         """Count the rows, reading no more than that takes."""
         rows = self.kind.count(self)
@@ -337,6 +343,11 @@ class Scan:
         return explain(
             self.plan_here(), self.schema, self.columns, self.predicate, table=self.definition.name
         )
+
+    def __repr__(self) -> str:
+        at = "empty" if self.snapshot is None else f"at snapshot {self.snapshot.id}"
+        what = f"Scan of {self.definition.name}, {at}"
+        return shown_read(what, self.columns, self.predicate, self.limit)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Stream the rows to anything that speaks Arrow."""

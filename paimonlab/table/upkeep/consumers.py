@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -28,6 +28,24 @@ class Consumers:
 
     def __init__(self, consumers: ConsumerManager) -> None:
         self._consumers = consumers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.list())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.list()
+
+    def __len__(self) -> int:
+        return len(self.list())
+
+    def __bool__(self) -> bool:
+        return True  # it is there, whatever it holds
+
+    def __getitem__(self, name: str) -> int:
+        return self.get(name)
+
+    def __repr__(self) -> str:
+        return f"<Consumers: {', '.join(self) or 'none'}>"
 
     def list(self) -> dict[str, int]:
         """Return the snapshot that each consumer reads next, sorted by name."""

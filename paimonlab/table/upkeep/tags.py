@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from paimonlab.maintenance.table_history import TableHistory
@@ -22,6 +22,24 @@ class Tags:
     def __init__(self, definition: TableDefinition, store: TableStore) -> None:
         self._definition = definition
         self._store = store
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.list())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.list()
+
+    def __len__(self) -> int:
+        return len(self.list())
+
+    def __bool__(self) -> bool:
+        return True  # it is there, whatever it holds
+
+    def __getitem__(self, name: str) -> Tag:
+        return self.get(name)
+
+    def __repr__(self) -> str:
+        return f"<Tags of {self._definition.name}: {', '.join(self) or 'none'}>"
 
     @property
     def _history(self) -> TableHistory:

@@ -1,0 +1,94 @@
+"""Tables that are made of rows, and filled with them, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from paimonlab import write
+from paimonlab.catalog.new_schemas import schema_from
+from paimonlab.errors import AlreadyExistsError
+from paimonlab.spec.schema.definition import Schema
+
+if TYPE_CHECKING:
+    from paimonlab.catalog.replacing import Replacement
+    from paimonlab.table.system import SystemTable
+    from paimonlab.table.table import Table
+
+Mode: TypeAlias = Literal["create", "append", "overwrite", "replace"]
+_MODES = ("create", "append", "overwrite", "replace")
+
+
+class _Catalog(Protocol):
+    """What is asked of the catalog."""
+
+    def has_table(self, name: str) -> bool: ...
+
+    def table(self, name: str) -> Table | SystemTable: ...
+
+    def create_table(self, name: str, schema: Any) -> Table: ...
+
+    def replacement(self, name: str, schema: Schema) -> Replacement: ...
+
+    def drop_table(self, name: str) -> None: ...
+
+
+def write_table(
+    catalog: _Catalog,
+    name: str,
+    data: Any,
+    *,
+    primary_keys: Sequence[str] = (),
+    partition_keys: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    comment: str | None = None,
+    mode: Mode = "create",
+) -> Table:
+    """Make a table of rows, with their columns, and write them into it.
+
+    Parameters
+    ----------
+    name
+        ``database.table``; the database must be there.
+    data
+        What `Table.write` takes.
+    primary_keys, partition_keys, options, comment
+        Of a table that is made.
+    mode
+        If the table is there already: ``create`` is an error, ``append`` writes into it (an
+        upsert if it has a primary key), ``overwrite`` replaces its rows, as `Table.overwrite`
+        does, ``replace`` gives it the columns of ``data`` too and keeps its history.
+
+    Raises
+    ------
+    AlreadyExistsError
+        If the table exists and ``mode`` is ``create``.
+    DataError, SchemaError
+        If the rows do not fit. A table that was made for them is gone again.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode = {mode!r}: it is one of {', '.join(_MODES)}")
+    rows = write.frames.at_hand(data, table=name)
+    there = catalog.has_table(name)
+    if there and mode == "create":
+        raise AlreadyExistsError("table", name)
+    definition = schema_from(name, rows, primary_keys, partition_keys, options, comment)
+    if not there:
+        table = catalog.create_table(name, definition)
+        try:
+            table.write(rows)
+        except BaseException:
+            if table.snapshot is None:
+                catalog.drop_table(name)
+            raise
+        return table
+    if mode == "replace":
+        table = catalog.replacement(name, definition).publish()
+        table.write(rows)
+        return catalog.table(name)  # type: ignore[return-value]
+    table = catalog.table(name)  # type: ignore[assignment]
+    if mode == "append":
+        table.write(rows)
+    else:
+        table.overwrite(rows)
+    return table

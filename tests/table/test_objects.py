@@ -1,0 +1,183 @@
+"""What objects of a table say of themselves, and that they can be iterated and refreshed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import paimonlab
+from paimonlab.catalog import Catalog
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DataError,
+    SnapshotNotFoundError,
+    TableNotFoundError,
+    TagNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.table.table import Table
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    opened = paimonlab.connect(tmp_path)
+    opened.create_database("db")
+    return opened
+
+
+@pytest.fixture
+def table(catalog: Catalog) -> Table:
+    columns = {"id": "BIGINT", "v": "STRING"}
+    made = catalog.create_table("db.t", columns, primary_keys=["id"], options={"bucket": "1"})
+    made.write({"id": [1, 2], "v": ["a", "b"]})
+    made.tags.create("first")
+    made.write({"id": [2, 3], "v": ["c", "d"]})
+    return made
+
+
+def test_every_object_says_in_a_line_what_it_is(catalog: Catalog, table: Table) -> None:
+    snapshot = table.snapshot
+    assert snapshot is not None
+    time = dt.datetime.fromtimestamp(snapshot.time_millis / 1000).astimezone()
+    wide = catalog.create_table("db.wide", {f"c{number}": "INT" for number in range(20)})
+
+    said: list[tuple[object, str]] = [
+        (snapshot, f"<Snapshot 2: APPEND, +2 rows, 4 in all, {time:%Y-%m-%d %H:%M:%S}>"),
+        (
+            table.schema,
+            "<TableSchema 0: id BIGINT NOT NULL, v STRING; primary key id; bucket = '1'>",
+        ),
+        (
+            table.scan(["v"], "id > 1", limit=3),
+            ("<Scan of db.t, at snapshot 2: v; where id > 1; limit 3>"),
+        ),
+        (table.changes(0, 2), "<Changes of db.t, of snapshots 1 to 2: id, v>"),
+        (table.scan().plan(), "<Plan of snapshot 2: 2 files in 1 split>"),
+        (table.tags, "<Tags of db.t: first>"),
+        (table.branches, "<Branches: none>"),
+        (table.consumers, "<Consumers: none>"),
+        (wide.scan(), "<Scan of db.wide, empty: c0, c1, c2, c3, c4, c5, c6, c7, 12 more>"),
+    ]
+
+    assert [repr(each) for each, _ in said] == [line for _, line in said]
+    assert repr(table.tags["first"]).startswith("<Tag 1: APPEND, +2 rows, 2 in all, ")
+    assert "<Snapshots of db.t:" in repr(table.snapshots)
+    assert repr(wide.schema).endswith(", c7 INT, 12 more>")
+
+
+def test_what_a_table_has_is_iterated_and_asked_for(table: Table) -> None:
+    table.branches.create("dev")
+    table.consumers.reset("reader", 2)
+
+    assert [snapshot.id for snapshot in table.snapshots] == [1, 2]
+    assert table.snapshots[2] == table.snapshot
+    assert [schema.id for schema in table.schemas] == [0]
+    assert table.schemas[0] == table.schema
+    assert (list(table.tags), table.tags["first"].id) == (["first"], 1)
+    assert (list(table.consumers), table.consumers["reader"]) == (["reader"], 2)
+    assert list(table.branches) == ["dev"]
+    assert [len(each) for each in (table.snapshots, table.tags, table.branches)] == [2, 1, 1]
+    assert 2 in table.snapshots
+    assert 3 not in table.snapshots
+    assert "first" in table.tags
+    assert "second" not in table.tags
+    with pytest.raises(SnapshotNotFoundError):
+        table.snapshots[7]
+    with pytest.raises(TagNotFoundError):
+        table.tags["second"]
+
+
+def test_managers_of_nothing_are_still_there(catalog: Catalog) -> None:
+    empty = catalog.create_table("db.e", {"id": "INT"})
+
+    for manager in (empty.snapshots, empty.tags, empty.branches, empty.consumers):
+        assert len(manager) == 0
+        assert manager
+
+
+def test_a_table_follows_its_definition_when_refreshed(catalog: Catalog, table: Table) -> None:
+    catalog.alter_table("db.t", paimonlab.AddColumn("n", "INT"))
+    assert table.schema.field_names == ("id", "v")
+
+    refreshed = table.refresh()
+
+    assert refreshed is table
+    assert refreshed.schema.field_names == ("id", "v", "n")
+    table.write({"id": [4], "n": [7]})
+    assert table.scan(where="n = 7").to_arrow()["id"].to_pylist() == [4]
+    catalog.drop_table("db.t")
+    with pytest.raises(TableNotFoundError):
+        table.refresh()
+
+
+def test_a_refreshed_table_reads_folders_outside_that_were_added(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    before = catalog.create_table("db.o", {"id": "INT"})
+    outside = {
+        "data-file.external-paths": f"file://{tmp_path}/elsewhere",
+        "data-file.external-paths.strategy": "round-robin",
+    }
+    changes = [paimonlab.SetOption(key, value) for key, value in outside.items()]
+    catalog.alter_table("db.o", *changes).write({"id": [1]})
+
+    assert before.refresh().scan().to_arrow().to_pydict() == {"id": [1]}
+
+
+def test_rows_are_read_into_polars(table: Table) -> None:
+    found = table.scan(where="id > 1").to_polars().sort("id")
+
+    assert found.equals(pl.DataFrame({"id": [2, 3], "v": ["c", "d"]}))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"id": [1, 2], "v": ["a", "b"]},
+        [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}],
+        pa.table({"id": [1, 2], "v": ["a", "b"]}).to_reader(),
+        pl.DataFrame({"id": [1, 2], "v": ["a", "b"]}),
+        pl.LazyFrame({"id": [1, 2], "v": ["a", "b"]}),
+    ],
+    ids=["dict", "list", "reader", "polars", "lazy"],
+)
+def test_a_table_is_made_and_filled_in_one_call(data: Any, catalog: Catalog) -> None:
+    made = catalog.write_table("db.n", data, primary_keys=["id"], options={"bucket": 1})
+
+    assert made.primary_keys == ("id",)
+    rows = catalog.table("db.n").scan().to_arrow().sort_by("id")
+    assert rows.to_pydict() == {"id": [1, 2], "v": ["a", "b"]}
+
+
+def test_the_mode_says_what_becomes_of_a_table_that_is_there(catalog: Catalog) -> None:
+    def rows() -> list[dict[str, Any]]:
+        return catalog.table("db.n").scan().to_arrow().sort_by("id").to_pylist()
+
+    catalog.write_table("db.n", [{"id": 1, "v": "a"}])
+    with pytest.raises(AlreadyExistsError):
+        catalog.write_table("db.n", [{"id": 2, "v": "b"}])
+    catalog.write_table("db.n", [{"id": 2, "v": "b"}], mode="append")
+    assert rows() == [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}]
+    catalog.write_table("db.n", [{"id": 3, "v": "c"}], mode="overwrite")
+    assert rows() == [{"id": 3, "v": "c"}]
+    replaced = catalog.write_table("db.n", [{"id": 4, "n": 5}], mode="replace")
+    assert rows() == [{"id": 4, "n": 5}]
+    assert replaced.schema.field_names == ("id", "n")
+    assert replaced.scan(snapshot=1).to_arrow().to_pylist() == [{"id": 1, "v": "a"}]
+    with pytest.raises(ValueError, match="mode = 'upsert'"):
+        catalog.write_table("db.n", [], mode="upsert")  # type: ignore[arg-type]
+
+
+def test_a_table_whose_rows_do_not_fit_is_not_left_behind(catalog: Catalog) -> None:
+    with pytest.raises(DataError):
+        catalog.write_table("db.n", {"id": [1, None]}, primary_keys=["id"])
+
+    assert not catalog.has_table("db.n")
+    catalog.write_table("db.n", {"id": [1]}, primary_keys=["id"])
+    with pytest.raises(UnsupportedError, match="primary key"):
+        catalog.write_table("db.n", {"id": [1]}, mode="replace")
