@@ -74,13 +74,30 @@ def rewrite_files(
         The new files, durable; [] if all rows are deleted. Their sequence numbers count from
         the smallest one of the first file.
     """
-    newest = max(file.schema_id for file in task.files)
-    assert newest <= plan.read.schema.id, "newer columns would be lost"
     target = task.bucket.targets(task.output_level)
-    writer = DataFileWriter(file_io, target)
     number = task.files[0].min_sequence_number
+    return write_files(rows_of(split_of(task, plan), plan.read, file_io), target, file_io, number)
+
+
+def write_files(
+    batches: Iterable[pa.RecordBatch | pa.Table], target: FileTarget, file_io: FileIO, number: int
+) -> list[DataFileMeta]:
+    """Write rows into new files, durable; if anything fails none is left.
+
+    Parameters
+    ----------
+    batches
+        The rows, in their order.
+    target
+        Of the files.
+    file_io
+        The table's store.
+    number
+        Sequence number of the first row.
+    """
+    writer = DataFileWriter(file_io, target)
     try:
-        for rows in rows_of(_split(task), plan.read, file_io):
+        for rows in batches:
             writer.write(rows, number)
             number += rows.num_rows
         return [_described(file, target) for file in writer.close()]
@@ -130,7 +147,10 @@ def increment_of(
     )
 
 
-def _split(task: AppendTask) -> DataSplit:
+def split_of(task: AppendTask, plan: AppendPlan) -> DataSplit:
+    """Return the files of a task as what is read, in their order."""
+    newest = max(file.schema_id for file in task.files)
+    assert newest <= plan.read.schema.id, "newer columns would be lost"
     bucket = task.bucket
     vectors = bucket.vectors
     places = tuple(vectors.get(file.file_name) for file in task.files)

@@ -31,6 +31,7 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.progress import Progress
 from paimonlab.storage import FileIO, join
+from paimonlab.workers import Workers, side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -103,6 +104,8 @@ class OrphanFilesRequest:
     """Whether files of the last day may be deleted, as nobody writes to the table."""
     progress: Progress | None = None
     """Called with how many snapshots were read, and how many files are deleted."""
+    workers: Workers = side_by_side
+    """What lists the folders of data files."""
 
 
 def remove_orphan_files(history: TableHistory, request: OrphanFilesRequest) -> OrphanFiles:
@@ -123,14 +126,20 @@ def remove_orphan_files(history: TableHistory, request: OrphanFilesRequest) -> O
             "may be deleted. Pass force=True if nobody writes to the table"
         )
     check_alone(history)
-    orphans = find_orphans(history, older_than=older_than, progress=request.progress)
+    orphans = find_orphans(
+        history, older_than=older_than, progress=request.progress, workers=request.workers
+    )
     if request.dry_run:
         return orphans
     return remove_orphans(orphans, history, progress=request.progress)
 
 
 def find_orphans(
-    history: TableHistory, *, older_than: datetime, progress: Progress | None = None
+    history: TableHistory,
+    *,
+    older_than: datetime,
+    progress: Progress | None = None,
+    workers: Workers = side_by_side,
 ) -> OrphanFiles:
     """Find the orphan files of all branches of a table; delete nothing.
 
@@ -142,6 +151,8 @@ def find_orphans(
         With a zone; compared with the store's clock.
     progress
         Called with the number of snapshots read.
+    workers
+        What lists the folders of data files.
 
     Raises
     ------
@@ -152,9 +163,7 @@ def find_orphans(
     branches = _branches(layout, io)
     now = datetime.now(UTC)
     cutoff = int(older_than.timestamp() * 1000)
-    old_files = [
-        file for file in stored_files(history, branches) if file.status.modified_millis < cutoff
-    ]
+    old_files = list(stored_files(history, branches, before_millis=cutoff, workers=workers))
     # A branch that was created since may need files that were listed.
     roots = list(_roots(_branches(layout, io), io)) if old_files else []
     used = used_names(roots, layout, io, {file.name for file in old_files}, progress)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.maintenance.table_history import TableHistory
@@ -20,6 +21,7 @@ from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import BUCKET_PREFIX, relative_folder
 from paimonlab.storage import FileIO, FileStatus, join
+from paimonlab.workers import Workers, in_parts, side_by_side
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -51,7 +53,13 @@ class StoredFile:
         return self.status.path.rpartition("/")[2]
 
 
-def stored_files(history: TableHistory, branches: Sequence[TableLayout]) -> Iterator[StoredFile]:
+def stored_files(
+    history: TableHistory,
+    branches: Sequence[TableLayout],
+    *,
+    before_millis: int | None = None,
+    workers: Workers = side_by_side,
+) -> Iterator[StoredFile]:
     """List the files that Paimon may have created in the folders of a table; links are not.
 
     Parameters
@@ -60,34 +68,72 @@ def stored_files(history: TableHistory, branches: Sequence[TableLayout]) -> Iter
         The history of any branch.
     branches
         Those of which metadata is listed, the main one among them.
+    before_millis
+        Files that were changed then or later are left out; None: none are.
+    workers
+        What lists the folders of data files.
     """
     file_io, layout = history.file_io, history.layout.on_branch(None)
     options = history.options.slice(StoredOptions)
     external_folders = history.options.slice(ExternalPathOptions).readable_folders
-    partition_depth = len(history.reader.partition_fields)
-    for branch in branches:
+    metadata: list[tuple[str, Callable[[str], FileSort | None]]] = [
+        (folder, lambda _: None)
+        for branch in branches
         for folder in (
             branch.snapshot_folder,
             branch.changelog_folder,
             branch.tag_folder,
             branch.consumer_folder,
             branch.schema_folder,
-        ):
-            yield from _files(file_io, folder, lambda _: None)
-    yield from _files(file_io, layout.manifest_folder, _manifest_sort)
-    yield from _files(file_io, layout.index_folder, _starting("index-", "index"))
-    yield from _files(file_io, layout.statistics_folder, _starting("stat-", "statistics"))
+        )
+    ]
+    metadata.append((layout.manifest_folder, _manifest_sort))
+    metadata.append((layout.index_folder, _starting("index-", "index")))
+    metadata.append((layout.statistics_folder, _starting("stat-", "statistics")))
+    for folder, sort_of in metadata:
+        yield from _files(file_io, folder, sort_of, before_millis)
+    depth = len(history.reader.partition_fields)
+    folders = [
+        folder
+        for root in (join(layout.table_path, options.data_directory), *external_folders)
+        for folder in _folders_in(file_io, root, depth)
+    ]
+    work = partial(
+        _data_files, file_io=file_io, options=options, depth=depth, before_millis=before_millis
+    )
+    parts = in_parts(folders, workers.tasks)
+    for files in workers(work, parts, what=f"listing files of {history.name}", size=len):
+        yield from files
+
+
+def _data_files(
+    folders: Sequence[str],
+    *,
+    file_io: FileIO,
+    options: StoredOptions,
+    depth: int,
+    before_millis: int | None,
+) -> list[StoredFile]:
+    """List the files of buckets below folders: of buckets themselves, or of partitions."""
     sort_of = _data_sort(options)
-    for root in (join(layout.table_path, options.data_directory), *external_folders):
-        for folder in _bucket_folders(file_io, root, partition_depth):
-            yield from _files(file_io, folder, sort_of)
+    return [
+        file
+        for folder in folders
+        for bucket in ([folder] if depth == 0 else _bucket_folders(file_io, folder, depth - 1))
+        for file in _files(file_io, bucket, sort_of, before_millis)
+    ]
 
 
 def _files(
-    file_io: FileIO, folder: str, sort_of: Callable[[str], FileSort | None]
+    file_io: FileIO,
+    folder: str,
+    sort_of: Callable[[str], FileSort | None],
+    before_millis: int | None,
 ) -> Iterator[StoredFile]:
     for status in file_io.list(folder):
         if status.is_directory or status.is_linked:
+            continue
+        if before_millis is not None and status.modified_millis >= before_millis:
             continue
         name = status.path.rpartition("/")[2]
         sort = "temporary" if _is_temporary(name) else sort_of(name)
@@ -131,15 +177,20 @@ def _data_sort(options: StoredOptions) -> Callable[[str], FileSort | None]:
 
 
 def _bucket_folders(file_io: FileIO, folder: str, depth: int) -> Iterator[str]:
+    for path in _folders_in(file_io, folder, depth):
+        if depth == 0:
+            yield path
+        else:
+            yield from _bucket_folders(file_io, path, depth - 1)
+
+
+def _folders_in(file_io: FileIO, folder: str, depth: int) -> Iterator[str]:
+    """Find the folders of buckets, or where partitions are so deep those of partitions."""
     for status in file_io.list(folder):
         name = status.path.rpartition("/")[2]
-        if not status.is_directory or status.is_linked:
-            continue
-        if depth == 0:
-            if name.startswith(BUCKET_PREFIX):
-                yield status.path
-        elif "=" in name:
-            yield from _bucket_folders(file_io, status.path, depth - 1)
+        is_wanted = "=" in name if depth else name.startswith(BUCKET_PREFIX)
+        if is_wanted and status.is_directory and not status.is_linked:
+            yield status.path
 
 
 def check_alone(history: TableHistory) -> None:

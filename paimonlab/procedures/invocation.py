@@ -15,10 +15,10 @@ from paimonlab.progress import Progress
 from paimonlab.spec.options.table_options import Options, check_known
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.schema.option_changes import set_option
-from paimonlab.table.committing.rounds import Workers, side_by_side
 from paimonlab.table.inside import definition_of, with_definition
 from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
+from paimonlab.workers import Workers, side_by_side
 
 T = TypeVar("T")
 _READ_PREFIXES = ("scan.", "incremental-between", "branch")

@@ -13,7 +13,7 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.progress import Progress
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField, DataType
-from paimonlab.table.committing.rounds import Workers, side_by_side
+from paimonlab.workers import Workers, side_by_side
 
 Row = Sequence[object]
 """Values in the order of the result's columns."""

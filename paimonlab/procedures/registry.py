@@ -13,6 +13,7 @@ from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
 from paimonlab.procedures.marking import MARK_PROCEDURES
 from paimonlab.procedures.procedure import Procedure
 from paimonlab.procedures.refused import REFUSED_PROCEDURES
+from paimonlab.procedures.rewriting import REWRITE_PROCEDURES
 from paimonlab.procedures.rollbacks import ROLLBACK_PROCEDURES
 from paimonlab.procedures.stray_files import FILE_PROCEDURES
 from paimonlab.procedures.tags import TAG_PROCEDURES
@@ -26,6 +27,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 *BRANCH_PROCEDURES,
                 *ROLLBACK_PROCEDURES,
                 *COMPACT_PROCEDURES,
+                *REWRITE_PROCEDURES,
                 *EXPIRE_PROCEDURES,
                 *FILE_PROCEDURES,
                 *CONSUMER_PROCEDURES,

@@ -18,6 +18,7 @@ from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.reading.time_travel import epoch_millis
 from paimonlab.table.table import Table
 from paimonlab.table.upkeep.history import history_of
+from paimonlab.workers import side_by_side
 
 _ALL_TABLES = ".*"
 _DRY_RUN = optional("dry_run", "BOOLEAN", "Whether to only say what would be done.")
@@ -31,14 +32,19 @@ def _remove_orphan_files(call: Invocation) -> Sequence[Row]:
         raise ArgumentError(
             call.procedure, f"mode => {mode!r} is neither 'local' nor 'distributed'"
         )
-    if mode is not None and mode.upper() == "DISTRIBUTED":
-        raise UnsupportedError(f"mode => {mode!r} of sys.{call.procedure}", "use 'local'")
+    is_local = mode is not None and mode.upper() == "LOCAL"
+    if mode is not None and not is_local and not call.workers.divides:
+        raise UnsupportedError(
+            f"mode => {mode!r} of sys.{call.procedure}",
+            "this process has no executors; use 'local'",
+        )
     older_than = call.time("older_than") if call.filled("older_than") else None
     request = OrphanFilesRequest(
         older_than_millis=epoch_millis(older_than),
         dry_run=call.is_dry_run or call.flag("dry_run"),
         force=older_than is not None,
         progress=call.progress,
+        workers=side_by_side if is_local else call.workers,
     )
     count = size_bytes = 0
     for table in _tables(call):
@@ -75,8 +81,8 @@ def _check_alone(call: Invocation) -> None:
     if number is not None:
         raise UnsupportedError(
             f"parallelism => {number} of sys.{call.procedure}",
-            "the option 'file-operation.thread-num' of the table says how many files are looked "
-            "at or deleted at once",
+            "the option 'file-operation.thread-num' of the table says how many files are "
+            "deleted at once",
         )
 
 
@@ -94,7 +100,7 @@ FILE_PROCEDURES = (
             optional("older_than", "STRING", "Files newer than this local time are kept."),
             _DRY_RUN,
             _PARALLELISM,
-            optional("mode", "STRING", "local: in this process."),
+            optional("mode", "STRING", "local: in this process; distributed: by executors."),
         ),
         result=columns(deletedFileCount="BIGINT", deletedFileTotalLenInBytes="BIGINT"),
         description="Delete files that nothing refers to, and that are a day old or more.",

@@ -142,3 +142,37 @@ def test_sparks_own_scan_reads_variants_that_java_shredded(pair: Pair, spark: Sp
     assert [text for (text,) in found] == texts
     ours = pair.open("db.t").scan(["k", "v"]).to_arrow().sort_by("k")
     assert pl.to_json(ours["v"]).to_pylist() == texts
+
+
+def test_java_reads_what_jobs_of_spark_rewrote(pair: Pair, spark: SparkSession) -> None:
+    columns = {"id": "INT NOT NULL", "v": "STRING"}
+    options = {
+        "sorted": {"target-file-size": "4 kb"},
+        "rescaled": {"bucket": "1"},
+        "postponed": {"bucket": "-2", "postpone.default-bucket-num": "3"},
+        "indexed": {},
+    }
+    for name, chosen in options.items():
+        keys = ["id"] if "bucket" in chosen else []
+        table = pair.catalog.create_table(f"db.{name}", columns, primary_keys=keys, options=chosen)
+        for first in (0, 500):
+            ids = [number * 7919 % 1009 for number in range(first, first + 1000)]
+            texts = [f"{first}-{number}" for number in range(1000)]
+            table.write(pa.table({"id": pa.array(ids, pa.int32()), "v": texts}))
+    spark.sql("ALTER TABLE paimon.db.indexed SET TBLPROPERTIES ('file-index.bitmap.columns' = 'v')")
+    expected = {name: pair.our_rows(f"db.{name}") for name in options if name != "postponed"}
+
+    for call in (
+        "compact(table => 'db.sorted', order_strategy => 'zorder', order_by => 'id,v')",
+        "rescale(table => 'db.rescaled', bucket_num => 3)",
+        "compact(table => 'db.postponed')",
+        "rewrite_file_index(table => 'db.indexed')",
+    ):
+        spark.sql(f"CALL paimon.sys.{call}")
+    spark.sql("ANALYZE TABLE paimon.db.sorted COMPUTE STATISTICS FOR ALL COLUMNS")
+
+    for name in options:
+        assert_all_agree(pair, spark, f"db.{name}")
+    for name, rows in expected.items():
+        assert unordered(pair.our_rows(f"db.{name}")) == unordered(rows)
+    assert unordered(pair.our_rows("db.postponed")) == unordered(expected["rescaled"])

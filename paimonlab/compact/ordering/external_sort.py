@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.compact.ordering.ranges import Ranges, sampled
 from paimonlab.compact.ordering.row_order import FittedOrder, RowOrder
 from paimonlab.storage.failures import failures_named
 from paimonlab.storage.forks import scratch_folder
@@ -91,52 +91,74 @@ def sorted_rows(
     count = min(int(2 * source.row_count * row_bytes / memory_bytes) + 2, _MOST_RANGES)
     chance = min(1.0, max(_LEAST_SAMPLES, _SAMPLES_PER_RANGE * count) / max(source.row_count, 1))
     sample = _sampled(source.read(order.names), chance, rng)
-    fitted = order.fitted(sample)
-    bounds = _bounds(np.sort(fitted.keys(sample)), count)
+    ranges = Ranges.of(order, sample, count)
     with scratch_folder("paimonlab-sort-", folder) as scratch:
-        paths = [Path(scratch, f"{number}.arrow") for number in range(len(bounds) + 1)]
+        paths = [Path(scratch, f"{number}.arrow") for number in range(ranges.count)]
         with failures_named(scratch), ExitStack() as stack:
             writers = [
                 stack.enter_context(pa.ipc.new_stream(str(path), held[0].schema, options=_SPILL))
                 for path in paths
             ]
-            _divide(held, fitted, bounds, writers)
-            held.clear()
-            _divide(batches, fitted, bounds, writers)
+            for batch in _emptied(held, batches):
+                for number, rows in ranges.divided(batch):
+                    writers[number].write_batch(rows)
         for path in paths:
-            yield from _sorted_range(path, fitted, memory_bytes)
+            yield from _sorted_range(path, ranges.order, memory_bytes)
             path.unlink()
 
 
+def sorted_stream(
+    batches: Batches, order: RowOrder, *, memory_bytes: int, rng: np.random.Generator
+) -> Generator[pa.Table, None, None]:
+    """Yield rows in order that can be read only once; see `sorted_rows`.
+
+    More than fit into memory are kept in a temporary file first.
+    """
+    held: list[pa.RecordBatch] = []
+    held_bytes = 0
+    stream = iter(batches)
+    for batch in stream:
+        held.append(batch)
+        held_bytes += batch.nbytes
+        if held_bytes > memory_bytes:
+            break
+    else:
+        again = RowSource(
+            read=lambda names: (b if names is None else b.select(list(names)) for b in held),
+            row_count=sum(batch.num_rows for batch in held),
+        )
+        yield from sorted_rows(again, order, memory_bytes=memory_bytes, rng=rng)
+        return
+    with scratch_folder("paimonlab-sort-", None) as scratch:
+        path = Path(scratch, "rows.arrow")
+        row_count = 0
+        with (
+            failures_named(scratch),
+            pa.ipc.new_stream(str(path), held[0].schema, options=_SPILL) as writer,
+        ):
+            for batch in _emptied(held, stream):
+                writer.write_batch(batch)
+                row_count += batch.num_rows
+        source = RowSource(read=partial(_read_again, path), row_count=row_count)
+        yield from sorted_rows(source, order, memory_bytes=memory_bytes, rng=rng)
+
+
+def _emptied(held: list[pa.RecordBatch], others: Batches) -> Iterator[pa.RecordBatch]:
+    """Yield batches, and forget them."""
+    held.reverse()
+    while held:
+        yield held.pop()
+    yield from others
+
+
+def _read_again(path: Path, names: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
+        for batch in reader:
+            yield batch if names is None else batch.select(list(names))
+
+
 def _sampled(batches: Batches, chance: float, rng: np.random.Generator) -> pa.Table:
-    """Take each row with a chance, at least one of each batch."""
-    samples = []
-    for batch in batches:
-        is_taken = rng.random(batch.num_rows) < chance
-        is_taken[rng.integers(batch.num_rows)] = True
-        samples.append(batch.filter(arrow_array(is_taken)))
-    return pa.Table.from_batches(samples)
-
-
-def _bounds(keys: npt.NDArray[np.bytes_], count: int) -> npt.NDArray[np.bytes_]:
-    """Choose the least keys of all ranges but the first, so that ranges have about one size."""
-    places = np.linspace(0, len(keys), count + 1)[1:-1].astype(np.int64)
-    return np.unique(keys[places])
-
-
-def _divide(
-    batches: Batches,
-    order: FittedOrder,
-    bounds: npt.NDArray[np.bytes_],
-    writers: Sequence[pa.ipc.RecordBatchStreamWriter],
-) -> None:
-    for batch in batches:
-        ranges = np.searchsorted(bounds, order.keys(batch), side="right")
-        grouped = batch.take(arrow_array(np.argsort(ranges, kind="stable")))
-        ends = np.cumsum(np.bincount(ranges, minlength=len(writers)))
-        for number in np.unique(ranges).tolist():
-            start = int(ends[number - 1]) if number else 0
-            writers[number].write_batch(grouped.slice(start, int(ends[number]) - start))
+    return pa.Table.from_batches(list(sampled(batches, chance, rng)))
 
 
 def _sorted_range(path: Path, order: FittedOrder, memory_bytes: int) -> Iterator[pa.Table]:

@@ -16,6 +16,9 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.commands import command
 from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.statements.partitions import table_at
+from paimonlab.spark.writing.workers import SparkWorkers
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.upkeep.analyze import analyze_table
 
 
 def analyze_command(bridge: Bridge, plan: Any) -> Any:
@@ -57,7 +60,8 @@ def analyze_command(bridge: Bridge, plan: Any) -> Any:
         del session
         spelled = {name.lower(): name for name in table.schema.field_names}
         chosen = None if columns is None else [spelled.get(one.lower(), one) for one in columns]
-        table.maintenance.analyze(chosen)
+        definition, store = definition_of(table), store_of(table)
+        analyze_table(definition, store, chosen, workers=SparkWorkers(bridge))
         return []
 
     return command(bridge, run, f"ANALYZE TABLE {table.name}", StructType())

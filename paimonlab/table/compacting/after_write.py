@@ -22,7 +22,6 @@ from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.committing.rounds import Workers, side_by_side
 from paimonlab.table.compacting.append import AppendChoice, Written, compact_appends
 from paimonlab.table.compacting.append_strategies import Packing
 from paimonlab.table.compacting.keyed import compact_buckets, with_latest_schema
@@ -31,6 +30,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
+from paimonlab.workers import Workers, side_by_side
 from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import delete_files
 

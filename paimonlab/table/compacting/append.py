@@ -28,6 +28,7 @@ from paimonlab.compact.append_rewriting import (
 )
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.compaction import delete_outputs
+from paimonlab.compact.ordering.sorting import RowsInOrder
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.errors import UnsupportedError
@@ -45,6 +46,7 @@ from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.rounds import until_undisturbed
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.live_buckets import buckets_of, live_buckets
+from paimonlab.table.compacting.ordered_ranges import rewrite_in_ranges
 from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
 from paimonlab.table.definition import TableDefinition
@@ -195,15 +197,21 @@ def _rewritten(
     def undo(task: AppendTask, files: Iterable[DataFileMeta]) -> None:
         delete_outputs(CompactIncrement(after=tuple(files)), task.bucket, file_io)
 
-    outputs = request.workers(
-        partial(rewrite_files, plan=plan, file_io=file_io, rows_of=strategy.rows_of),
-        tasks,
-        what=f"compacting {definition.name}",
-        size=lambda task: sum(file.file_size_bytes for file in task.files),
-        undo=undo,
-        done=report,
-        threads=strategy.threads,
-    )
+    rows_of, what = strategy.rows_of, f"compacting {definition.name}"
+    if request.workers.divides and isinstance(rows_of, RowsInOrder):
+        outputs = rewrite_in_ranges(
+            tasks, plan, file_io, rows_of, request.workers, what=what, done=report
+        )
+    else:
+        outputs = request.workers(
+            partial(rewrite_files, plan=plan, file_io=file_io, rows_of=rows_of),
+            tasks,
+            what=what,
+            size=lambda task: sum(file.file_size_bytes for file in task.files),
+            undo=undo,
+            done=report,
+            threads=strategy.threads,
+        )
     rewritten = list(zip(tasks, outputs, strict=True))
     finished: list[tuple[BucketFiles, CompactIncrement]] = []
     try:

@@ -44,21 +44,39 @@ def writer_compactions(
         `after_write.compact_appended`), are told not to (``write-only``), or keep rows
         without buckets.
     """
-    options = definition.options.slice(WriterCompactionOptions)
-    has_buckets = plan.bucket_mode is not BucketMode.POSTPONE_MODE
-    if not definition.schema.primary_keys or options.write_only or not has_buckets:
+    if not compacts(definition, plan):
         return None
     compacting = compact_plan(definition, store, snapshot)
+    options = definition.options.slice(WriterCompactionOptions)
+    there = None if replaces else snapshot
 
     def restore(keys: Collection[BucketKey]) -> Mapping[BucketKey, BucketFiles]:
-        buckets = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}
-        if snapshot is not None and not replaces:
-            entries = store.bucket_memory.at(snapshot, keys)
-            for bucket in buckets_of(definition, store, snapshot, entries):
-                key = (bucket.partition, bucket.bucket)
-                # Files for another number of buckets make the commit fail.
-                if key in buckets and bucket.total_buckets == plan.buckets:
-                    buckets[key] = bucket
-        return buckets
+        return bucket_contents(definition, store, plan, there, keys)
 
     return BucketCompactions(compacting, options, store.file_io, restore)
+
+
+def compacts(definition: TableDefinition, plan: WritePlan) -> bool:
+    """Whether writers of a table compact the buckets that they write to."""
+    options = definition.options.slice(WriterCompactionOptions)
+    has_buckets = plan.bucket_mode is not BucketMode.POSTPONE_MODE
+    return bool(definition.schema.primary_keys) and has_buckets and not options.write_only
+
+
+def bucket_contents(
+    definition: TableDefinition,
+    store: TableStore,
+    plan: WritePlan,
+    snapshot: Snapshot | None,
+    keys: Collection[BucketKey],
+) -> Mapping[BucketKey, BucketFiles]:
+    """Look up what is in buckets at a snapshot; None: they are empty."""
+    buckets = {key: bucket_of(plan, *key, total_buckets=plan.buckets) for key in keys}
+    if snapshot is not None:
+        entries = store.bucket_memory.at(snapshot, keys)
+        for bucket in buckets_of(definition, store, snapshot, entries):
+            key = (bucket.partition, bucket.bucket)
+            # Files for another number of buckets make the commit fail.
+            if key in buckets and bucket.total_buckets == plan.buckets:
+                buckets[key] = bucket
+    return buckets

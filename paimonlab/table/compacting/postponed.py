@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -39,7 +39,7 @@ from paimonlab.storage import FileIO
 from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.rounds import until_undisturbed
 from paimonlab.table.committing.users import new_user
-from paimonlab.table.compacting.by_writers import writer_compactions
+from paimonlab.table.compacting.bucket_shares import Division, ShareWriter, contents_of
 from paimonlab.table.compacting.keyed import Keep
 from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.result import BucketCompaction, CompactResult, FileTotals
@@ -49,11 +49,12 @@ from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
 from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.workers import Divided, Workers
 from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import bucket_folder, delete_files
 from paimonlab.write.message_kinds import as_compactions
 from paimonlab.write.postponed import order_of_writing
-from paimonlab.write.writer import TableWriter
+from paimonlab.write.write_plan import WritePlan
 
 logger = logging.getLogger(__name__)
 
@@ -187,8 +188,7 @@ def _written(
     try:
         for buckets, waiting in sorted(groups.items()):
             target = _with_buckets(definition, buckets, is_full=request.full)
-            new = _rewritten(target, store, snapshot, waiting, progress)
-            messages += new
+            messages += _rewritten(target, store, snapshot, waiting, progress, request.workers)
     except BaseException:
         delete_files(messages, write_plan(definition, store.layout), store.file_io)
         raise
@@ -236,6 +236,7 @@ def _rewritten(
     snapshot: Snapshot,
     waiting: Sequence[_Waiting],
     progress: _Files,
+    workers: Workers,
 ) -> list[CommitMessage]:
     """Write the rows of partitions that have the same number of buckets."""
     plan = write_plan(target, store.layout)
@@ -243,39 +244,57 @@ def _rewritten(
         target, store, target.schema, target.schema.field_names, None, snapshot=snapshot
     )
     kinds = None if plan.options.kind_field else KIND_FIELD.name
-    with TableWriter(
-        plan,
-        store.file_io,
-        store.sequence_memory.at(snapshot),
-        compactions=writer_compactions(target, store, plan, snapshot, replaces=False),
-    ) as writer:
-        for partition in waiting:
-            split = DataSplit(
-                snapshot_id=snapshot.id,
-                partition=partition.partition,
-                bucket=POSTPONE_BUCKET,
-                total_buckets=POSTPONE_BUCKET,
-                bucket_path=bucket_folder(plan, partition.partition, POSTPONE_BUCKET),
-                files=partition.files,
-                raw_convertible=False,
-            )
-            for file in partition.files:
-                for rows in _rows(split, file, read, store.file_io, has_kinds=kinds is not None):
-                    writer.write(rows, row_kinds=kinds)
-                progress.add()
-        written = writer.prepare_commit()
-    messages, useless = as_compactions(written)
-    delete_files(useless, plan, store.file_io)
-    return messages
+    partitions = [partition.partition for partition in waiting]
+    division = Division.of(plan, partitions, workers)
+    writer = ShareWriter.of(target, store, snapshot, as_compactions, kinds=kinds)
+    contents = contents_of(target, store, snapshot, partitions, replaces=False)
+    reading = _Reading(division, read, store.file_io, has_kinds=kinds is not None)
+    made = workers.exchange(
+        reading,
+        [
+            (split, file)
+            for partition in waiting
+            for split in [_split(plan, partition, snapshot)]
+            for file in partition.files
+        ],
+        writer,
+        division.contents(contents),
+        what=f"giving rows of {target.name} buckets",
+        undo=writer.undo,
+        done=lambda _: progress.add(),
+    )
+    return [message for messages in made for message in messages or ()]
 
 
-def _rows(
-    split: DataSplit, file: DataFileMeta, plan: ReadPlan, file_io: FileIO, *, has_kinds: bool
-) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a file as they came; their kinds, where no column of the table is that."""
-    wanted = [*plan.fields, KIND_FIELD] if has_kinds else plan.fields
-    with open_data_file(split, file, plan, file_io) as opened:
-        yield from opened.batches(wanted, batch_rows=plan.bounds.batch_rows)
+def _split(plan: WritePlan, waiting: _Waiting, snapshot: Snapshot) -> DataSplit:
+    return DataSplit(
+        snapshot_id=snapshot.id,
+        partition=waiting.partition,
+        bucket=POSTPONE_BUCKET,
+        total_buckets=POSTPONE_BUCKET,
+        bucket_path=bucket_folder(plan, waiting.partition, POSTPONE_BUCKET),
+        files=(),
+        raw_convertible=False,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Reads files of rows that wait; picklable."""
+
+    division: Division
+    plan: ReadPlan
+    file_io: FileIO
+    has_kinds: bool
+    """Whether rows come with their kinds, as no column of the table is that."""
+
+    def __call__(self, job: tuple[DataSplit, DataFileMeta]) -> Divided:
+        """Read the rows of a file as they came."""
+        split, file = job
+        wanted = [*self.plan.fields, KIND_FIELD] if self.has_kinds else self.plan.fields
+        with open_data_file(split, file, self.plan, self.file_io) as opened:
+            for rows in opened.batches(wanted, batch_rows=self.plan.bounds.batch_rows):
+                yield from self.division.rows(rows, split.partition)
 
 
 def _result(

@@ -9,7 +9,7 @@ from typing import Any
 
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate
-from paimonlab.table.committing.rounds import Workers, side_by_side
+from paimonlab.workers import Workers, side_by_side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

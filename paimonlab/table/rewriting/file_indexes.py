@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count, groupby
 from typing import Any, TypeAlias
 
@@ -26,7 +27,6 @@ from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.table.committing.rounds import (
-    side_by_side,
     undone_if_not_committed,
     until_undisturbed,
 )
@@ -38,9 +38,11 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.workers import Workers, side_by_side
 
 logger = logging.getLogger(__name__)
 
+_File: TypeAlias = tuple[BucketFiles, DataFileMeta]
 _Indexed: TypeAlias = tuple[BucketFiles, DataFileMeta, DataFileMeta]
 """A file before and after."""
 
@@ -54,6 +56,8 @@ class RewrittenIndexes:
     """Files that were looked at."""
     written: int
     """Files that have other indexes now."""
+    partitions: int
+    """In which they are."""
     snapshot: Snapshot | None
     """The commit, of kind COMPACT; None: all files have their indexes already."""
 
@@ -67,7 +71,9 @@ def rewrite_file_index(
     store: TableStore,
     *,
     partitions: Sequence[Mapping[str, Any]] | None,
+    where: str | None = None,
     progress: Progress | None,
+    workers: Workers = side_by_side,
 ) -> RewrittenIndexes:
     """Make indexes anew; see `Maintenance.rewrite_file_index`."""
     definition = with_latest_schema(definition, store.schemas)
@@ -79,14 +85,14 @@ def rewrite_file_index(
             "data-evolution.enabled = 'true'", f"indexing files of {definition.name}"
         )
     options = FileIndexOptions.of(definition.schema.fields, definition.options)
-    keep = kept(definition, partitions, None, None)
+    keep = kept(definition, partitions, None, where)
 
     def attempt() -> RewrittenIndexes:
         snapshot = store.snapshots.latest()
         buckets = [] if snapshot is None else live_buckets(definition, store, snapshot, keep)
         files = [(bucket, file) for bucket in buckets for file in bucket.files]
         read = read_plan(definition, store, definition.schema, (), None, snapshot=snapshot)
-        indexed = _indexed(files, options, read, store.file_io, progress)
+        indexed = _indexed(files, options, read, store.file_io, progress, workers)
         landed = None
         if snapshot is not None and indexed:
             with undone_if_not_committed(lambda: _delete(indexed, read, store.file_io)):
@@ -98,7 +104,11 @@ def rewrite_file_index(
                     checked_id=snapshot.id,
                 )
         return RewrittenIndexes(
-            table=definition.name, files=len(files), written=len(indexed), snapshot=landed
+            table=definition.name,
+            files=len(files),
+            written=len(indexed),
+            partitions=len({bucket.partition for bucket, _, _ in indexed}),
+            snapshot=landed,
         )
 
     result = until_undisturbed(definition.name, attempt, what="indexing files")
@@ -108,19 +118,15 @@ def rewrite_file_index(
 
 
 def _indexed(
-    files: Sequence[tuple[BucketFiles, DataFileMeta]],
+    files: Sequence[_File],
     options: FileIndexOptions,
     read: ReadPlan,
     file_io: FileIO,
     progress: Progress | None,
+    workers: Workers,
 ) -> list[_Indexed]:
     """Index several files at a time; returns those that changed."""
     number = count(1)
-
-    def work(one: tuple[BucketFiles, DataFileMeta]) -> _Indexed | None:
-        bucket, file = one
-        after = index_anew(file, bucket, options, read, file_io)
-        return None if after is None else (bucket, file, after)
 
     def undo(_: object, made: _Indexed | None) -> None:
         if made is not None:
@@ -130,8 +136,23 @@ def _indexed(
         if progress is not None:
             progress(next(number), len(files), "files")
 
-    made = side_by_side(work, files, undo=undo, done=report)
+    made = workers(
+        partial(_index, options=options, read=read, file_io=file_io),
+        files,
+        what=f"indexing files of {read.table_name}",
+        size=lambda one: one[1].file_size_bytes,
+        undo=undo,
+        done=report,
+    )
     return [one for one in made if one is not None]
+
+
+def _index(
+    one: _File, *, options: FileIndexOptions, read: ReadPlan, file_io: FileIO
+) -> _Indexed | None:
+    bucket, file = one
+    after = index_anew(file, bucket, options, read, file_io)
+    return None if after is None else (bucket, file, after)
 
 
 def _delete(indexed: Sequence[_Indexed], read: ReadPlan, file_io: FileIO) -> None:

@@ -7,8 +7,8 @@ the next one finds nothing new.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
@@ -22,14 +22,15 @@ from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage import FileIO
 from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
+from paimonlab.table.compacting.bucket_shares import Division, ShareWriter, contents_of
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
-from paimonlab.table.writing.writers import new_table_writer
+from paimonlab.workers import Divided, Workers
 from paimonlab.write.folders import delete_files
 from paimonlab.write.message_kinds import as_new_files
 
@@ -74,6 +75,7 @@ def move_rows(
     snapshot: Snapshot,
     found: Sequence[Sequence[BucketFiles]],
     progress: Progress | None,
+    workers: Workers,
 ) -> tuple[Snapshot, list[list[DataFileMeta]]]:
     """Write the rows of partitions into their new buckets, and commit that.
 
@@ -89,6 +91,8 @@ def move_rows(
         The buckets of each partition.
     progress
         Is called with the number of partitions written.
+    workers
+        What reads and writes.
 
     Returns
     -------
@@ -115,18 +119,38 @@ def move_rows(
     for split in scan.plan().splits:
         splits.setdefault(split.partition, []).append(split)
     read = scan.read_plan()
+    writer = ShareWriter.of(target, store, snapshot, as_new_files)
     messages: list[CommitMessage] = []
-    after: list[list[DataFileMeta]] = []
+    # Of threads each writes one partition after the other.
+    together = list(found) if workers.divides else []
+    done = 0
     try:
-        for number, buckets in enumerate(found, start=1):
-            ours = _written(target, store, splits.get(buckets[0].partition, ()), read)
-            messages += ours
-            after.append([file for message in ours for file in message.new_files])
+        for part in [together] if together else [[buckets] for buckets in found]:
+            partitions = [buckets[0].partition for buckets in part]
+            division = Division.of(writer.plan, partitions, workers)
+            contents = contents_of(target, store, snapshot, partitions, replaces=True)
+            made = workers.exchange(
+                _Reading(division, read, store.file_io),
+                [
+                    split
+                    for partition in partitions
+                    for split in sorted(splits.get(partition, ()), key=_oldest_first)
+                ],
+                writer,
+                division.contents(contents),
+                what=f"rescaling {definition.name}",
+                undo=writer.undo,
+            )
+            messages += [message for ours in made for message in ours or ()]
+            done += len(part)
             if progress is not None:
-                progress(number, len(found), "partitions")
+                progress(done, len(found), "partitions")
     except BaseException:
-        delete_files(messages, write_plan(target, store.layout), store.file_io)
+        delete_files(messages, writer.plan, store.file_io)
         raise
+    after: dict[bytes, list[DataFileMeta]] = {buckets[0].partition: [] for buckets in found}
+    for message in messages:
+        after[message.partition] += message.new_files
     with files_deleted_on_failure(target, store, messages):
         landed = committer_of(target, store).overwrite(
             messages,
@@ -136,20 +160,21 @@ def move_rows(
             is_new_user=True,
             reads=ReadSet(snapshot_id=snapshot.id, its_partitions=True),
         )
-    return landed, after
+    return landed, [after[buckets[0].partition] for buckets in found]
 
 
-def _written(
-    target: TableDefinition, store: TableStore, splits: Iterable[DataSplit], read: ReadPlan
-) -> list[CommitMessage]:
-    """Write the rows of one partition; those of a bucket come in their order."""
-    with new_table_writer(target, store, replaces=True) as writer:
-        for split in sorted(splits, key=_oldest_first):
-            for rows in read_split(split, read, store.file_io):
-                writer.write(rows)
-        messages, useless = as_new_files(writer.prepare_commit())
-    delete_files(useless, write_plan(target, store.layout), store.file_io)
-    return messages
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Reads the rows of splits; those of a bucket come in their order; picklable."""
+
+    division: Division
+    plan: ReadPlan
+    file_io: FileIO
+
+    def __call__(self, split: DataSplit) -> Divided:
+        """Read the rows of a split."""
+        for rows in read_split(split, self.plan, self.file_io):
+            yield from self.division.rows(rows, split.partition)
 
 
 def _oldest_first(split: DataSplit) -> tuple[int, int]:

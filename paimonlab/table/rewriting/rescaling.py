@@ -48,6 +48,7 @@ from paimonlab.table.memories.bucket_files import of_buckets
 from paimonlab.table.rewriting.rescaled_rows import move_rows, rescaled_definition
 from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
+from paimonlab.workers import Workers, side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -95,15 +96,17 @@ def rescale(
     *,
     buckets: int,
     partitions: Sequence[Mapping[str, Any]] | None,
+    where: str | None = None,
     dry_run: bool,
     progress: Progress | None,
+    workers: Workers = side_by_side,
 ) -> Rescale:
     """Give partitions another number of buckets; see `Maintenance.rescale`."""
     if buckets < 1:
         raise ValueError(f"buckets must be at least 1, got {buckets}")
     definition = with_latest_schema(definition, store.schemas)
     _check(definition)
-    work = _Work(definition, store, buckets, kept(definition, partitions, None, None))
+    work = _Work(definition, store, buckets, kept(definition, partitions, None, where), workers)
     started = time.monotonic()
 
     def attempt() -> Rescale:
@@ -125,7 +128,7 @@ def rescale(
         target = work.target()
         if not misfits or snapshot is None:
             return plan
-        landed, after = move_rows(definition, store, target, snapshot, misfits, progress)
+        landed, after = move_rows(definition, store, target, snapshot, misfits, progress, workers)
         moved = tuple(
             replace(_described(definition.schema, ours), after=FileTotals.of(files))
             for ours, files in zip(misfits, after, strict=True)
@@ -164,6 +167,7 @@ class _Work:
     buckets: int
     keep: Keep
     """Which entries are of partitions that are looked at."""
+    workers: Workers
 
     @property
     def is_postponed(self) -> bool:
@@ -213,7 +217,10 @@ class _Work:
         picks_leave_rows = self.levels.changelog_producer == "full-compaction" or (
             self.levels.max_picks_of_level_0 != 1
         )
-        request, keep = CompactRequest(full=picks_leave_rows), of_buckets(buckets)
+        request, keep = (
+            CompactRequest(full=picks_leave_rows, workers=self.workers),
+            of_buckets(buckets),
+        )
         try:
             compact_buckets(self.definition, self.store, request, keep)
         except PostCommitError as error:

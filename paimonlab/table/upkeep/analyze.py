@@ -7,8 +7,9 @@ Source: apache/paimon@1.3.1
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,22 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from paimonlab.interrupts import interrupts_held_back
+from paimonlab.read.read_plan import ReadPlan
+from paimonlab.read.splits import read_split
+from paimonlab.scan.split import DataSplit
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.value_text import display_texts
+from paimonlab.storage import FileIO
+from paimonlab.table.committing.users import new_user
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.reading.query import Query, scan_of
 from paimonlab.table.reading.scan import Scan
+from paimonlab.table.store import TableStore
+from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.workers import Workers, in_parts, side_by_side
 
 _TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _BYTES = frozenset({TypeRoot.BINARY, TypeRoot.VARBINARY})
@@ -45,7 +57,29 @@ _MOST_HASHES = 1 << 16
 """Distinct values that are counted one by one; of more the number is estimated, to about 0.4 %."""
 
 
-def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | None:
+def analyze_table(
+    definition: TableDefinition,
+    store: TableStore,
+    columns: Sequence[str] | None,
+    *,
+    workers: Workers = side_by_side,
+) -> Snapshot | None:
+    """Compute statistics of the rows and commit them; see `Maintenance.analyze`."""
+    scan = scan_of(definition, store, Query())
+    statistics = statistics_of(scan, columns, workers=workers)
+    if statistics is None:
+        return None
+    return committer_of(definition, store).analyze(
+        statistics,
+        user=new_user(definition.options),
+        identifier=BATCH_COMMIT_IDENTIFIER,
+        is_new_user=True,
+    )
+
+
+def statistics_of(
+    scan: Scan, columns: Sequence[str] | None, *, workers: Workers = side_by_side
+) -> Statistics | None:
     """Compute statistics in one pass over the rows.
 
     Parameters
@@ -54,6 +88,8 @@ def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | Non
         Of all rows.
     columns
         Names; None: all columns of atomic types.
+    workers
+        What looks at the rows.
 
     Returns
     -------
@@ -71,15 +107,14 @@ def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | Non
     if snapshot is None:
         return None
     chosen = _chosen(scan, columns)
-    gathered = {field.name: _Column(field) for field in chosen}
     narrowed = scan.narrowed([field.name for field in chosen], None)
-    row_count = 0
-    for batch in narrowed.to_batches():
-        row_count += batch.num_rows
-        for name, column in gathered.items():
-            column.add(batch.column(name))
     if not chosen:
-        row_count = narrowed.count()
+        gathered = _Gathered(narrowed.count(), ())
+    elif scan.fallback is not None:
+        gathered = _gathered(narrowed.to_batches(), chosen)
+    else:
+        gathered = _by_workers(narrowed, chosen, workers)
+    row_count = gathered.rows
     total = snapshot.total_record_count or 0
     size = sum(scan.plan_here().files["file_size_bytes"].to_pylist())
     return Statistics(
@@ -87,8 +122,52 @@ def statistics_of(scan: Scan, columns: Sequence[str] | None) -> Statistics | Non
         schema_id=snapshot.schema_id,
         merged_record_count=row_count,
         merged_record_size=round(size * row_count / total) if total else 0,
-        columns={name: column.statistics() for name, column in gathered.items()},
+        columns={one.column.name: one.statistics() for one in gathered.columns},
     )
+
+
+def _by_workers(scan: Scan, chosen: Sequence[DataField], workers: Workers) -> _Gathered:
+    """Look at splits in several places; what is known of a column is small, however many rows."""
+    parts = in_parts(scan.plan().splits, workers.tasks)
+    work = partial(_of_splits, plan=scan.read_plan(), file_io=scan.store.file_io, chosen=chosen)
+    gathered = _Gathered(0, tuple(_Column(field) for field in chosen))
+    for part in workers(work, parts, what=f"analyzing {scan.definition.name}", size=_rows_of):
+        gathered.add(part)
+    return gathered
+
+
+def _of_splits(
+    splits: Sequence[DataSplit], *, plan: ReadPlan, file_io: FileIO, chosen: Sequence[DataField]
+) -> _Gathered:
+    batches = (batch for split in splits for batch in read_split(split, plan, file_io))
+    return _gathered(batches, chosen)
+
+
+def _rows_of(splits: Sequence[DataSplit]) -> int:
+    return sum(split.row_count for split in splits)
+
+
+def _gathered(batches: Iterable[pa.RecordBatch], chosen: Sequence[DataField]) -> _Gathered:
+    gathered = _Gathered(0, tuple(_Column(field) for field in chosen))
+    for batch in batches:
+        gathered.rows += batch.num_rows
+        for column in gathered.columns:
+            column.add(batch.column(column.column.name))
+    return gathered
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What is known of some rows; picklable."""
+
+    rows: int
+    columns: tuple[_Column, ...]
+
+    def add(self, other: _Gathered) -> None:
+        """Take what is known of other rows."""
+        self.rows += other.rows
+        for ours, theirs in zip(self.columns, other.columns, strict=True):
+            ours.unite(theirs)
 
 
 def _chosen(scan: Scan, columns: Sequence[str] | None) -> list[DataField]:
@@ -150,6 +229,17 @@ class _Column:
         else:
             self._widen(present)
 
+    def unite(self, other: _Column) -> None:
+        """Take what is known of other rows."""
+        self.nulls += other.nulls
+        self.values += other.values
+        self.length += other.length
+        self.longest = max(self.longest, other.longest)
+        self.has_nan |= other.has_nan
+        self._count_hashes(other.hashes)
+        if other.low is not None:
+            self._reach(other.low, other.high)
+
     def _count(self, present: pa.Array) -> None:
         with interrupts_held_back():
             import polars as pl  # noqa: PLC0415 - 0.1 s to import
@@ -157,8 +247,10 @@ class _Column:
         # Hashes first: finding unique values takes threads, which a forked process has not.
         with interrupts_held_back():  # polars makes a panic of one, or nothing
             hashes = pl.Series(pl.from_arrow(present)).hash(seed=0).to_arrow()
-        both = np.concatenate([self.hashes, numpy_values(pc.unique(hashes))])
-        self.hashes = np.unique(both)[:_MOST_HASHES]
+        self._count_hashes(numpy_values(pc.unique(hashes)))
+
+    def _count_hashes(self, hashes: npt.NDArray[np.uint64]) -> None:
+        self.hashes = np.unique(np.concatenate([self.hashes, hashes]))[:_MOST_HASHES]
 
     def _widen(self, present: pa.Array) -> None:
         if pa.types.is_floating(present.type):
@@ -168,7 +260,9 @@ class _Column:
             if not len(present):
                 return
         ends = pc.min_max(present)
-        low, high = ends["min"], ends["max"]
+        self._reach(ends["min"], ends["max"])
+
+    def _reach(self, low: pa.Scalar, high: pa.Scalar) -> None:
         self.low = low if self.low is None or low.as_py() < self.low.as_py() else self.low
         self.high = high if self.high is None or high.as_py() > self.high.as_py() else self.high
 

@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paimonlab.progress import Progress
-from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
-from paimonlab.table.committing.users import new_user
+from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.inside import Opened, definition_of, store_of, writable
-from paimonlab.table.reading.query import Query, scan_of
 from paimonlab.table.rewriting import file_indexes, rescaling
 from paimonlab.table.rewriting.file_indexes import RewrittenIndexes
 from paimonlab.table.rewriting.rescaling import Rescale
-from paimonlab.table.upkeep.after_commit import committer_of
-from paimonlab.table.upkeep.analyze import statistics_of
+from paimonlab.table.upkeep.analyze import analyze_table
 
 
 def rescale(
@@ -118,13 +115,4 @@ def analyze(table: Opened, columns: Sequence[str] | None = None) -> Snapshot | N
     Snapshot or None
         The new snapshot, of kind ANALYZE; None when there is nothing to look at.
     """
-    scan = scan_of(definition_of(table), store_of(table), Query())
-    statistics = statistics_of(scan, columns)
-    if statistics is None:
-        return None
-    return committer_of(definition_of(table), store_of(table)).analyze(
-        statistics,
-        user=new_user(definition_of(table).options),
-        identifier=BATCH_COMMIT_IDENTIFIER,
-        is_new_user=True,
-    )
+    return analyze_table(definition_of(table), store_of(table), columns)

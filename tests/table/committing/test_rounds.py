@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 import pytest
@@ -16,7 +15,6 @@ from paimonlab.errors import (
 )
 from paimonlab.table.committing.rounds import (
     ROUNDS,
-    side_by_side,
     undone_if_not_committed,
     until_undisturbed,
 )
@@ -91,46 +89,3 @@ def test_an_error_of_cleaning_up_does_not_take_the_place_of_the_first(
         raise CONFLICT
 
     assert "the disk is away" in caplog.text
-
-
-def test_jobs_give_their_results_in_order_and_tell_when_they_are_done() -> None:
-    told: list[int] = []
-
-    made = side_by_side(lambda job: job * job, range(20), undo=print, done=told.append, threads=4)
-
-    assert made == [job * job for job in range(20)]
-    assert sorted(told) == list(range(20))
-    assert side_by_side(lambda job: job, [], undo=print) == []
-
-
-@pytest.mark.parametrize("error", [OSError("no"), KeyboardInterrupt()], ids=repr)
-@pytest.mark.parametrize("place", ["work", "done"])
-def test_after_a_failure_what_the_others_made_is_undone(
-    error: BaseException, place: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    made: list[int] = []
-    undone: list[int] = []
-    lock = threading.Lock()
-
-    def work(job: int) -> int:
-        if place == "work" and job == 7:
-            raise error
-        with lock:
-            made.append(job)
-        return -job
-
-    def undo(job: int, result: int) -> None:
-        assert result == -job
-        undone.append(job)
-        if job == 1:
-            raise OSError("cannot be deleted")
-
-    def done(job: int) -> None:
-        if place == "done" and job == 7:
-            raise error
-
-    with pytest.raises(type(error)):
-        side_by_side(work, range(100), undo=undo, done=done, threads=2)
-
-    assert sorted(undone) == sorted(made)
-    assert ("cannot be deleted" in caplog.text) == (1 in made)
