@@ -31,7 +31,7 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
-from paimonlab.spec.schema.definition import Schema, TableSchema
+from paimonlab.spec.schema.definition import OptionValue, Schema, TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange, apply_changes
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table import system
@@ -186,7 +186,7 @@ class Catalog:
         *,
         primary_keys: Sequence[str] = (),
         partition_keys: Sequence[str] = (),
-        options: Mapping[str, str] | None = None,
+        options: Mapping[str, OptionValue] | None = None,
         comment: str | None = None,
         exist_ok: bool = False,
     ) -> Table:

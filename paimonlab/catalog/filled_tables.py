@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from paimonlab import write
 from paimonlab.catalog.new_schemas import schema_from
 from paimonlab.errors import AlreadyExistsError
-from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.schema.definition import OptionValue, Schema
 
 if TYPE_CHECKING:
     from paimonlab.catalog.replacing import Replacement
@@ -40,7 +40,7 @@ def write_table(
     *,
     primary_keys: Sequence[str] = (),
     partition_keys: Sequence[str] = (),
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, OptionValue] | None = None,
     comment: str | None = None,
     mode: Mode = "create",
 ) -> Table:

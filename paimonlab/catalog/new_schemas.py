@@ -10,7 +10,7 @@ from paimonlab import catalog, write
 from paimonlab.clock import now_millis
 from paimonlab.errors import SchemaError
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
-from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.schema.definition import OptionValue, Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
 
 
@@ -19,7 +19,7 @@ def schema_from(
     schema: Any,
     primary_keys: Sequence[str],
     partition_keys: Sequence[str],
-    options: Mapping[str, str] | None,
+    options: Mapping[str, OptionValue] | None,
     comment: str | None,
 ) -> Schema:
     """Make the definition of a new table of what its maker gave.

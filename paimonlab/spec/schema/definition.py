@@ -33,6 +33,7 @@ from paimonlab.spec.types.text import UNASSIGNED_ID, parse_type
 
 __all__ = ["Schema", "TableSchema", "assign_ids", "new_table_schema"]
 
+OptionValue: TypeAlias = str | int | float | bool
 GivenType: TypeAlias = str | DataType | pa.DataType | type
 Columns: TypeAlias = Mapping[str, GivenType] | pa.Schema | Sequence[DataField]
 
@@ -53,7 +54,7 @@ class Schema:
     fields."""
     partition_keys: Sequence[str] = ()
     primary_keys: Sequence[str] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     comment: str | None = None
 
     def __post_init__(self) -> None:
@@ -128,7 +129,7 @@ def new_table_schema(schema: Schema, *, time_millis: int, first_id: int = 0) -> 
     return made
 
 
-def _text_options(options: Mapping[str, str]) -> dict[str, str]:
+def _text_options(options: Mapping[str, OptionValue]) -> dict[str, str]:
     return {key: _option_text(key, value) for key, value in options.items()}
 
 

@@ -1,0 +1,1 @@
+"""What objects show of themselves at the end of a cell."""

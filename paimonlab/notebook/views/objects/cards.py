@@ -1,0 +1,185 @@
+"""Tables, catalogs, snapshots and reads as a card: what they are, in HTML.
+
+Only metadata is read, and little of it: a card is drawn whenever a cell ends with its object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from paimonlab.catalog import Catalog
+from paimonlab.notebook.display import html
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import count, signed, time_text
+from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.secrets import redacted
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.spec.types.text import format_type
+from paimonlab.table.table import Table
+
+MOST_ROWS = 50
+"""Columns of a table, or tables of a catalog, that a card has."""
+_MOST_SNAPSHOTS = 10
+
+
+def of_table(table: Table) -> str:
+    """Draw a table: its columns, options, and what the last commit did."""
+    snapshot = table.snapshot
+    headline = "no rows yet" if snapshot is None else _commit(snapshot)
+    footer = f"{headline}; .show has its views, .scan() its rows"
+    return html.table(_columns(table.schema, f"Table {table.name}", footer))
+
+
+def of_schema(schema: TableSchema) -> str:
+    """Draw the columns and options of a schema."""
+    return html.table(_columns(schema, f"Schema {schema.id}", ""))
+
+
+def of_catalog(catalog: Catalog) -> str:
+    """Draw the tables of a catalog."""
+    rows: list[Sequence[object]] = []
+    left = 0
+    for database in catalog.databases():
+        for name in catalog.tables(database) or [""]:
+            if len(rows) < MOST_ROWS:
+                rows.append((database, name))
+            else:
+                left += 1
+    body = _once([texts(row) for row in rows])
+    columns = (Column("database"), Column("table"))
+    return html.table(Grid(columns, body, f"Catalog {catalog.path}", _more(left, "table")))
+
+
+def of_snapshot(snapshot: Snapshot) -> str:
+    """Draw a snapshot or a tag."""
+    name = f"{type(snapshot).__name__} {snapshot.id}"
+    facts: dict[str, object] = {
+        "kind": snapshot.commit_kind.value,
+        "time (UTC)": _time(snapshot),
+        "rows added": signed(snapshot.delta_record_count),
+        "rows in all": count(snapshot.total_record_count),
+        "changelog rows": count(snapshot.changelog_record_count or None),
+        "schema": snapshot.schema_id,
+        "user": "" if is_deterministic() else snapshot.commit_user,
+        "identifier": _identifier(snapshot),
+        **redacted(snapshot.properties or {}),
+    }
+    return html.table(_facts(name, facts))
+
+
+def of_snapshots(snapshots: Any) -> str:
+    """Draw the newest snapshots of a table."""
+    ids = snapshots.ids()
+    newest = [snapshots.get(number) for number in ids[-_MOST_SNAPSHOTS:]]
+    return html.table(
+        _snapshots(
+            "Snapshots",
+            [("", snapshot) for snapshot in reversed(newest)],
+            _more(len(ids) - len(newest), "older snapshot"),
+        )
+    )
+
+
+def of_tags(tags: Any) -> str:
+    """Draw the tags of a table."""
+    there = list(tags.list().items())
+    shown = there[:MOST_ROWS]
+    return html.table(_snapshots("Tags", shown, _more(len(there) - len(shown), "tag")))
+
+
+def of_line(shown: Any) -> str:
+    """Draw what says in a line what it is, and how its rows are had."""
+    return html.paragraph(f"{repr(shown)[1:-1]} (.to_arrow(), .to_pandas() read the rows)")
+
+
+def _columns(schema: TableSchema, caption: str, footer: str) -> Grid:
+    rows = []
+    for field in schema.fields[:MOST_ROWS]:
+        key = ["primary key"] if field.name in schema.primary_keys else []
+        key += ["partition"] if field.name in schema.partition_keys else []
+        rows.append(
+            (
+                field.name,
+                format_type(field.type),
+                ", ".join(key),
+                field.default_value,
+                field.description,
+            )
+        )
+    heads = ("column", "type", "key", "default", "comment")
+    wanted = [place for place in range(len(heads)) if place < 2 or any(row[place] for row in rows)]
+    body = [texts([row[place] for place in wanted]) for row in rows]
+    options = ", ".join(f"{key} = {value}" for key, value in redacted(schema.options).items())
+    notes = [_more(len(schema.fields) - len(rows), "column"), options, footer]
+    columns = tuple(Column(heads[place]) for place in wanted)
+    return Grid(columns, body, caption, " · ".join(filter(None, notes)))
+
+
+def _snapshots(caption: str, named: Iterable[tuple[str, Snapshot]], footer: str) -> Grid:
+    shown = [*named]
+    has_names = any(name for name, _ in shown)
+    heads = [
+        *([Column("name")] if has_names else []),
+        Column("snapshot", align=Align.RIGHT),
+        Column("kind"),
+        Column("rows added", align=Align.RIGHT),
+        Column("rows in all", align=Align.RIGHT),
+        Column("time (UTC)"),
+    ]
+    rows = []
+    for name, snapshot in shown:
+        facts = (
+            snapshot.id,
+            snapshot.commit_kind.value,
+            signed(snapshot.delta_record_count),
+            count(snapshot.total_record_count),
+            _time(snapshot),
+        )
+        rows.append(texts([name, *facts] if has_names else facts))
+    return Grid(tuple(heads), rows, caption, footer)
+
+
+def _facts(caption: str, facts: Mapping[str, object]) -> Grid:
+    rows = [texts((name, value)) for name, value in facts.items() if value not in ("", None)]
+    return Grid((Column(""), Column("")), rows, caption)
+
+
+def _commit(snapshot: Snapshot) -> str:
+    when = _time(snapshot)
+    total, added = snapshot.total_record_count, snapshot.delta_record_count
+    parts = [
+        "" if total is None else f"{total:,} {_rows(total)} before merging",
+        f"snapshot {snapshot.id}: {snapshot.commit_kind.value}",
+        "" if added is None else f"{added:+,} {_rows(added)}",
+        f"at {when} UTC" if when else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _rows(number: int) -> str:
+    return "row" if abs(number) == 1 else "rows"
+
+
+def _identifier(snapshot: Snapshot) -> str:
+    """Show what the writer called its commit, if it called it anything."""
+    is_any = snapshot.commit_identifier == BATCH_COMMIT_IDENTIFIER
+    return "" if is_any or is_deterministic() else str(snapshot.commit_identifier)
+
+
+def _time(snapshot: Snapshot) -> str:
+    return "" if is_deterministic() else time_text(snapshot.time_millis)
+
+
+def _once(rows: list[Any]) -> list[Any]:
+    """Leave out a first cell that repeats the one above."""
+    blank = texts([""])[0]
+    return [
+        row if number == 0 or rows[number - 1][0] != row[0] else (blank, *row[1:])
+        for number, row in enumerate(rows)
+    ]
+
+
+def _more(left: int, what: str) -> str:
+    return "" if left <= 0 else f"{left:,} more {what}{'s'[: left != 1]}"
