@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import CorruptMetadataError, PaimonError, UnsupportedError
+from paimonlab.formats.avro.blocks import encoded_long
+from paimonlab.formats.avro.container import read_head
 from paimonlab.formats.manifests.entry_rows import entries_to_table, table_to_entries
 from paimonlab.formats.manifests.manifest import (
     read_entries,
@@ -182,6 +184,34 @@ def test_the_damaged_one_of_many_manifests_is_named() -> None:
 
     with pytest.raises(CorruptMetadataError, match=r"^bad: "):
         read_many_entries([("good", write_entries([entry(1)])), ("bad", bytes(damaged))])
+
+
+def many(first: int, count: int) -> bytes:
+    return write_entries([entry(first + n) for n in range(count)], checksum=False)
+
+
+def with_count(data: bytes, count: int) -> bytes:
+    """Say another number of records before the only block of a file."""
+    end = read_head(data, "head").end
+    return data[:end] + encoded_long(count) + data[end + len(encoded_long(count)) :]
+
+
+@pytest.mark.parametrize("counts", [(50, 52), (52, 50)])
+def test_manifests_with_opposite_wrong_counts_are_refused(counts: tuple[int, int]) -> None:
+    files = [("good", many(200, 1)), ("first", many(0, 51)), ("second", many(100, 51))]
+    assert read_many_entries(files)[1] == [1, 51, 51]
+    wrong = [
+        (path, with_count(data, count))
+        for (path, data), count in zip(files, (1, *counts), strict=True)
+    ]
+
+    with pytest.raises(CorruptMetadataError, match=r"^first: "):
+        read_many_entries(wrong)
+
+
+def test_a_manifest_with_more_entries_than_it_says_is_refused() -> None:
+    with pytest.raises(CorruptMetadataError, match=r"^m: "):
+        read_entries(with_count(many(0, 80), 79), path="m")
 
 
 def test_another_compression_is_refused() -> None:

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from paimonlab.formats.avro.description import describe_avro
     from paimonlab.formats.avro.few_records import columns_of, records_after, records_of
     from paimonlab.formats.avro.input import AvroInput
+    from paimonlab.formats.avro.marked import read_apart
     from paimonlab.formats.avro.records import read_columns
 
 __all__ = [
     "AvroInput",
     "columns_of",
     "describe_avro",
+    "read_apart",
     "read_columns",
     "records_after",
     "records_of",
@@ -29,6 +31,7 @@ __getattr__, __dir__ = attributes_on_use(
     AvroInput="input",
     columns_of="few_records",
     describe_avro="description",
+    read_apart="marked",
     read_columns="records",
     records_after="few_records",
     records_of="few_records",

@@ -214,14 +214,10 @@ def _records(containers: Sequence[Container]) -> pa.Table:
     if expected_rows <= FEW and (few := avro.columns_of(schema, blocks, path)) is not None:
         return _unwrap(few) if is_wrapped else few
     try:
-        table = avro.read_columns(schema, blocks)
+        table = avro.read_apart(schema, [container.blocks for container in containers], path)
     except ValueError as error:
         _blame_one(containers)
         raise CorruptMetadataError(path, f"damaged Avro records: {error}") from error
-    if table.num_rows != expected_rows:
-        _blame_one(containers)
-        problem = f"{expected_rows} Avro records announced, {table.num_rows} found"
-        raise CorruptMetadataError(path, problem)
     return _unwrap(table) if is_wrapped else table
 
 

@@ -10,7 +10,9 @@ import functools
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import fastavro
 import numpy as np
@@ -100,6 +102,50 @@ def _decoded(
         yield record, stream.tell()
     if stream.tell() != len(block.data):
         raise CorruptMetadataError(path, "damaged Avro records: bytes are left over")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A record that no file has."""
+
+    data: bytes
+    place: tuple[str, ...]
+    """The field that tells it from others, from the outside in."""
+    text: str
+    """The value of that field."""
+
+
+def marker_of(schema: bytes, block: Block, path: str) -> Marker | None:
+    """Make a record that no file has, of the first one of a block.
+
+    Returns
+    -------
+    Marker or None
+        None: records have no text that could be another one. Parameters and errors are those of
+        `records_of`.
+    """
+    parsed = _parsed(schema, path)
+    with interrupts_held_back():
+        record, _ = next(_decoded(block, parsed, path))
+    place = _first_text(record)
+    if place is None:
+        return None
+    inner = record
+    for name in place[:-1]:
+        inner = inner[name]
+    text = inner[place[-1]] = uuid4().hex
+    stream = io.BytesIO()
+    fastavro.schemaless_writer(stream, parsed, record)
+    return Marker(stream.getvalue(), place, text)
+
+
+def _first_text(record: dict[str, Any]) -> tuple[str, ...] | None:
+    for name, value in record.items():
+        if isinstance(value, str):
+            return (name,)
+        if isinstance(value, dict) and (place := _first_text(value)):
+            return (name, *place)
+    return None
 
 
 def columns_of(schema: bytes, blocks: Sequence[Block], path: str) -> pa.Table | None:
