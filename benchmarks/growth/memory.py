@@ -147,7 +147,7 @@ _WORKS: Mapping[str, Callable[[str, str, int], None]] = {
     "full compaction, changelog by lookup": _compact("lookup"),
 }
 _LIMITS: Mapping[tuple[str, str], str] = {
-    (work, "500 columns"): f"{groups} of `parquet.block.size`, and of each run 21 MB of open pages"
+    (work, "500 columns"): f"{groups} of 64 MB, and of each run a page of each column"
     for work, groups in (
         ("full compaction", "a row group"),
         ("full compaction, changelog by full compaction", "two row groups"),

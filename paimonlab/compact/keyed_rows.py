@@ -217,7 +217,7 @@ class _Reader:
     def alone(self, run: SortedRun) -> Iterator[KeyedRows]:
         """Read a run that shares no key with another."""
         level = self.split.files[run[0]].level
-        for rows in self._batches(run, self._batch_rows([run])):
+        for rows in self._batches(run, self._batch_rows([run]), self.plan.bounds.piece_bytes):
             yield KeyedRows(
                 pa.Table.from_batches([rows]), None, np.full(rows.num_rows, level, np.int8)
             )
@@ -233,22 +233,27 @@ class _Reader:
             is_position_enough=section.is_age_enough and not options.sequence_fields,
         )
         levels = np.array([self.split.files[run[0]].level for run in section.runs], np.int8)
-        runs = [self._key_batches(run, batch_rows) for run in section.runs]
+        open_bytes = self.plan.bounds.piece_bytes // len(section.runs)
+        runs = [self._key_batches(run, batch_rows, open_bytes) for run in section.runs]
         for piece in ordered_runs(runs, columns, piece_rows=batch_rows * len(runs)):
             yield KeyedRows(piece.rows, piece.members, np.repeat(levels, piece.counts))
 
-    def _key_batches(self, run: SortedRun, batch_rows: int) -> Iterator[KeyBatch]:
-        for rows in self._batches(run, batch_rows):
+    def _key_batches(self, run: SortedRun, batch_rows: int, open_bytes: int) -> Iterator[KeyBatch]:
+        for rows in self._batches(run, batch_rows, open_bytes):
             yield KeyBatch(rows, is_last=False)
         yield KeyBatch(no_rows(self._schema), is_last=True)
 
-    def _batches(self, run: SortedRun, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    def _batches(
+        self, run: SortedRun, batch_rows: int, open_bytes: int
+    ) -> Iterator[pa.RecordBatch]:
         """Read the rows of a run that are there for a reader."""
         for position in run:
             file, alive = self.split.files[position], self.survivors[position]
             with open_data_file(self.split, file, self.plan, self.file_io) as data:
                 wanted = self.fields_to_read
-                for rows in data.batches(wanted, keep=alive, batch_rows=batch_rows):
+                for rows in data.batches(
+                    wanted, keep=alive, batch_rows=batch_rows, open_bytes=open_bytes
+                ):
                     whole = self._with_copies(rows)
                     young = whole if self.expiry is None else self.expiry.young(whole)
                     if young.num_rows:

@@ -19,22 +19,19 @@ from paimonlab.datafile.masks import (
     Positioned,
     Share,
     columns_by_name,
-    contiguous,
-    end_of,
     filtered,
     kept_rows,
 )
 from paimonlab.datafile.opening import (
     fields_of,
-    is_planned,
     referred_to_by,
     require_size,
     require_supported,
 )
-from paimonlab.datafile.tracking import tracked
+from paimonlab.datafile.row_pieces import RowPieces
 from paimonlab.formats.data_format import DataInput, open_input
-from paimonlab.formats.parquet.cut import RowRanges, count_rows, cut_ranges, ranges_of_rows
-from paimonlab.formats.row_group import RowGroup, rows_within
+from paimonlab.formats.parquet.cut import count_rows, ranges_of_rows
+from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, evaluate
 from paimonlab.spec.schema.definition import TableSchema
@@ -44,8 +41,6 @@ from paimonlab.storage import FileIO
 
 _FEW_ROWS = 1 << 14
 """Rows of which all columns are read at once: reading twice costs more than what is spared."""
-_BATCH_BYTES = 16 << 20
-"""What a batch should not be larger than."""
 _ASKED_BYTES = 64 << 20
 """Of a row group, what the columns of a predicate may take to be read before the others."""
 
@@ -121,6 +116,7 @@ class DataFile:
         keep: Mask | None = None,
         batch_rows: int,
         share: Share = WHOLE,
+        open_bytes: int | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read rows.
 
@@ -136,6 +132,10 @@ class DataFile:
             Rows of a batch before rows are left out.
         share
             Which part of the row groups to read: several threads may read one file.
+        open_bytes
+            What pages may take that are open between two batches, where that can be chosen: for
+            those that read many files side by side. None: it does not matter. Only without
+            ``predicate``.
 
         Yields
         ------
@@ -143,14 +143,16 @@ class DataFile:
             With the columns ``wanted``; none is empty.
         """
         if predicate is None:
-            pieces = self.positioned(wanted, keep=keep, batch_rows=batch_rows, share=share)
-            for start, rows in pieces:
+            evolution = Evolution.between(self.fields, wanted, table=self.table)
+            pieces = self._pieces(open_bytes)
+            groups = share.of(pieces.groups(evolution, None, keep))
+            for start, rows in pieces.of_groups(groups, evolution, None, keep, batch_rows):
                 kept = rows if keep is None else kept_rows(rows, keep, start)
                 if kept.num_rows:
                     yield kept
             return
         evolution = Evolution.between(self.fields, wanted, table=self.table)
-        for group in share.of(self._groups(evolution, predicate, keep)):
+        for group in share.of(self._pieces().groups(evolution, predicate, keep)):
             yield from self._matching(group, wanted, predicate, keep, batch_rows)
 
     def _matching(
@@ -170,14 +172,15 @@ class DataFile:
         asked = [field for field in wanted if field.name in names]
         others = [field for field in wanted if field.name not in names]
         asking = Evolution.between(self.fields, asked, table=self.table)
-        ranges = self._wanted_rows(group, asking, predicate, keep)
+        pieces = self._pieces()
+        ranges = pieces.wanted_rows(group, asking, predicate, keep)
         asked_bytes = self.content.group_bytes(asking.file_fields, group.index)
         if count_rows(ranges) <= _FEW_ROWS or asked_bytes > _ASKED_BYTES:
             asked, others = list(wanted), []
             asking = Evolution.between(self.fields, asked, table=self.table)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
         matches = []
-        for start, rows in self._pieces_of(group, ranges, asking, batch_rows):
+        for start, rows in pieces.of_group(group, ranges, asking, batch_rows):
             is_true = null_filled(evaluate(predicate, rows), False)
             mask = numpy_values(is_true, zero_copy_only=False)
             if keep is not None:
@@ -206,7 +209,7 @@ class DataFile:
         schema = arrow_schema(wanted)
         evolution = Evolution.between(self.fields, others, table=self.table)
         done = 0
-        for start, rows in self._pieces([group], evolution, None, is_match, batch_rows):
+        for start, rows in self._pieces().of_groups([group], evolution, None, is_match, batch_rows):
             rest = kept_rows(rows, is_match, start)
             if rest.num_rows:
                 known = decided.slice(done, rest.num_rows).combine_chunks().to_batches()[0]
@@ -226,83 +229,12 @@ class DataFile:
     ) -> Iterator[Positioned]:
         """Read all rows but those of row groups that ``predicate`` or ``keep`` rules out."""
         evolution = Evolution.between(self.fields, wanted, table=self.table)
-        groups = share.of(self._groups(evolution, predicate, keep))
-        yield from self._pieces(groups, evolution, predicate, keep, batch_rows)
+        pieces = self._pieces()
+        groups = share.of(pieces.groups(evolution, predicate, keep))
+        yield from pieces.of_groups(groups, evolution, predicate, keep, batch_rows)
 
-    def _pieces(
-        self,
-        groups: Sequence[RowGroup],
-        evolution: Evolution,
-        predicate: Predicate | None,
-        keep: Mask | None,
-        batch_rows: int,
-    ) -> Iterator[Positioned]:
-        """Read row groups, of each but the pages that hold no wanted row."""
-        end = self.meta.row_count if keep is None else end_of(keep)
-        whole_groups: list[RowGroup] = []
-        for group in groups:
-            ranges = self._wanted_rows(group, evolution, predicate, keep)
-            if count_rows(ranges) == group.row_count:
-                whole_groups.append(group)
-                continue
-            yield from self._whole(whole_groups, evolution, batch_rows, end)
-            whole_groups = []
-            yield from self._ranges(group, ranges, evolution, batch_rows)
-        yield from self._whole(whole_groups, evolution, batch_rows, end)
-
-    def _wanted_rows(
-        self, group: RowGroup, evolution: Evolution, predicate: Predicate | None, keep: Mask | None
-    ) -> RowRanges:
-        """Find the rows of a row group that may be wanted, as far as its pages tell."""
-        in_file = None if predicate is None else evolution.in_file(predicate)
-        of_group = None
-        if keep is not None:
-            of_group = keep[group.first_row : group.first_row + group.row_count]
-        with referred_to_by(self.table):
-            return self.content.wanted_rows(group, in_file, self.fields, of_group)
-
-    def _pieces_of(
-        self, group: RowGroup, ranges: RowRanges, evolution: Evolution, batch_rows: int
-    ) -> Iterator[Positioned]:
-        """Read some rows of a row group, or all of them."""
-        if count_rows(ranges) == group.row_count:
-            end = group.first_row + group.row_count
-            return self._whole([group], evolution, batch_rows, end)
-        return self._ranges(group, ranges, evolution, batch_rows)
-
-    def _whole(
-        self, groups: Sequence[RowGroup], evolution: Evolution, batch_rows: int, end: int
-    ) -> Iterator[Positioned]:
-        """Read row groups from the first row to the last, but no further than ``end``."""
-        for following in contiguous(groups):
-            start = following[0].first_row
-            with referred_to_by(self.table):
-                for batch in self.content.batches(
-                    evolution.file_fields,
-                    row_groups=[group.index for group in following],
-                    batch_rows=self._batch_rows(batch_rows, following, evolution.file_fields),
-                ):
-                    yield Positioned(start, tracked(evolution.apply(batch), self.meta, start))
-                    start += batch.num_rows
-                    if start >= end:
-                        return
-
-    def _ranges(
-        self, group: RowGroup, ranges: RowRanges, evolution: Evolution, batch_rows: int
-    ) -> Iterator[Positioned]:
-        """Read some rows of a row group."""
-        fields = evolution.file_fields
-        at_a_time = self._batch_rows(batch_rows, [group], fields)
-        for piece in cut_ranges(ranges, at_a_time):
-            with referred_to_by(self.table):
-                rows = self.content.read_ranges(fields, group, piece)
-            before = 0
-            for first, last in piece.tolist():
-                start = group.first_row + first
-                for batch in rows.slice(before, last - first).to_batches():
-                    yield Positioned(start, tracked(evolution.apply(batch), self.meta, start))
-                    start += batch.num_rows
-                before += last - first
+    def _pieces(self, open_bytes: int | None = None) -> RowPieces:
+        return RowPieces(self.table, self.meta, self.fields, self.content, open_bytes)
 
     def blocks(
         self, wanted: Sequence[DataField]
@@ -367,34 +299,5 @@ class DataFile:
         """Choose how many rows to read at once so that columns take so many bytes, about."""
         evolution = Evolution.between(self.fields, wanted, table=self.table)
         with referred_to_by(self.table):
-            return self._rows_within(evolution.file_fields, self.content.row_groups, most_bytes)
-
-    def _rows_within(
-        self, fields: Sequence[DataField], groups: Sequence[RowGroup], most_bytes: int
-    ) -> int:
-        sizes = [(group, self.content.group_bytes(fields, group.index)) for group in groups]
-        return rows_within([(group.row_count, size) for group, size in sizes], most_bytes)
-
-    def _batch_rows(
-        self, wanted: int, groups: Sequence[RowGroup], fields: Sequence[DataField]
-    ) -> int:
-        """Choose the rows of a batch: fewer where rows are wide."""
-        if sum(group.row_count * group.size_bytes for group in groups) <= _BATCH_BYTES:
-            return wanted  # even if all values of a column are the same, and stored once
-        return min(wanted, self._rows_within(fields, groups, _BATCH_BYTES))
-
-    def _groups(
-        self, evolution: Evolution, predicate: Predicate | None, keep: Mask | None
-    ) -> list[RowGroup]:
-        """Choose the row groups that may hold a wanted row."""
-        groups = self.content.row_groups
-        if keep is not None:
-            groups = tuple(
-                one for one in groups if keep[one.first_row : one.first_row + one.row_count].any()
-            )
-        if predicate is None or not groups or is_planned(self.content, self.fields, predicate):
-            return list(groups)
-        with referred_to_by(self.table):
-            in_file = evolution.in_file(predicate)
-            matching = self.content.matching_row_groups(in_file, self.fields)
-        return [group for group in groups if group in matching]
+            groups = self.content.row_groups
+            return self._pieces().rows_within(evolution.file_fields, groups, most_bytes)

@@ -65,6 +65,11 @@ class DataInput(Protocol):
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], dict[str, ColumnStats]]:
         """Return where blocks of rows begin and end, and what is known of their columns."""
 
+    def stretches(
+        self, fields: Sequence[DataField], group: RowGroup, most_bytes: int
+    ) -> list[RowRanges] | None:
+        """Cut a row group where pages of columns begin; None: it is read as one stream."""
+
     def read_ranges(
         self, fields: Sequence[DataField], group: RowGroup, ranges: RowRanges
     ) -> pa.Table:

@@ -118,6 +118,14 @@ class WholeGroups(OpenFile):
         counts = np.array([group.row_count for group in self.row_groups], np.int64)
         return starts, starts + counts, dict(self.group_stats(fields))
 
+    def stretches(
+        self,
+        fields: Sequence[DataField],
+        group: RowGroup,
+        most_bytes: int,
+    ) -> None:
+        """Return None: a row group has no parts."""
+
     def read_ranges(
         self, fields: Sequence[DataField], group: RowGroup, ranges: RowRanges
     ) -> pa.Table:

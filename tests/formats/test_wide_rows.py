@@ -12,7 +12,8 @@ import pytest
 from paimonlab.datafile.reader import DataFile
 from paimonlab.formats.parquet.input import ParquetInput
 from paimonlab.formats.parquet.options import ParquetOptions
-from paimonlab.formats.parquet.pages import PageIndex, read_footer
+from paimonlab.formats.parquet.pages import PageIndex, PagePlaces, read_footer
+from paimonlab.formats.parquet.stretches import page_stretches
 from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.formats.row_group import rows_within
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -110,6 +111,91 @@ def test_batches_of_repeated_large_texts_are_small(tmp_path: Path) -> None:
 
     assert max(sizes) <= 16 << 20
     assert sum(sizes) > 200_000_000
+
+
+def opened(path: Path, fields: list[DataField]) -> DataFile:
+    meta = DataFileMeta(
+        file_name=path.name,
+        file_size_bytes=path.stat().st_size,
+        row_count=pq.read_metadata(path).num_rows,
+        min_sequence_number=0,
+        max_sequence_number=0,
+        schema_id=0,
+    )
+    return DataFile("db.t", meta, tuple(fields), ParquetInput(FILE_IO, str(path)))
+
+
+def test_files_read_side_by_side_hold_no_open_pages(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    fields = fields_of(*["DOUBLE"] * 500)
+    path = tmp_path / "f.parquet"
+    write(path, pa.table({field.name: rng.random(8000) for field in fields}), fields)
+
+    def held(open_bytes: int | None) -> int:
+        before = pa.total_allocated_bytes()
+        with opened(path, fields) as file:
+            batches = file.batches(fields, batch_rows=500, open_bytes=open_bytes)
+            first = [next(batches).num_rows for _ in range(3)]
+            now = pa.total_allocated_bytes() - before
+            batches.close()  # type: ignore[attr-defined]
+        assert first == [500] * 3
+        return now
+
+    assert held(1 << 20) < 7 << 20  # the last batch, and what is left of a page of 10 MB
+    assert held(None) > 15 << 20  # a page, compressed and decoded
+
+
+@pytest.mark.parametrize("batch_rows", [7, 1000, 5000])
+def test_pages_one_by_one_give_the_rows_of_the_file(
+    batch_rows: int, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    """A file of another writer, of types whose pages end at other rows."""
+    table = pa.table(
+        {
+            "c0": rng.integers(0, 1 << 40, 9000),
+            "c1": pa.array([None if n % 3 == 0 else f"{n}" * (n % 50) for n in range(9000)]),
+            "c2": pa.array(rng.random(9000), mask=rng.random(9000) < 0.2),
+            "c3": pa.array([bytes(rng.bytes(20)) for _ in range(9000)]),
+        }
+    )
+    path = tmp_path / "f.parquet"
+    pq.write_table(
+        table, path, row_group_size=4000, data_page_size=4000, write_batch_size=50,
+        write_page_index=True, write_page_checksum=True,
+    )  # fmt: skip
+    fields = fields_of("BIGINT", "STRING", "DOUBLE", "BYTES")
+    keep = rng.random(9000) < 0.9
+
+    for some in (fields, fields[:1], fields[1:3]):
+        names = [field.name for field in some]
+        with opened(path, some) as file:
+            for mask in (None, keep):
+                rows = list(file.batches(some, keep=mask, batch_rows=batch_rows, open_bytes=1000))
+                wanted = table if mask is None else table.filter(pa.array(mask))
+                assert pa.Table.from_batches(rows).equals(wanted.select(names))
+                assert max(batch.num_rows for batch in rows) <= batch_rows
+
+
+def test_a_row_group_is_cut_where_that_holds_less() -> None:
+    def places(*first_rows: int, size: int) -> PagePlaces:
+        count = len(first_rows)
+        return PagePlaces(np.arange(count) * size, np.full(count, size), np.array(first_rows))
+
+    many, other = places(0, 10, 20, 30, size=100), places(0, 15, 30, size=100)
+
+    def cut(columns: list[PagePlaces], *, encoded: int, decoded: int) -> list[list[int]] | None:
+        found = page_stretches(
+            columns, 40, encoded_bytes=encoded, decoded_bytes=decoded, most_bytes=100
+        )
+        return None if found is None else [rows[0].tolist() for rows in found]
+
+    at_pages = [[0, 10], [10, 20], [20, 30], [30, 40]]
+    assert cut([many] * 10, encoded=4000, decoded=4000) == at_pages
+    assert cut([many] * 10 + [other], encoded=4400, decoded=4400) == at_pages
+    assert cut([many] * 2 + [other] * 2, encoded=1600, decoded=1600) is None  # much decoded twice
+    assert cut([many] * 10, encoded=4000, decoded=80_000) is None  # a few texts, again and again
+    assert cut([], encoded=0, decoded=0) is None
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from paimonlab.formats.description import (
     bound_text,
     short,
 )
-from paimonlab.formats.parquet.input import damage_named
+from paimonlab.formats.parquet.damage import damage_named
 from paimonlab.formats.parquet.thrift_compact import DamagedThriftError, decode
 from paimonlab.storage import FileIO
 

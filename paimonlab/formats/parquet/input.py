@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.arrow_values import arrow_array, empty_table
-from paimonlab.errors import CorruptDataError, MemoryLimitError
+from paimonlab.errors import CorruptDataError
 from paimonlab.formats.open_file import OpenFile
 from paimonlab.formats.parquet.columns import Reading, conform, readings
 from paimonlab.formats.parquet.cut import (
@@ -23,11 +22,12 @@ from paimonlab.formats.parquet.cut import (
     select,
     whole,
 )
+from paimonlab.formats.parquet.damage import damage_named, open_existing
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
 from paimonlab.formats.parquet.sizes import decoded_bytes, leaf_count
-from paimonlab.formats.parquet.statistics import page_stats, row_group_stats
-from paimonlab.formats.parquet.thrift_compact import DamagedThriftError
+from paimonlab.formats.parquet.statistics import joined_stats, page_stats, row_group_stats
+from paimonlab.formats.parquet.stretches import page_stretches
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, may_match_stats
 from paimonlab.spec.types.arrow import arrow_schema
@@ -60,7 +60,8 @@ class ParquetInput(OpenFile):
 
     def __init__(self, file_io: FileIO, path: str) -> None:
         self.path = path
-        self._file = _open(file_io, path)
+        self._file = open_existing(file_io, path)
+        self._page_index: PageIndex | None = None
         try:
             with damage_named(path):
                 self._metadata = shared_footers.footer(path, self._file)
@@ -179,27 +180,46 @@ class ParquetInput(OpenFile):
                 ends.append(np.append(first[1:], group.row_count) + group.first_row)
                 stats_of_groups.append(stats)
         nothing = np.empty(0, np.int64)
-        names = (
-            set(stats_of_groups[0]).intersection(*stats_of_groups)
-            if stats_of_groups
-            else set[str]()
+        return (
+            np.concatenate([nothing, *starts]),
+            np.concatenate([nothing, *ends]),
+            joined_stats(stats_of_groups),
         )
-        joined = {
-            name: ColumnStats(
-                *map(pa.concat_arrays, zip(*(s[name] for s in stats_of_groups), strict=True))
-            )
-            for name in names
-        }
-        return np.concatenate([nothing, *starts]), np.concatenate([nothing, *ends]), joined
 
     @property
     def _index(self) -> PageIndex:
-        return shared_footers.index(self.path, self._file)
+        if self._page_index is None:
+            self._page_index = shared_footers.index(self.path, self._file)
+        return self._page_index
 
     def _blocks(self, group: RowGroup) -> npt.NDArray[np.int64]:
         """Return where the pages of the first column begin, as far as that is known."""
         places = self._index.places(group.index, 0, self._file)
         return np.zeros(1, np.int64) if places is None else places.first_rows
+
+    def stretches(
+        self, fields: Sequence[DataField], group: RowGroup, most_bytes: int
+    ) -> list[RowRanges] | None:
+        """Cut a row group where pages begin, unless open ones hold little: `page_stretches`."""
+        decoded = self.group_bytes(fields, group.index)
+        if decoded <= most_bytes:
+            return None
+        columns, encoded, chunks = [], 0, self._metadata.row_group(group.index)
+        with damage_named(self.path):
+            for field in fields:
+                leaf = self._index.leaf(field.name)
+                places = None if leaf is None else self._index.places(group.index, leaf, self._file)
+                if leaf is None or places is None:
+                    return None
+                columns.append(places)
+                encoded += chunks.column(leaf).total_uncompressed_size
+        return page_stretches(
+            columns,
+            group.row_count,
+            encoded_bytes=encoded,
+            decoded_bytes=decoded,
+            most_bytes=most_bytes,
+        )
 
     def read_ranges(
         self, fields: Sequence[DataField], group: RowGroup, ranges: RowRanges
@@ -377,21 +397,3 @@ def _is_dense(keep: npt.NDArray[np.bool_]) -> bool:
 
 def _without_columns(rows: int) -> pa.Table:
     return pa.table({"_": pa.nulls(rows)}).select([])
-
-
-def _open(file_io: FileIO, path: str) -> pa.NativeFile:
-    try:
-        return file_io.open_input(path)
-    except FileNotFoundError as error:
-        raise CorruptDataError(path, "the file is missing") from error
-
-
-@contextmanager
-def damage_named(path: str) -> Iterator[None]:
-    """Turn what pyarrow says of a damaged file into an error that names the file."""
-    try:
-        yield
-    except MemoryError as error:
-        raise MemoryLimitError(path, str(error)) from error
-    except (pa.ArrowException, OSError, UnicodeDecodeError, DamagedThriftError) as error:
-        raise CorruptDataError(path, f"cannot be read as Parquet: {error}") from error

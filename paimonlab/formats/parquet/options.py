@@ -16,6 +16,7 @@ _CODECS = {
     "lz4_raw": "lz4",
     "uncompressed": "none",
 }
+_GROUP_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class ParquetOptions:
     """``parquet.compression.codec.zstd.level``: in place of ``file.compression.zstd-level``."""
     block_size_bytes: int | None = option_field("file.block-size", "memory", None)
     """``file.block-size``: bytes of Arrow memory that fill a row group."""
-    own_block_size_bytes: int = option_field("parquet.block.size", "long", 128 << 20)
+    own_block_size_bytes: int | None = option_field("parquet.block.size", "long", None)
     """``parquet.block.size``: the same, unless ``file.block-size`` says so."""
     page_bytes: int = option_field("parquet.page.size", "int", 1 << 20)
     """``parquet.page.size``: encoded bytes that fill a page."""
@@ -91,5 +92,9 @@ class ParquetOptions:
 
     @property
     def row_group_bytes(self) -> int:
-        """Bytes of Arrow memory that fill a row group."""
-        return self.block_size_bytes or self.own_block_size_bytes
+        """Bytes of Arrow memory that fill a row group.
+
+        Java's 128 MB are of encoded rows, which are fewer bytes; a compaction with a changelog
+        holds two row groups.
+        """
+        return self.block_size_bytes or self.own_block_size_bytes or _GROUP_BYTES

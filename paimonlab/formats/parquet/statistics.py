@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 from typing import Any
 
@@ -177,3 +177,12 @@ def _decimal(value: int | bytes | None, scale: int) -> Decimal | None:
         return None
     unscaled = int.from_bytes(value, "big", signed=True) if isinstance(value, bytes) else value
     return Decimal(unscaled).scaleb(-scale, _EXACT)
+
+
+def joined_stats(parts: Sequence[Mapping[str, ColumnStats]]) -> dict[str, ColumnStats]:
+    """Put what is known of parts of a file together; columns unknown in one are left out."""
+    names = set(parts[0]).intersection(*parts) if parts else set[str]()
+    return {
+        name: ColumnStats(*map(pa.concat_arrays, zip(*(part[name] for part in parts), strict=True)))
+        for name in names
+    }
