@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import posixpath
 from collections.abc import Sequence
 
+import msgspec
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
@@ -13,9 +15,12 @@ from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.external_paths import folder_of
+from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.partitions.folders import bucket_path, partition_paths
 from paimonlab.storage import FileIO, safe_join
 from paimonlab.write.write_plan import WritePlan
+
+logger = logging.getLogger(__name__)
 
 _LONGEST_NAME_BYTES = 255  # of local file systems and HDFS
 
@@ -82,3 +87,42 @@ def delete_files(messages: Sequence[CommitMessage], plan: WritePlan, file_io: Fi
                 folder,
             ):  # names are unique, and only one of them is there
                 file_io.delete(safe_join(plan.table_path, root_and_folder, index.file_name))
+
+
+def without_changelog(
+    messages: Sequence[CommitMessage], plan: WritePlan, file_io: FileIO
+) -> list[CommitMessage]:
+    """Leave out the changelog of messages, and delete its files: no snapshot will refer to them.
+
+    An overwrite has no changelog, as in Java, which leaves the files of those that its writers and
+    their compactions wrote.
+    """
+    reported = [message for message in messages if changelog_of(message)]
+    if not reported:
+        return list(messages)
+    logger.warning(
+        "%s: an overwrite has no changelog; streams see it if streaming-read-overwrite is set",
+        plan.table_name,
+    )
+    delete_files(
+        [
+            CommitMessage(
+                partition=message.partition,
+                bucket=message.bucket,
+                total_buckets=message.total_buckets,
+                changelog_files=changelog_of(message),
+            )
+            for message in reported
+        ],
+        plan,
+        file_io,
+    )
+    return [
+        msgspec.structs.replace(message, changelog_files=(), compact_changelog=())
+        for message in messages
+    ]
+
+
+def changelog_of(message: CommitMessage) -> tuple[DataFileMeta, ...]:
+    """Return all changelog files of a message."""
+    return (*message.changelog_files, *message.compact_changelog)

@@ -122,3 +122,26 @@ def test_java_goes_on_from_our_compactions_changelogs_and_statistics(pair: Pair)
     pair.write("java", "db.t", rows(1, 6, v=4))
     pair.assert_same("db.t")
     assert table.fsck(deep=True).is_clean
+
+
+@pytest.mark.parametrize("producer", ["input", "lookup"])
+def test_overwrites_have_no_changelog_here_and_in_java(pair: Pair, producer: str) -> None:
+    columns = {"k": "INT NOT NULL", "v": "INT"}
+    options = {"bucket": "1", "changelog-producer": producer}
+    found = []
+    for side, name in (("us", "db.ours"), ("java", "db.javas")):
+        pair.create("java", name, columns, pk=["k"], options=options)
+        pair.write("java", name, pa.table({"k": pa.array([1, 2], pa.int32()), "v": [1, 1]}))
+        rows = pa.table({"k": pa.array([2, 3], pa.int32()), "v": pa.array([7, 8], pa.int32())})
+        first = len(pair.open(name).snapshots.list())
+        if side == "us":
+            pair.open(name).overwrite(rows)
+        else:
+            pair.java.write(name, [[2, 7], [3, 8]], overwrite={})
+        pair.assert_same(name)
+        after = pair.open(name).snapshots.list()[first:]
+        found.append([(one.commit_kind, one.changelog_manifest_list) for one in after])
+    ours, javas = found
+
+    assert ours[0] == javas[0]
+    assert {changelog for _, changelog in (*ours, *javas)} == {None}

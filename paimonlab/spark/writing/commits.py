@@ -12,6 +12,7 @@ from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.committing.failures import files_deleted_on_failure
+from paimonlab.table.committing.overwrites import to_overwrite_with
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.after_write import compact_written
 from paimonlab.table.inside import definition_of, store_of
@@ -92,9 +93,10 @@ def commit_scope(
     """
     definition, store = definition_of(table), store_of(table)
     _check_scope(table, messages, scope)
-    with files_deleted_on_failure(definition, store, messages):
+    rows = to_overwrite_with(definition, store, messages)
+    with files_deleted_on_failure(definition, store, rows):
         committer_of(definition, store).overwrite(
-            messages,
+            rows,
             scope=scope,
             user=batch.user if batch else user or new_user(definition.options),
             identifier=batch.identifier if batch else BATCH_COMMIT_IDENTIFIER,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.table.committing import overwrites as overwrites
     from paimonlab.table.committing import users as users
 
-__getattr__, __dir__ = attributes_on_use(__name__, "users")
+__getattr__, __dir__ = attributes_on_use(__name__, "overwrites", "users")

@@ -74,6 +74,8 @@ def commit(
         If the commit happened, but not all that should follow.
     """
     definition, store = writable(table)
+    if overwrite is not None:
+        messages = committing.overwrites.to_overwrite_with(definition, store, messages)
     committer = upkeep.after_commit.committer_of(definition, store).with_callbacks(callbacks)
     given_user = user or committing.users.new_user(definition.options)
     if statistics is not None:

@@ -23,6 +23,7 @@ from paimonlab.spec.options.table_options import option_field
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.table.committing.overwrites import to_overwrite_with
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.after_write import landed
 from paimonlab.table.definition import TableDefinition
@@ -66,7 +67,8 @@ def overwrite(
             "keys may be in other partitions; overwrite the whole table with dynamic=False, or "
             "delete the rows and write",
         )
-    messages = write_files(definition, store, data, replaces=True)
+    written = write_files(definition, store, data, replaces=True)
+    messages = to_overwrite_with(definition, store, written)
     if values:
         scope = OverwriteScope.partitions_with([values])
     elif partition is None and _is_dynamic(definition, dynamic):
