@@ -280,7 +280,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
     """Let ``act`` happen between the next writing of columns and its commit."""
     from paimonlab.table.writing import columns  # noqa: PLC0415
 
-    complete = columns._complete
+    complete = columns.CompletingWrite.complete
 
     def complete_after(*arguments: Any) -> Any:
         message = complete(*arguments)
@@ -288,7 +288,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
         act()
         return message
 
-    monkeypatch.setattr(columns, "_complete", complete_after)
+    monkeypatch.setattr(columns.CompletingWrite, "complete", complete_after)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.reading.executor_read import read_task
 from paimonlab.spark.reading.filters import to_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
-from paimonlab.spark.reading.relation_schema import scan_schema
+from paimonlab.spark.reading.relation_schema import scan_schema, undeclared
 from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate
@@ -75,7 +75,8 @@ class SnapshotRows:
     def __init__(self, snapshot: SnapshotScan) -> None:
         self._snapshot = snapshot
         self.name = snapshot.scan.definition.name
-        self.schema = scan_schema(snapshot.scan.schema.fields)
+        schema = scan_schema(snapshot.scan.schema.fields)
+        self.schema = undeclared(schema) if snapshot.abilities.as_stored else schema
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
         """Return one piece per split."""

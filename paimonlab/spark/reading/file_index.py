@@ -24,6 +24,7 @@ from paimonlab.spark.reading.masks import MASK_SCHEMA
 from paimonlab.spark.reading.padded_filters import padded_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.places import FILE_SCHEMA, file_texts
+from paimonlab.spark.reading.relation_schema import undeclared
 from paimonlab.spark.reading.scan import SnapshotScan, has_masks
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, all_of
@@ -152,6 +153,8 @@ class SnapshotFileIndex(PinnedRead):
     @property
     def _row_schema(self) -> st.StructType:
         columns = partition_schema(self._snapshot.scan.schema)
+        if self._snapshot.abilities.as_stored:
+            columns = undeclared(columns)
         return st.StructType([*columns, *FILE_SCHEMA]) if self._of_files else columns
 
     @functools.cached_property

@@ -18,7 +18,7 @@ from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.reading.masks import is_winner
 from paimonlab.spark.reading.places import TRACKING_SCHEMA, is_tracked, place_column
-from paimonlab.spark.reading.relation_schema import scan_field
+from paimonlab.spark.reading.relation_schema import scan_field, undeclared
 from paimonlab.spark.reading.scan import Abilities, SnapshotScan
 from paimonlab.spark.values.casts import Conversion
 from paimonlab.spark.values.quoting import quoted
@@ -47,7 +47,13 @@ _SCAN_OPTIONS = {
 
 
 def read_frame(
-    bridge: Bridge, scan: Scan, more: Sequence[Column] = (), *, places: Sequence[str] = ()
+    bridge: Bridge,
+    scan: Scan,
+    more: Sequence[Column] = (),
+    *,
+    places: Sequence[str] = (),
+    as_stored: bool = False,
+    own_reader: bool = False,
 ) -> DataFrame:
     """Make a DataFrame of a scan; the scan's own columns, predicate and limit do not matter.
 
@@ -61,6 +67,10 @@ def read_frame(
         Columns of Spark's file metadata (``_metadata``) to add.
     places
         Names of metadata columns to add.
+    as_stored
+        Whether values of CHAR(n) are left as they are stored.
+    own_reader
+        Whether our own reader reads all files.
 
     Raises
     ------
@@ -79,7 +89,8 @@ def read_frame(
     if isinstance(scan.kind, WithFallback):
         here = read_frame(bridge, replace(scan, kind=scan.kind.rows), more, places=places)
         return here.union(read_frame(bridge, scan.kind.fallback, more, places=places))
-    snapshot = SnapshotScan(scan, abilities(bridge, scan.schema))
+    able = replace(abilities(bridge, scan.schema), as_stored=as_stored, own_reader=own_reader)
+    snapshot = SnapshotScan(scan, able)
     frames = [_native_frame(bridge, snapshot, shape, more, places) for shape in snapshot.shapes]
     if snapshot.needs_arrow:
         if places:
@@ -139,6 +150,8 @@ def _native_frame(
     scan = snapshot.scan
     keys = scan.schema.partition_keys
     in_files = _file_schema(shape, keys)
+    if snapshot.abilities.as_stored:
+        in_files = undeclared(in_files)
     if places and is_tracked(scan):
         in_files = st.StructType([*in_files, *TRACKING_SCHEMA])
     masked = snapshot.needs_masks(shape)

@@ -64,6 +64,13 @@ def scan_field(name: str, stored: DataType, wanted: DataType) -> st.StructField:
     return st.StructField(name, spark_type, stored.nullable, metadata)
 
 
+def undeclared(schema: st.StructType) -> st.StructType:
+    """Return columns for a scan whose values of CHAR(n) come as they are stored."""
+    return st.StructType(
+        [st.StructField(field.name, field.dataType, field.nullable) for field in schema.fields]
+    )
+
+
 def _has_char(data_type: DataType) -> bool:
     if isinstance(data_type, AtomicType):
         return data_type.root is TypeRoot.CHAR

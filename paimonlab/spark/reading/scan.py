@@ -38,6 +38,10 @@ class Abilities:
     """Whether the user asked for TIMESTAMP(7-9) to be cut to microseconds."""
     pads_char: bool = True
     """Whether values of CHAR(n) are padded as they are read: Spark's rule, which can be off."""
+    as_stored: bool = False
+    """Whether values of CHAR(n) are wanted as they are stored, whatever Spark's rule says."""
+    own_reader: bool = False
+    """Whether our own reader reads all files."""
 
 
 def has_masks(split: DataSplit) -> bool:
@@ -169,7 +173,8 @@ class SnapshotScan:
 
     def _is_native(self, file: DataFileMeta) -> bool:
         return (
-            file.file_name.endswith(_PARQUET)
+            not self.abilities.own_reader
+            and file.file_name.endswith(_PARQUET)
             and file.write_cols is None
             and self._shape(file) is not None
         )

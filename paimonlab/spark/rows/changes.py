@@ -6,7 +6,8 @@ each target row is: `FILE_COLUMN` and `POSITION_COLUMN`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, functions
@@ -17,6 +18,8 @@ from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.rows.executor_changes import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.rows.statements import RowStatement, SparkClause, as_list
 from paimonlab.spark.writing.executor_write import KIND_COLUMN
+from paimonlab.spec.schema.row_tracking import with_tracking
+from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
 from paimonlab.table.reading.scan import Scan
 from paimonlab.write.merge_clauses import (
     Action,
@@ -26,6 +29,7 @@ from paimonlab.write.merge_clauses import (
 )
 
 _TRUE, _FALSE = True, False
+_PLACES = (FILE_COLUMN, POSITION_COLUMN)
 LOST_NULL = "an update to NULL of "
 _CLAUSE = "__paimon_clause"
 _TARGET = "__paimon_in_target"
@@ -36,8 +40,32 @@ _DATASET = "org.apache.spark.sql.classic.Dataset"
 _SESSIONS = "org.apache.spark.sql.classic.SparkSession"
 
 
+@dataclass(frozen=True, slots=True)
+class _ColumnValues:
+    """The values of one column of the target."""
+
+    old: Column
+    """As it is stored."""
+    new: Sequence[Column | None]
+    """By clause; None: none is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be known of the rows that a statement changes."""
+
+    places: bool = False
+    """Where the old row is: `FILE_COLUMN` and `POSITION_COLUMN`."""
+    ids: bool = False
+    """The id of the old row, null for a new one, and null for the number of its commit."""
+    own_reader: bool = False
+    """Whether our own reader reads the target."""
+    columns: frozenset[str] | None = None
+    """The columns of which updated rows need values; None: all."""
+
+
 def changed_rows(
-    bridge: Bridge, statement: RowStatement, scan: Scan, *, keeps_nulls: bool
+    bridge: Bridge, statement: RowStatement, scan: Scan, wanted: Wanted, *, keeps_nulls: bool
 ) -> DataFrame:
     """Return what a statement makes of the rows of a snapshot; nothing is read yet.
 
@@ -49,12 +77,13 @@ def changed_rows(
         The statement.
     scan
         The target at the snapshot.
+    wanted
+        The columns beside those of the target.
     keeps_nulls
         Whether a null that is written replaces a value. Where it does not (partial-update), an
         update to null fails the job with `LOST_NULL` and the column in its message.
     """
-    is_keyed = bool(scan.schema.primary_keys)
-    target = read_as(bridge, statement.relation, scan, has_places=not is_keyed)
+    target = target_rows(bridge, statement, scan, wanted)
     rows = target if statement.source is None else _joined(bridge, statement, target)
     if statement.source is None and statement.clauses[0].condition is not None:
         rows = rows.where(column_of(bridge, statement.clauses[0].condition))
@@ -62,27 +91,104 @@ def changed_rows(
     else:
         clause = _chosen(bridge, statement)
     chosen = rows.select("*", clause.alias(_CLAUSE)).where(functions.col(_CLAUSE).isNotNull())
-    names = [field.name for field in scan.schema.fields]
-    places = [] if is_keyed else [functions.col(FILE_COLUMN), functions.col(POSITION_COLUMN)]
-    output = as_list(bridge, statement.relation.output())
+    attributes = as_list(bridge, statement.target.output())
     values = [
         _value(
-            bridge,
             statement.clauses,
-            number,
-            column_of(bridge, attribute),
-            is_keyed,
+            _column_values(bridge, statement, number, attributes[number], scan, wanted),
             lost="" if keeps_nulls else f"{LOST_NULL}{name!r}",
         ).alias(name)
-        for number, (name, attribute) in enumerate(zip(names, output, strict=True))
+        for number, name in enumerate(field.name for field in scan.schema.fields)
     ]
+    if wanted.ids:
+        is_new = [clause.rule.action is Action.INSERT for clause in statement.clauses]
+        inserts = [number for number, new in enumerate(is_new) if new]
+        row_id = functions.col(ROW_ID)
+        if inserts:
+            row_id = functions.when(~functions.col(_CLAUSE).isin(inserts), row_id)
+        number = functions.lit(None).cast("bigint")
+        values += [row_id.alias(ROW_ID), number.alias(SEQUENCE_NUMBER)]
+    places = [functions.col(name) for name in _PLACES] if wanted.places else []
     return chosen.select(*values, _kind(statement.clauses).alias(KIND_COLUMN), *places)
 
 
-def read_as(bridge: Bridge, relation: Any, scan: Scan, *, has_places: bool = False) -> DataFrame:
+def target_rows(bridge: Bridge, statement: RowStatement, scan: Scan, wanted: Wanted) -> DataFrame:
+    """Read the target of a statement, whose expressions refer to the columns.
+
+    Columns that Spark pads are there as they are stored, too: see `_stored`.
+    """
+    read = read_as(bridge, statement.relation, scan, wanted, as_stored=_is_padded(statement))
+    if not _is_padded(statement):
+        return read
+    plan = read._jdf.queryExecution().analyzed()
+    columns = as_list(bridge, plan.output())
+    padded = as_list(bridge, statement.target.projectList())
+    count = len(padded)
+    stored = [_alias(bridge, one, _stored(at)) for at, one in enumerate(columns[:count])]
+    return frame_of(bridge, _project(bridge, [*padded, *stored, *columns[count:]], plan))
+
+
+def example_of(
+    bridge: Bridge, statement: RowStatement, scan: Scan, wanted: Wanted, place: Mapping[str, object]
+) -> str:
+    """Return the values that a row of the target is matched by, for a message.
+
+    Parameters
+    ----------
+    bridge, statement, scan, wanted
+        As of `changed_rows`.
+    place
+        What finds the row: values of columns that are ``wanted``.
+    """
+    rows = target_rows(bridge, statement, scan, wanted)
+    for name, value in place.items():
+        rows = rows.where(functions.col(name) == functions.lit(value))
+    assert statement.condition is not None, "rows of a source match rows of the target"
+    mentioned = statement.condition.references()
+    columns = as_list(bridge, statement.target.output())
+    matching = [column for column in columns if mentioned.contains(column)] or columns
+    row = rows.select(*(column_of(bridge, column) for column in matching)).first()
+    assert row is not None, "a row of the snapshot is there"
+    return ", ".join(f"{name} = {value!r}" for name, value in row.asDict().items())
+
+
+def _is_padded(statement: RowStatement) -> bool:
+    return bool(statement.target.getClass().getSimpleName() == "Project")
+
+
+def _stored(number: int) -> str:
+    """Name a column of the target as it is stored, where Spark pads some."""
+    return f"__paimon_stored_{number}"
+
+
+def _alias(bridge: Bridge, column: Any, name: str) -> Any:
+    expressions = bridge.module(_EXPRESSIONS + "NamedExpression")
+    alias = bridge.java_class(_EXPRESSIONS + "Alias")
+    none = bridge.none()
+    return alias(column, name, expressions.newExprId(), bridge.seq([]), none, bridge.seq([]))
+
+
+def read_as(
+    bridge: Bridge,
+    relation: Any,
+    scan: Scan,
+    wanted: Wanted | None = None,
+    *,
+    as_stored: bool = False,
+) -> DataFrame:
     """Read a table; its columns are those of a relation of a statement, by their ids."""
-    places = _places() if has_places else []
-    plan = read_frame(bridge, scan, places)._jdf.queryExecution().analyzed()
+    wanted = wanted or Wanted()
+    if wanted.own_reader and wanted.ids:
+        scan = replace(scan, schema=with_tracking(scan.schema))
+    frame = read_frame(
+        bridge,
+        scan,
+        _places() if wanted.places else [],
+        places=(ROW_ID,) if wanted.ids and not wanted.own_reader else (),
+        as_stored=as_stored,
+        own_reader=wanted.own_reader,
+    )
+    plan = frame._jdf.queryExecution().analyzed()
     alias = bridge.java_class(_EXPRESSIONS + "Alias")
     read = as_list(bridge, plan.output())
     meant = as_list(bridge, relation.output())
@@ -148,30 +254,53 @@ def _about(statement: RowStatement, kind: ClauseKind) -> Column | None:
     return ~in_target if kind is ClauseKind.NOT_MATCHED else ~in_source
 
 
-def _value(
+def _column_values(
     bridge: Bridge,
-    clauses: Sequence[SparkClause],
+    statement: RowStatement,
     number: int,
-    old: Column,
-    is_keyed: bool,  # noqa: FBT001
-    lost: str,
-) -> Column:
+    attribute: Any,
+    scan: Scan,
+    wanted: Wanted,
+) -> _ColumnValues:
+    """Return the values that the clauses give a column of the target."""
+    schema = scan.schema
+    name = schema.fields[number].name
+    is_padded = _is_padded(statement)
+    old = functions.col(_stored(number)) if is_padded else column_of(bridge, attribute)
+    is_key = bool(schema.primary_keys) and name in (*schema.primary_keys, *schema.partition_keys)
+    new: list[Column | None] = []
+    for clause in statement.clauses:
+        action = clause.rule.action
+        if action is Action.DELETE:
+            new.append(old if schema.primary_keys else None)  # else the place of the row is enough
+            continue
+        value = clause.values[number]
+        if action is Action.UPDATE and wanted.columns is not None and name not in wanted.columns:
+            new.append(None)
+        # A key that is stored without blanks stays that key.
+        elif action is Action.UPDATE and is_padded and (is_key or value.semanticEquals(attribute)):
+            new.append(old)
+        else:
+            new.append(column_of(bridge, value))
+    return _ColumnValues(old, new)
+
+
+def _value(clauses: Sequence[SparkClause], values: _ColumnValues, *, lost: str) -> Column:
     """Return the new value of a column, by the clause that decides; deletes need the old row."""
     value: Column | None = None
-    for position, clause in enumerate(clauses):
-        if clause.rule.action is not Action.DELETE:
-            new = column_of(bridge, clause.values[number])
-            if lost and clause.rule.action is Action.UPDATE:
-                failure = functions.raise_error(lost)
-                new = functions.when(new.isNull() & old.isNotNull(), failure).otherwise(new)
-        elif is_keyed:
-            new = old
+    for position, (clause, new) in enumerate(zip(clauses, values.new, strict=True)):
+        if new is None:
+            continue
+        if lost and clause.rule.action is Action.UPDATE:
+            failure = functions.raise_error(lost)
+            is_lost = new.isNull() & values.old.isNotNull()
+            result = functions.when(is_lost, failure).otherwise(new)
         else:
-            continue  # the place of the row is enough
+            result = new
         test = functions.col(_CLAUSE) == position
-        value = functions.when(test, new) if value is None else value.when(test, new)
+        value = functions.when(test, result) if value is None else value.when(test, result)
     if value is None:
-        return functions.when(functions.lit(_FALSE), old)
+        return functions.when(functions.lit(_FALSE), values.old)
     return value
 
 

@@ -34,7 +34,7 @@ FILE_COLUMN = "__paimon_file"
 POSITION_COLUMN = "__paimon_position"
 """Column of its position in that file."""
 RESULT_COLUMN = "result"
-_RESULT = pa.schema([(RESULT_COLUMN, pa.binary())])
+RESULT_SCHEMA = pa.schema([(RESULT_COLUMN, pa.binary())])
 _KINDS = 4
 
 
@@ -62,6 +62,8 @@ class ChangeOutcome:
     counts: tuple[int, ...]
     """Rows by `RowKind`."""
     positions: tuple[Positions, ...]
+    twice: tuple[int] | None = None
+    """The id of a row that came twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ class ChangeTask:
         seen = _Seen(self)
         written = self.write.outcome(seen.passing(batches))
         outcome = ChangeOutcome(written, tuple(seen.counts), seen.positions())
-        yield pa.RecordBatch.from_pydict({RESULT_COLUMN: [pickle.dumps(outcome)]}, schema=_RESULT)
+        yield pa.RecordBatch.from_pydict(
+            {RESULT_COLUMN: [pickle.dumps(outcome)]}, schema=RESULT_SCHEMA
+        )
 
 
 @dataclass(slots=True)
@@ -101,8 +105,10 @@ class _Seen:
                 self._note_keys(batch, kinds)
                 yield batch
                 continue
-            self._note_positions(batch)
-            rows = batch.drop_columns([KIND_COLUMN, FILE_COLUMN, POSITION_COLUMN])
+            rows = batch.drop_columns([KIND_COLUMN])
+            if FILE_COLUMN in batch.schema.names:  # a statement that only inserts needs no places
+                self._note_positions(batch)
+                rows = rows.drop_columns([FILE_COLUMN, POSITION_COLUMN])
             yield rows.filter(arrow_array(kinds != int(RowKind.DELETE)))
         if self._keys:
             self._check_keys()
@@ -173,7 +179,7 @@ class RewriteTask:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rewrite the files whose numbers come; yields one row with a pickled `TaskOutcome`."""
         outcome = pickle.dumps(self._outcome(batches))
-        yield pa.RecordBatch.from_pydict({RESULT_COLUMN: [outcome]}, schema=_RESULT)
+        yield pa.RecordBatch.from_pydict({RESULT_COLUMN: [outcome]}, schema=RESULT_SCHEMA)
 
     def _outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
         try:

@@ -14,7 +14,7 @@ from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.rows.changes import read_as
 from paimonlab.spark.rows.java_classes import install_rule, readings
 from paimonlab.spark.rows.running import RunningStatement, result_columns, result_values
-from paimonlab.spark.rows.statements import as_list, read_statement, target_of
+from paimonlab.spark.rows.statements import read_statement, target_of
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.writing.write import with_session_options
 from paimonlab.storage import ReadOnlyFileIO
@@ -76,13 +76,6 @@ class _Rewrite(Proxy):
     def apply(self, plan: Any) -> Any:
         """Return the command; nothing is run yet."""
         relation = target_of(self._bridge, plan)
-        if relation.getClass().getSimpleName() != "DataSourceV2Relation":
-            (leaf,) = as_list(self._bridge, relation.collectLeaves())
-            raise UnsupportedError(
-                f"{_STATEMENTS[plan.getClass().getSimpleName()]} {leaf.name()}, which has CHAR "
-                "columns, in Spark",
-                "use delete and update of the Table in Python",
-            )
         target = _targets.get(int(relation.table().hashCode()))
         if target is None:
             raise UnsupportedError(

@@ -7,28 +7,31 @@ read, it runs again from the snapshot that is there then.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from pyspark.errors import PySparkException
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, functions
 
+from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, PaimonError, UnsupportedError
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.matches import FileMatch, alive_count
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.rows.changes import LOST_NULL, changed_rows
+from paimonlab.spark.rows.changes import LOST_NULL, Wanted, changed_rows, example_of
+from paimonlab.spark.rows.column_updates import ColumnsTask, columns_work
 from paimonlab.spark.rows.executor_changes import (
+    FILE_COLUMN,
+    POSITION_COLUMN,
     RESULT_COLUMN,
     ChangeOutcome,
     ChangeTask,
-    Positions,
     RewriteTask,
     several_source_rows,
 )
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay
-from paimonlab.spark.writing.commits import commit_rows, discard
+from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.executor_write import messages_of
 from paimonlab.spark.writing.stream_batches import (
     BatchCommit,
@@ -39,13 +42,14 @@ from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spark.writing.write import divided_write
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.schema.row_tracking import RowTrackingOptions
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_stored_tracking
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.types.system_fields import ROW_ID
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Statement, run
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.after_write import compact_written
-from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
@@ -96,13 +100,13 @@ class RunningStatement:
         """
         definition = definition_of(self.table)
         actions = {clause.rule.action for clause in self.statement.clauses}
-        tracking = definition.options.slice(RowTrackingOptions)
-        if tracking.data_evolution or (tracking.row_tracking and actions != {Action.DELETE}):
-            option = "data-evolution.enabled" if tracking.data_evolution else "row-tracking.enabled"
-            raise UnsupportedError(
-                f"{self.statement.text} with {option} = 'true'",
-                "rows would lose their ids; use delete and update of the Table in Python",
-            )
+        if self._evolves:
+            if Action.DELETE in actions and not self.statement.is_everything:
+                raise UnsupportedError(
+                    f"deleting rows by {self.statement.text} with data-evolution.enabled = 'true'",
+                    "use ALTER TABLE … DROP PARTITION, TRUNCATE TABLE or INSERT OVERWRITE",
+                )
+            check_keys_stay(self.bridge, self.statement, (), definition.partition_keys)
         if not definition.primary_keys:
             return
         if Action.DELETE in actions:
@@ -132,7 +136,7 @@ class RunningStatement:
             self._run_on_nothing()
         elif self.statement.is_everything:
             self.counts = Counts(deleted=self.table.scan().count())
-            self.table.truncate()
+            commit_scope(self.table, [], OverwriteScope.whole_table(), batch=self._batch)
         else:
             snapshot = run(definition, store, Statement(predicate=None), self._changed)
             if snapshot is not None:
@@ -164,6 +168,7 @@ class RunningStatement:
         is_keyed = bool(self.table.primary_keys)
         try:
             if not is_keyed:
+                self._check_ids(snapshot, outcomes)
                 messages = self._with_files_changed(snapshot, outcomes, messages)
         except BaseException:
             discard(self.table, messages)
@@ -183,31 +188,64 @@ class RunningStatement:
             return self._batch.user
         return new_user(definition_of(self.table).options)
 
-    def _tasks(self, snapshot: Snapshot | None, user: str) -> list[ChangeOutcome]:
-        """Write the new rows, and learn which rows go."""
-        bridge, table = self.bridge, self.table
-        definition, store = definition_of(table), store_of(table)
-        scan = Scan(
-            definition=definition.with_options(_ALL_ROWS) if table.primary_keys else definition,
-            store=store,
+    def _scan(self, snapshot: Snapshot | None) -> Scan:
+        definition = definition_of(self.table)
+        return Scan(
+            definition=definition.with_options(_ALL_ROWS)
+            if definition.primary_keys
+            else definition,
+            store=store_of(self.table),
             snapshot=snapshot,
             schema=definition.schema,
             columns=definition.schema.field_names,
             predicate=None,
             limit=None,
         )
+
+    @property
+    def _tracking(self) -> RowTrackingOptions:
+        return definition_of(self.table).options.slice(RowTrackingOptions)
+
+    @property
+    def _evolves(self) -> bool:
+        """Whether columns have files of their own."""
+        return self._tracking.data_evolution
+
+    @property
+    def _wanted(self) -> Wanted:
+        """What tasks have to know of rows that are there."""
+        actions = {clause.rule.action for clause in self.statement.clauses}
+        if self.table.primary_keys:
+            return Wanted()
+        if not self._evolves:
+            is_tracked = self._tracking.row_tracking and Action.UPDATE in actions
+            return Wanted(places=actions != {Action.INSERT}, ids=is_tracked)
+        if actions == {Action.INSERT}:
+            return Wanted(own_reader=True)
+        return Wanted(ids=True, own_reader=True, columns=self._updated_columns)
+
+    @property
+    def _updated_columns(self) -> frozenset[str]:
+        names = {name for clause in self.statement.clauses for name, _ in clause.assigned}
+        return frozenset(names.difference(self.table.partition_keys))
+
+    def _tasks(self, snapshot: Snapshot | None, user: str) -> list[ChangeOutcome]:
+        """Write the new rows, and learn which rows go."""
+        bridge, table = self.bridge, self.table
+        definition = definition_of(table)
         engine = definition.options.slice(keyed.KeyedOptions).merge_engine
         keeps_nulls = not table.primary_keys or engine != "partial-update"
-        rows = changed_rows(bridge, self.statement, scan, keeps_nulls=keeps_nulls)
-        divided, write = divided_write(bridge, rows, table, snapshot, replaces=False, user=user)
-        task = ChangeTask(
-            write,
-            is_keyed=bool(table.primary_keys),
-            checks_keys=self._checks_sources,
-            counts_keys=self.statement.source is not None and not self._checks_sources,
-        )
+        wanted, scan = self._wanted, self._scan(snapshot)
+        divided: DataFrame
+        work: ChangeTask | ColumnsTask
+        rows = changed_rows(bridge, self.statement, scan, wanted, keeps_nulls=keeps_nulls)
+        if wanted.columns is not None:
+            columns = wanted.columns
+            divided, work = columns_work(bridge, rows, table, snapshot, columns, user=user)
+        else:
+            divided, work = self._rows_work(rows, snapshot, user, has_ids=wanted.ids)
         try:
-            pickled = divided.mapInArrow(task, f"{RESULT_COLUMN} binary").collect()
+            pickled = divided.mapInArrow(work, f"{RESULT_COLUMN} binary").collect()
         except PySparkException as error:
             if keeps_nulls or LOST_NULL not in str(error):
                 raise
@@ -216,6 +254,25 @@ class RunningStatement:
                 f"{table.name}: a column would keep its old value",
             ) from None
         return [pickle.loads(row[RESULT_COLUMN]) for row in pickled]  # noqa: S301 - our own tasks
+
+    def _rows_work(
+        self, rows: DataFrame, snapshot: Snapshot | None, user: str, *, has_ids: bool
+    ) -> tuple[DataFrame, ChangeTask]:
+        """Return rows where they are written, and what writes them."""
+        table = self.table
+        if has_ids:  # updated rows keep them
+            schema = with_stored_tracking(table.schema)
+            table = with_definition(table, replace(definition_of(table), schema=schema))
+        divided, write = divided_write(
+            self.bridge, rows, table, snapshot, replaces=False, user=user
+        )
+        task = ChangeTask(
+            write,
+            is_keyed=bool(table.primary_keys),
+            checks_keys=self._checks_sources,
+            counts_keys=self.statement.source is not None and not self._checks_sources,
+        )
+        return divided, task
 
     @property
     def _checks_sources(self) -> bool:
@@ -240,7 +297,7 @@ class RunningStatement:
         self, snapshot: Snapshot, outcomes: Sequence[ChangeOutcome], written: list[CommitMessage]
     ) -> list[CommitMessage]:
         """Let the rows go that were deleted or updated: by vector, or by rewriting files."""
-        by_file = self._positions(outcomes)
+        by_file = self._positions(snapshot, outcomes)
         if not by_file:
             return written
         definition, store = definition_of(self.table), store_of(self.table)
@@ -260,25 +317,35 @@ class RunningStatement:
         messages = [*written, *self._rewritten(change, again)]
         return change.messages(messages)
 
-    def _positions(self, outcomes: Sequence[ChangeOutcome]) -> dict[str, DeletionVector]:
+    def _check_ids(self, snapshot: Snapshot, outcomes: Sequence[ChangeOutcome]) -> None:
+        """Check that no row with an id was updated twice."""
+        for outcome in outcomes:
+            if outcome.twice is not None:
+                raise self._several(snapshot, {ROW_ID: outcome.twice[0]})
+
+    def _positions(
+        self, snapshot: Snapshot, outcomes: Sequence[ChangeOutcome]
+    ) -> dict[str, DeletionVector]:
         by_file: dict[str, DeletionVector] = {}
         for found in (found for outcome in outcomes for found in outcome.positions):
             vector, name = found.vector, found.file
             if self._checks_sources and found.example is not None:
-                raise self._several(found, found.example)
+                raise self._several(snapshot, _place(name, found.example))
             before = by_file.get(name)
             by_file[name] = vector if before is None else before | vector
             if self._checks_sources and before is not None:
                 common = np.intersect1d(before.positions(), vector.positions())
                 if len(common):
-                    raise self._several(found, int(common[0]))
+                    raise self._several(snapshot, _place(name, int(common[0])))
         if not self._checks_sources and self.statement.source is not None:
             # A row that several source rows delete is one row.
             self.counts.deleted = sum(vector.cardinality for vector in by_file.values())
         return by_file
 
-    def _several(self, found: Positions, position: int) -> PaimonError:
-        return several_source_rows(self.table.name, f"row {position} of file {found.file}")
+    def _several(self, snapshot: Snapshot, place: Mapping[str, object]) -> PaimonError:
+        scan, wanted = self._scan(snapshot), self._wanted
+        example = example_of(self.bridge, self.statement, scan, wanted, place)
+        return several_source_rows(self.table.name, example)
 
     def _rewritten(
         self,
@@ -303,6 +370,10 @@ class RunningStatement:
             discard(self.table, messages)
             raise error
         return messages
+
+
+def _place(file: str, position: int) -> dict[str, object]:
+    return {FILE_COLUMN: file, POSITION_COLUMN: position}
 
 
 def result_values(statement: RowStatement, counts: Counts) -> list[int]:

@@ -47,6 +47,8 @@ class RowStatement:
     """``DELETE FROM``, ``UPDATE`` or ``MERGE INTO``."""
     relation: Any
     """The target: a ``DataSourceV2Relation``."""
+    target: Any
+    """The target as expressions know it: the relation, or a ``Project`` that pads CHAR columns."""
     clauses: tuple[SparkClause, ...]
     source: Any | None = None
     """Plan of the source of a MERGE."""
@@ -90,36 +92,42 @@ def read_statement(bridge: Bridge, plan: Any) -> RowStatement:
     kind = plan.getClass().getSimpleName()
     if kind == "MergeIntoTable":
         return _merge(bridge, plan)
-    relation = _bare(bridge, plan.table())
+    target = _bare(bridge, plan.table())
+    relation = relation_of(bridge, target)
     if kind == "DeleteFromTable":
         condition = plan.condition()
         rule = Clause(ClauseKind.MATCHED, Action.DELETE, has_condition=True)
-        return RowStatement("DELETE FROM", relation, (SparkClause(rule, condition),))
+        return RowStatement("DELETE FROM", relation, target, (SparkClause(rule, condition),))
     given = plan.condition()
     condition = given.get() if given.isDefined() else None
     rule = Clause(ClauseKind.MATCHED, Action.UPDATE, has_condition=condition is not None)
-    clause = _update(bridge, relation, rule, condition, plan.assignments(), is_star=False)
-    return RowStatement("UPDATE", relation, (clause,))
+    clause = _update(bridge, target, rule, condition, plan.assignments(), is_star=False)
+    return RowStatement("UPDATE", relation, target, (clause,))
 
 
 def _merge(bridge: Bridge, plan: Any) -> RowStatement:
-    relation = _bare(bridge, plan.targetTable())
+    target = _bare(bridge, plan.targetTable())
     groups = (
         (ClauseKind.MATCHED, plan.matchedActions()),
         (ClauseKind.NOT_MATCHED, plan.notMatchedActions()),
         (ClauseKind.NOT_MATCHED_BY_SOURCE, plan.notMatchedBySourceActions()),
     )
     clauses = tuple(
-        _clause(bridge, relation, kind, action)
+        _clause(bridge, target, kind, action)
         for kind, actions in groups
         for action in as_list(bridge, actions)
     )
     return RowStatement(
-        "MERGE INTO", relation, clauses, source=plan.sourceTable(), condition=plan.mergeCondition()
+        "MERGE INTO",
+        relation_of(bridge, target),
+        target,
+        clauses,
+        source=plan.sourceTable(),
+        condition=plan.mergeCondition(),
     )
 
 
-def _clause(bridge: Bridge, relation: Any, kind: ClauseKind, action: Any) -> SparkClause:
+def _clause(bridge: Bridge, target: Any, kind: ClauseKind, action: Any) -> SparkClause:
     name = action.getClass().getSimpleName()
     what = _ACTIONS[name]
     condition = action.condition().get() if action.condition().isDefined() else None
@@ -128,18 +136,18 @@ def _clause(bridge: Bridge, relation: Any, kind: ClauseKind, action: Any) -> Spa
         return SparkClause(rule, condition)
     if what is Action.UPDATE:
         is_star = bool(action.fromStar()) if hasattr(action, "fromStar") else False
-        return _update(bridge, relation, rule, condition, action.assignments(), is_star=is_star)
+        return _update(bridge, target, rule, condition, action.assignments(), is_star=is_star)
     utilities = bridge.module(ANALYSIS + "AssignmentUtils")
-    aligned = utilities.alignInsertAssignments(relation.output(), action.assignments(), False)  # noqa: FBT003
+    aligned = utilities.alignInsertAssignments(target.output(), action.assignments(), False)  # noqa: FBT003
     return SparkClause(rule, condition, _values(bridge, aligned))
 
 
 def _update(
-    bridge: Bridge, relation: Any, rule: Clause, condition: Any, assignments: Any, *, is_star: bool
+    bridge: Bridge, target: Any, rule: Clause, condition: Any, assignments: Any, *, is_star: bool
 ) -> SparkClause:
     utilities = bridge.module(ANALYSIS + "AssignmentUtils")
     aligned = utilities.alignUpdateAssignments(
-        relation.output(),
+        target.output(),
         assignments,
         is_star,
         False,  # noqa: FBT003 - missing nested fields are not made up
@@ -181,8 +189,8 @@ def check_keys_stay(
             if name not in keys and name not in partitions:
                 continue
             is_same = any(
-                key == name and value.semanticEquals(other) for key, other in same
-            ) or _is_column(value, name, statement, bridge)
+                key == name and _unchecked(value).semanticEquals(other) for key, other in same
+            ) or _is_column(_unchecked(value), name, statement, bridge)
             if not is_same:
                 what = "the primary key" if name in keys else "the partition"
                 raise SchemaError(
@@ -192,9 +200,7 @@ def check_keys_stay(
 
 
 def _is_column(value: Any, name: str, statement: RowStatement, bridge: Bridge) -> bool:
-    own = {
-        attribute.name(): attribute for attribute in as_list(bridge, statement.relation.output())
-    }
+    own = {attribute.name(): attribute for attribute in as_list(bridge, statement.target.output())}
     return bool(value.semanticEquals(own[name]))
 
 
@@ -206,7 +212,7 @@ def _equalities(bridge: Bridge, condition: Any) -> list[tuple[str, Any]]:
         return _equalities(bridge, left) + _equalities(bridge, right)
     if kind not in ("EqualTo", "EqualNullSafe"):
         return []
-    sides = [condition.left(), condition.right()]
+    sides = [_unpadded(side) for side in (condition.left(), condition.right())]
     return [
         (str(one.name()), other)
         for one, other in (sides, sides[::-1])
@@ -214,10 +220,29 @@ def _equalities(bridge: Bridge, condition: Any) -> list[tuple[str, Any]]:
     ]
 
 
+def _unpadded(value: Any) -> Any:
+    """Return a value without the blanks that Spark adds to compare it with a longer CHAR(n)."""
+    return value.str() if value.getClass().getSimpleName() == "StringRPad" else value
+
+
 def target_of(bridge: Bridge, plan: Any) -> Any:
     """Return the relation that a resolved statement changes: a ``DataSourceV2Relation``."""
     is_merge = plan.getClass().getSimpleName() == "MergeIntoTable"
-    return _bare(bridge, plan.targetTable() if is_merge else plan.table())
+    return relation_of(bridge, _bare(bridge, plan.targetTable() if is_merge else plan.table()))
+
+
+def relation_of(bridge: Bridge, target: Any) -> Any:
+    """Return what a target is read from; around it Spark may pad the columns of CHAR(n)."""
+    (leaf,) = as_list(bridge, target.collectLeaves())
+    return leaf
+
+
+def _unchecked(value: Any) -> Any:
+    """Return a value without Spark's test of its length for a CHAR(n) or VARCHAR(n)."""
+    if value.getClass().getSimpleName() != "StaticInvoke":
+        return value
+    is_test = str(value.functionName()) in ("charTypeWriteSideCheck", "varcharTypeWriteSideCheck")
+    return value.arguments().head() if is_test else value
 
 
 def _bare(bridge: Bridge, plan: Any) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import pyarrow as pa
 
 from paimonlab.errors import FilesConflictError, UnsupportedError
+from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.row_groups import group_splits, read_row_group
 from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
@@ -19,6 +20,7 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_tracking
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.system_fields import ROW_ID
+from paimonlab.storage import FileIO
 from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
@@ -36,6 +38,7 @@ from paimonlab.write.columns import (
     touched,
 )
 from paimonlab.write.folders import delete_files
+from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
 logger = logging.getLogger(__name__)
@@ -135,8 +138,10 @@ def _commit(
         return None
     messages: list[CommitMessage] = []
     try:
-        for split in touched(_groups(definition, store, snapshot), new, table=definition.name):
-            messages.append(_complete(definition, store, split, new, snapshot))  # noqa: PERF401 - one by one
+        splits = touched(groups_of(definition, store, snapshot), new, table=definition.name)
+        write = CompletingWrite.of(definition, store, new.columns, snapshot)
+        for split in splits:
+            messages.append(write.complete(split, new))  # noqa: PERF401 - one by one
     except BaseException:
         delete_files(messages, write_plan(definition, store.layout), store.file_io)
         raise
@@ -150,9 +155,10 @@ def _commit(
         )
 
 
-def _groups(
+def groups_of(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot | None
 ) -> list[DataSplit]:
+    """Return one split per group of files with the same row ids."""
     planned = plan(
         ScanRequest(snapshot=snapshot),
         schema=definition.schema,
@@ -164,23 +170,52 @@ def _groups(
     return [group for split in planned.splits for group in group_splits(split, definition.name)]
 
 
-def _complete(
-    definition: TableDefinition,
-    store: TableStore,
-    split: DataSplit,
-    new: NewValues,
-    snapshot: Snapshot | None,
-) -> CommitMessage:
-    """Write the file that completes a group of files."""
-    names = (*definition.schema.partition_keys, *new.columns)
-    schema = projected(definition.schema, names, definition.name)
-    options = _options_for(definition.options, schema.field_names)
-    plan = write_plan(replace(definition, schema=schema, options=options), store.layout)
-    with TableWriter(plan, store.file_io) as writer:
-        for batch in _rows(definition, store, split, new, schema.field_names, snapshot):
-            writer.write(batch)
-        (message,) = writer.prepare_commit()
-    return completing(message, split, schema.field_names)
+@dataclass(frozen=True, slots=True)
+class CompletingWrite:
+    """All that it takes to write files that complete others, picklable."""
+
+    writing: WritePlan
+    reading: ReadPlan
+    file_io: FileIO
+
+    @classmethod
+    def of(
+        cls,
+        definition: TableDefinition,
+        store: TableStore,
+        columns: Sequence[str],
+        snapshot: Snapshot | None,
+    ) -> Self:
+        """Plan the writing of columns of the rows of a snapshot."""
+        names = (*definition.schema.partition_keys, *columns)
+        schema = projected(definition.schema, names, definition.name)
+        options = _options_for(definition.options, schema.field_names)
+        written = schema.field_names
+        return cls(
+            write_plan(replace(definition, schema=schema, options=options), store.layout),
+            read_plan(definition, store, definition.schema, written, None, snapshot=snapshot),
+            store.file_io,
+        )
+
+    def complete(self, split: DataSplit, new: NewValues) -> CommitMessage:
+        """Write the file that completes a group of files."""
+        names = self.writing.schema.field_names
+        with TableWriter(self.writing, self.file_io) as writer:
+            for batch in self._rows(split, new, names):
+                writer.write(batch)
+            (message,) = writer.prepare_commit()
+        return completing(message, split, names)
+
+    def _rows(
+        self, split: DataSplit, new: NewValues, names: tuple[str, ...]
+    ) -> Iterator[pa.RecordBatch]:
+        head = split.files[0]
+        assert head.first_row_id is not None, "only files with row ids are completed"
+        ours = new.between(head.first_row_id, head.first_row_id + head.row_count)
+        if len(ours.row_ids) == head.row_count and names == new.columns:
+            return iter(ours.values.to_batches())
+        current = read_row_group(split, self.reading, self.file_io)
+        return patched(current, ours, head.first_row_id)
 
 
 def _options_for(options: Options, names: Sequence[str]) -> Options:
@@ -193,21 +228,3 @@ def _options_for(options: Options, names: Sequence[str]) -> Options:
             if not indexed:
                 del kept[key]
     return Options(kept)
-
-
-def _rows(
-    definition: TableDefinition,
-    store: TableStore,
-    split: DataSplit,
-    new: NewValues,
-    names: tuple[str, ...],
-    snapshot: Snapshot | None,
-) -> Iterator[pa.RecordBatch]:
-    head = split.files[0]
-    assert head.first_row_id is not None, "only files with row ids are completed"
-    ours = new.between(head.first_row_id, head.first_row_id + head.row_count)
-    if len(ours.row_ids) == head.row_count and names == new.columns:
-        return iter(ours.values.to_batches())
-    reading = read_plan(definition, store, definition.schema, names, None, snapshot=snapshot)
-    current = read_row_group(split, reading, store.file_io)
-    return patched(current, ours, head.first_row_id)

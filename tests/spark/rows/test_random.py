@@ -30,6 +30,10 @@ MORE_KINDS: dict[str, dict[str, Any]] = {
         "primary_keys": ["id"],
         "options": {"bucket": "1", "changelog-producer": "lookup"},
     },
+    "row-ids": {"options": {"row-tracking.enabled": "true"}},
+    "columns-apart": {
+        "options": {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+    },
     "first-row": {"primary_keys": ["id"], "options": {"bucket": "2", "merge-engine": "first-row"}},
 }
 """Kinds of tables that only random statements try."""
@@ -119,7 +123,19 @@ def moving_rows(model: Rows, rng: np.random.Generator) -> tuple[str, Rows]:
             return f"INSERT INTO paimon.db.t VALUES {values}", model | new
 
 
-MADE_UP = {"first-row": first_rows, "keys-across-partitions": moving_rows}
+def updates(model: Rows, rng: np.random.Generator) -> tuple[str, Rows]:
+    """Make up a statement that deletes no row."""
+    while True:
+        sql, rows = statement(model, rng)
+        if "DELETE" not in sql:
+            return sql, rows
+
+
+MADE_UP = {
+    "first-row": first_rows,
+    "keys-across-partitions": moving_rows,
+    "columns-apart": updates,
+}
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *MORE_KINDS])
