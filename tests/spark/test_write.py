@@ -22,6 +22,8 @@ from paimonlab.errors import (
     SchemaError,
     UnsupportedError,
 )
+from paimonlab.spark.writing import partition_overwrite
+from paimonlab.spark.writing import write as writing
 from paimonlab.spark.writing.commits import commit_scope
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.snapshot import CommitKind
@@ -260,6 +262,26 @@ def test_dynamic_overwrite_replaces_only_partitions_with_rows(
     assert rows(keyed) == [(1, "x", 10), *((i, "y", 1) for i in range(100, 300))]
     assert rows(plain) == [(2, "y"), (5, "x")]
     assert spark.sql("SELECT count(*) FROM paimon.db.k").collect()[0][0] == 201
+
+
+def test_a_dynamic_overwrite_of_rows_that_others_changed_is_refused(
+    plain: Table, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')")
+    write = writing.written
+
+    def overtaken(*arguments: Any, **options: Any) -> Any:
+        messages = write(*arguments, **options)
+        plain.write(pa.table({"a": pa.array([9], pa.int32()), "dt": ["y"]}))
+        return messages
+
+    monkeypatch.setattr(partition_overwrite, "written", overtaken)
+    table = spark.table("paimon.db.a").selectExpr("a + 10 AS a", "dt")
+    with pytest.raises(FilesConflictError, match="overwrite"):
+        table.writeTo("paimon.db.a").overwritePartitions()
+    table.where("dt = 'x'").writeTo("paimon.db.a").overwritePartitions()
+
+    assert rows(plain) == [(2, "y"), (9, "y"), (9, "y"), (11, "x")]
 
 
 def test_overwrite_partitions_of_the_data_frame_api(plain: Table, spark: SparkSession) -> None:

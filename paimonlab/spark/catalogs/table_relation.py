@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.rows.rewriting import Target
@@ -19,6 +20,9 @@ from paimonlab.spark.values.defaults import default_sql
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spark.writing import write
 from paimonlab.spark.writing.partitions import Partitions
+from paimonlab.spark.writing.removing import remove_scope
+from paimonlab.spec.options.table_options import check_supported
+from paimonlab.table.inside import definition_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 _PRIMARY_KEY = "primary-key"
+_TRUNCATE = "TRUNCATE TABLE"
 _DEFAULT_KEYS = ("CURRENT_DEFAULT", "EXISTS_DEFAULT")
 """Metadata where Spark looks for the default of a column."""
 
@@ -139,18 +144,20 @@ class TableRelation(Target):
 
     def truncateTable(self, *_: Any) -> bool:
         """Remove all rows, in one commit; Spark 4.3 also tells about the statement."""
-        self._writable("TRUNCATE TABLE").truncate()
+        table = self._writable(_TRUNCATE)
+        check_supported(definition_of(table).options, table.schema, "write")
+        remove_scope(self._bridge, table, OverwriteScope.whole_table(), _TRUNCATE)
         return True
 
     def truncatePartition(self, values: Any) -> bool:
         """Remove the rows of one partition."""
-        self._writable("TRUNCATE TABLE")
-        return self._partitions.drop([values])
+        self._writable(_TRUNCATE)
+        return self._partitions.drop([values], _TRUNCATE)
 
     def truncatePartitions(self, values: Sequence[Any]) -> bool:
         """Remove the rows of partitions, in one commit."""
-        self._writable("TRUNCATE TABLE")
-        return self._partitions.drop(list(values))
+        self._writable(_TRUNCATE)
+        return self._partitions.drop(list(values), _TRUNCATE)
 
     def renamePartition(self, *_: Any) -> None:
         """Refuse: partition values are in the rows."""

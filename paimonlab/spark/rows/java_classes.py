@@ -1,5 +1,8 @@
 """The Java classes of statements that change rows, where a Python object will not do.
 
+`RowLevel.Rewriting` hands DELETE, UPDATE, MERGE INTO and INSERT OVERWRITE of just those partitions
+that the rows have to Python.
+
 A rule of Spark's analyzer is an abstract class, which a dynamic proxy cannot extend; it holds
 nothing but a call of Python.
 
@@ -21,7 +24,9 @@ import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
+import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
+import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
@@ -65,6 +70,8 @@ public final class RowLevel {
         target = ((UpdateTable) plan).table();
       } else if (plan instanceof DeleteFromTable) {
         target = ((DeleteFromTable) plan).table();
+      } else if (plan instanceof OverwritePartitionsDynamic) {
+        target = (LogicalPlan) ((V2WriteCommand) plan).table();
       }
       if (target == null || !((LogicalPlan) plan).resolved()) {
         return plan;

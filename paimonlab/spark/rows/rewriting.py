@@ -11,12 +11,16 @@ from paimonlab.errors import ReadOnlyError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.commands import command
 from paimonlab.spark.reading.pinned import snapshots_read
-from paimonlab.spark.rows.changes import read_as
+from paimonlab.spark.rows.changes import frame_of, read_as
 from paimonlab.spark.rows.java_classes import install_rule, readings
 from paimonlab.spark.rows.running import RunningStatement, result_columns, result_values
 from paimonlab.spark.rows.statements import read_statement, target_of
 from paimonlab.spark.session_options import options_of, session_options
-from paimonlab.spark.writing.write import with_session_options
+from paimonlab.spark.writing.partition_overwrite import (
+    check_overwrites_partitions,
+    overwrite_partitions,
+)
+from paimonlab.spark.writing.write import with_session_options, with_write_options
 from paimonlab.storage import ReadOnlyFileIO
 from paimonlab.table.inside import store_of
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 _STATEMENTS = {
     "DeleteFromTable": "DELETE FROM",
     "MergeIntoTable": "MERGE INTO",
+    "OverwritePartitionsDynamic": "INSERT OVERWRITE",
     "UpdateTable": "UPDATE",
 }
 _targets: weakref.WeakValueDictionary[int, Target] = weakref.WeakValueDictionary()
@@ -59,6 +64,22 @@ class Target(Proxy):
         running.check()
         return running
 
+    def _overwriting(self, plan: Any, relation: Any) -> Any:
+        """Return the command that replaces those partitions of this table that a query has."""
+        bridge = self._bridge
+        given = bridge.texts_of_map(relation.options().asCaseSensitiveMap())
+        given |= dict(bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(plan.writeOptions()))
+        table = with_write_options(bridge, self._writable("writing to"), given, self._catalog)
+        check_overwrites_partitions(table)
+
+        def run(session: Any) -> list[list[int]]:
+            del session
+            overwrite_partitions(bridge, frame_of(bridge, plan.query()), table)
+            return []
+
+        text = f"INSERT OVERWRITE the partitions of {relation.name()} that the rows have"
+        return command(bridge, run, text, StructType())
+
 
 def rewrite_statements(bridge: Bridge) -> None:
     """Let the session run DELETE, UPDATE and MERGE INTO on tables of ours."""
@@ -82,6 +103,8 @@ class _Rewrite(Proxy):
                 f"{_STATEMENTS[plan.getClass().getSimpleName()]} {relation.name()}",
                 "only rows of tables can be changed",
             )
+        if plan.getClass().getSimpleName() == "OverwritePartitionsDynamic":
+            return target._overwriting(plan, relation)
         return _command(self._bridge, target._running(plan, relation))
 
 

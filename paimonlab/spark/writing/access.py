@@ -11,7 +11,10 @@ from py4j.java_collections import JavaMap
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import KNOWN_OPTIONS
+from paimonlab.table.inside import definition_of
+from paimonlab.table.table import Table
 
 _CONSTRAINT = re.compile(
     r"\s*ALTER\s+TABLE\s+\S+\s+(?P<verb>ADD|DROP)\s+CONSTRAINT\b", re.IGNORECASE
@@ -71,4 +74,20 @@ def check_statement(sql: str) -> None:
         raise UnsupportedError(
             f"ALTER TABLE … {constraint['verb'].upper()} CONSTRAINT",
             "a Paimon table has its primary key and NOT NULL, no other constraints",
+        )
+
+
+def check_partition_overwrite(table: Table) -> None:
+    """Refuse to replace some partitions where keys move between partitions.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the statement.
+    """
+    if definition_of(table).bucket_mode is BucketMode.KEY_DYNAMIC:
+        raise UnsupportedError(
+            f"INSERT OVERWRITE of some partitions of {table.name}, whose primary key lacks a "
+            "partition column",
+            "keys may be in other partitions; overwrite the whole table, or INSERT INTO",
         )

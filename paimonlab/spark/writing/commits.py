@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab.commit.read_set import ReadSet
 from paimonlab.errors import DataError
+from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -22,7 +24,8 @@ from paimonlab.table.writing.writers import has_same_buckets
 from paimonlab.write.folders import delete_files
 
 if TYPE_CHECKING:
-    from paimonlab.commit.read_set import ReadSet
+    from pyspark.sql import DataFrame
+
     from paimonlab.commit.scope import OverwriteScope
     from paimonlab.spark.jvm.bridge import Bridge
     from paimonlab.spark.writing.stream_batches import BatchCommit
@@ -123,3 +126,10 @@ def discard(table: Table, messages: Sequence[CommitMessage]) -> None:
     delete_files(
         messages, write_plan(definition_of(table), store_of(table).layout), store_of(table).file_io
     )
+
+
+def rows_read_of(bridge: Bridge, rows: DataFrame, table: Table) -> ReadSet | None:
+    """Return what rows read of the table that they go to; None: nothing."""
+    plan = rows._jdf.queryExecution().analyzed()
+    own = snapshots_read(bridge, plan, store_of(table).layout.branch_path)
+    return ReadSet(snapshot_id=min(own), its_partitions=True) if own else None

@@ -17,7 +17,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.values.spellings import bare, scope_with
 from paimonlab.spark.values.types import spark_schema
-from paimonlab.spark.writing.commits import commit_scope
+from paimonlab.spark.writing.removing import remove_scope
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.spec.types.arrow import to_arrow
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = bool | int | float | str | bytes | date | datetime | Decimal | None
 
+DROP = "DROP PARTITION"
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall-clock time, of no zone
 _GETTERS: dict[type[st.DataType], str] = {
     st.BooleanType: "getBoolean",
@@ -64,16 +65,17 @@ class Partitions:
         names = self._table.partition_keys[: values.numFields()]
         return self._matching(self._typed(values, names)).num_rows > 0
 
-    def drop(self, rows: Sequence[Any]) -> bool:
-        """Remove the rows of these partitions in one commit."""
-        self.drop_with([self._typed(row, self._table.partition_keys) for row in rows])
+    def drop(self, rows: Sequence[Any], statement: str = DROP) -> bool:
+        """Remove the rows of these partitions in one commit; ``statement`` is what asks for it."""
+        wanted = [self._typed(row, self._table.partition_keys) for row in rows]
+        self.drop_with(wanted, statement)
         return True
 
-    def drop_with(self, wanted: Sequence[Mapping[str, Value]]) -> None:
+    def drop_with(self, wanted: Sequence[Mapping[str, Value]], statement: str = DROP) -> None:
         """Remove the rows of all partitions with values of some of their columns, in one commit."""
         table = self._table
         check_supported(definition_of(table).options, table.schema, "write")
-        commit_scope(table, [], scope_with(wanted, table))
+        remove_scope(self._bridge, table, scope_with(wanted, table), statement)
 
     def has(self, wanted: Mapping[str, Value]) -> bool:
         """Say whether there is a partition with values of some of its columns."""

@@ -1,30 +1,27 @@
 """INSERT INTO and INSERT OVERWRITE: Spark's executors write files, the driver commits them.
 
 Spark hands over the rows as a DataFrame (`V1Write`): they are shuffled so that one task has all
-rows of a bucket, and each task writes its buckets with our writer. Only the overwrite of just
-those partitions that the rows have (``partitionOverwriteMode=dynamic``) has no such way in
-Spark; it is `paimonlab.spark.writing.dynamic_overwrite`.
+rows of a bucket, and each task writes its buckets with our writer. The overwrite of just those
+partitions that the rows have (``partitionOverwriteMode=dynamic``) has no such way in Spark: a
+command of ours (`paimonlab.spark.rows.rewriting`) does it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.reading.filters import equal_values
-from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.spellings import scope_with
-from paimonlab.spark.writing.access import check_options
-from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
-from paimonlab.spark.writing.dynamic_overwrite import DynamicOverwrite
+from paimonlab.spark.writing.access import check_options, check_partition_overwrite
+from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.named_writes import NamedWrite, named_write
 from paimonlab.spark.writing.shuffle import shuffled
@@ -35,7 +32,6 @@ from paimonlab.spark.writing.stream_batches import (
 )
 from paimonlab.spark.writing.stream_write import OPTIONS_OF_SPARK, StreamWrite
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS
-from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.spec.snapshot import Snapshot
@@ -45,9 +41,10 @@ from paimonlab.table.plans.write import write_plan
 from paimonlab.table.table import Table
 
 CAPABILITIES = (
+    "AUTOMATIC_SCHEMA_EVOLUTION",
     "BATCH_WRITE",
     "OVERWRITE_BY_FILTER",
-    "OVERWRITE_DYNAMIC",
+    "OVERWRITE_DYNAMIC",  # Spark lets such statements pass, and the rule of rows takes them
     "STREAMING_WRITE",
     "TRUNCATE",
     "V1_BATCH_WRITE",
@@ -63,10 +60,7 @@ class WriteBuilder(Proxy):
     class Java:
         """py4j's list of interfaces."""
 
-        implements = [  # noqa: RUF012
-            CONNECTOR + "write.SupportsOverwriteV2",
-            CONNECTOR + "write.SupportsDynamicOverwrite",
-        ]
+        implements = [CONNECTOR + "write.SupportsOverwriteV2"]  # noqa: RUF012
 
     def __init__(self, bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> None:
         super().__init__(bridge)
@@ -76,7 +70,6 @@ class WriteBuilder(Proxy):
         write_plan(ours, store.layout)  # whether files can hold all columns
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
-        self._is_dynamic = False
         self._query = _query_of_sink(bridge, definition)
 
     def truncate(self) -> Proxy:
@@ -106,17 +99,9 @@ class WriteBuilder(Proxy):
         values = self._values(predicates)
         assert values is not None, "Spark asks canOverwrite first"
         if values:
-            self._check_keys_stay()
+            check_partition_overwrite(self._table)
         self._scope = scope_with([values], self._table)
         return self
-
-    def overwriteDynamicPartitions(self) -> Proxy:
-        """Replace just the partitions that the rows have."""
-        if self._table.partition_keys:
-            self._check_keys_stay()
-            self._is_dynamic = True
-            return self
-        return self.truncate()
 
     def build(self) -> Proxy:
         """Finish."""
@@ -125,17 +110,7 @@ class WriteBuilder(Proxy):
             return StreamWrite(
                 self._bridge, self._table, self._schema, self._query, replaces=replaces
             )
-        if self._is_dynamic:
-            return DynamicOverwrite(self._bridge, self._table, self._schema)
         return RowsWrite(self._bridge, self._table, self._scope)
-
-    def _check_keys_stay(self) -> None:
-        if definition_of(self._table).bucket_mode is BucketMode.KEY_DYNAMIC:
-            raise UnsupportedError(
-                f"INSERT OVERWRITE of some partitions of {self._table.name}, whose primary key "
-                "lacks a partition column",
-                "keys may be in other partitions; overwrite the whole table, or INSERT INTO",
-            )
 
     def _values(self, predicates: Sequence[Any]) -> dict[str, Any] | None:
         utilities = self._bridge.module(_PREDICATE_UTILS)
@@ -174,8 +149,14 @@ def _query_of_sink(bridge: Bridge, definition: Any) -> str | None:
 
 
 def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -> Table:
-    """Put the options of the session on top of the table's; refuse those of one write."""
-    every = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+    given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+    return with_write_options(bridge, table, given, catalog)
+
+
+def with_write_options(
+    bridge: Bridge, table: Table, every: Mapping[str, str], catalog: str
+) -> Table:
+    """Put the options of the session on top of the table's; refuse ``every`` one of one write."""
     given = {key: item for key, item in every.items() if key.lower() not in OPTIONS_OF_SPARK}
     check_options(table.name, given)
     check_known(given)
@@ -244,25 +225,15 @@ class RowsInsert(Proxy):
             return
         chosen = named or batch
         user = chosen.user if chosen else new_user(definition_of(self._table).options)
-        messages = written(
-            self._bridge,
-            DataFrame(rows, self._bridge.spark),
-            self._table,
-            seen,
-            replaces=self._scope is not None,
-            user=user,
-        )
+        frame = DataFrame(rows, self._bridge.spark)
+        replaces = self._scope is not None
+        messages = written(self._bridge, frame, self._table, seen, replaces=replaces, user=user)
         if named is not None:
             _check_named(named, self._table, messages)
         if self._scope is None:
             commit_rows(self._bridge, self._table, messages, seen=seen, user=user, batch=batch)
         else:
-            own = snapshots_read(
-                self._bridge,
-                rows.queryExecution().analyzed(),
-                store_of(self._table).layout.branch_path,
-            )
-            reads = ReadSet(snapshot_id=min(own), its_partitions=True) if own else None
+            reads = rows_read_of(self._bridge, frame, self._table)
             commit_scope(self._table, messages, self._scope, user=user, batch=batch, reads=reads)
         if batch is not None:
             statement_done(self._bridge, self._table)

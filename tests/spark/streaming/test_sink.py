@@ -152,11 +152,13 @@ def test_statements_of_a_batch_that_runs_again_are_done_once(
 ) -> None:
     sink = catalog.create_table("db.t", COLUMNS)
     other = catalog.create_table("db.o", COLUMNS, options={"bucket": "2", "bucket-key": "id"})
+    emptied = catalog.create_table("db.e", COLUMNS)
     fails_at: list[int] = []
 
     def each(batch: DataFrame, number: int) -> None:
         batch.createOrReplaceTempView("batch")
         session = batch.sparkSession
+        session.sql("TRUNCATE TABLE paimon.db.e")
         session.sql("INSERT INTO paimon.db.t SELECT id, 'sql' FROM batch")
         if number in fails_at:
             raise RuntimeError("killed")
@@ -167,7 +169,9 @@ def test_statements_of_a_batch_that_runs_again_are_done_once(
     rows = stream(spark, "paimon.db.s", LIMIT)
     run(rows, tmp_path / "c", each)
     forget_last_batch(tmp_path / "c")
+    add(emptied, 99)
     run(rows, tmp_path / "c", each)
+    assert ids_of(emptied) == [99]
     add(source, 6, 7)
     fails_at.append(3)
     with pytest.raises(Exception, match="killed"):
@@ -176,6 +180,7 @@ def test_statements_of_a_batch_that_runs_again_are_done_once(
     run(rows, tmp_path / "c", each)
 
     assert ids_of(sink) == sorted([*range(8), *range(100, 108)])
+    assert ids_of(emptied) == []
     # Each batch moves all rows that are there by one.
     assert ids_of(other) == sorted([4, 5, 5, 6, 6, 7, 7, 8])
 
