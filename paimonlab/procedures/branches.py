@@ -1,7 +1,8 @@
 """Procedures about branches.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CreateBranchProcedure``,
-``DeleteBranchProcedure``, ``FastForwardProcedure``.
+``DeleteBranchProcedure``, ``FastForwardProcedure``; apache/paimon@5dacde5
+``RenameBranchProcedure``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,12 @@ def _delete_branch(call: Invocation) -> Sequence[Row]:
     return DONE
 
 
+def _rename_branch(call: Invocation) -> Sequence[Row]:
+    branches = call.table().branches
+    branches.rename(call.required_text("from_branch"), call.required_text("to_branch"))
+    return DONE
+
+
 def _fast_forward(call: Invocation) -> Sequence[Row]:
     call.table().branches.fast_forward(call.required_text("branch"))
     return DONE
@@ -53,6 +60,17 @@ BRANCH_PROCEDURES = (
         result=RESULT,
         description="Delete branches.",
         rows=_delete_branch,
+    ),
+    Procedure(
+        name="rename_branch",
+        parameters=(
+            TABLE,
+            required("from_branch", "STRING", "The name of the branch."),
+            required("to_branch", "STRING", "Its new name."),
+        ),
+        result=RESULT,
+        description="Rename a branch.",
+        rows=_rename_branch,
     ),
     Procedure(
         name="fast_forward",

@@ -1,23 +1,32 @@
-"""Procedures that rewrite files: ``compact``, ``compact_manifest``.
+"""Procedures that rewrite files: ``compact``, ``compact_database``, ``compact_manifest``.
 
 Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CompactProcedure``,
-``CompactManifestProcedure``.
+``CompactManifestProcedure``; apache/paimon@5dacde5 ``CompactDatabaseProcedure``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimonlab.compact.clustering import ClusteringOptions
-from paimonlab.errors import ArgumentError
-from paimonlab.procedures.declare import DONE, RESULT, TABLE, optional
+from paimonlab.errors import ArgumentError, PaimonError
+from paimonlab.procedures.consumers import check_pattern
+from paimonlab.procedures.declare import DONE, RESULT, TABLE, columns, optional
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.partitions import partitions
 from paimonlab.procedures.procedure import Procedure, Row
 from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.verb import compact_table
 from paimonlab.table.inside import definition_of, writable
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
+
+logger = logging.getLogger(__name__)
 
 _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=v,k2=v2.")
 _CURVES = ("order", "zorder", "hilbert")
@@ -102,27 +111,82 @@ def _compact(call: Invocation) -> Sequence[Row]:
     return DONE
 
 
+def _compact_database(call: Invocation) -> Sequence[Row]:
+    given = {
+        name: call.filled(name)
+        for name in ("including_databases", "including_tables", "excluding_tables")
+    }
+    for name, pattern in given.items():
+        check_pattern(pattern or "", procedure=call.procedure, argument=name)
+    call.options()  # before the first table is compacted
+    compacted, failed = 0, 0
+    for name in _chosen(call.catalog, given):
+        one = replace(
+            call,
+            arguments=dict.fromkeys(_PARAMETERS) | {"table": name, "options": call.text("options")},
+        )
+        try:
+            _compact(one)
+        except PaimonError:
+            logger.exception("compacting %s failed", name)
+            failed += 1
+        else:
+            compacted += 1
+    return ((f"Compact database finished. Success: {compacted}, Failed: {failed}",),)
+
+
+def _chosen(catalog: Catalog, given: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield the tables that whole names match."""
+    of_databases = re.compile(given["including_databases"] or ".*", re.ASCII)
+    including = re.compile(given["including_tables"] or ".*", re.ASCII)
+    excluding = given["excluding_tables"]
+    for database in catalog.databases():
+        if of_databases.fullmatch(database) is None:
+            continue
+        for table in catalog.tables(database):
+            name = f"{database}.{table}"
+            is_excluded = excluding is not None and re.fullmatch(excluding, name, re.ASCII)
+            if including.fullmatch(name) and not is_excluded:
+                yield name
+
+
 def _compact_manifest(call: Invocation) -> Sequence[Row]:
     call.table_with(call.options()).compact_manifests()
     return DONE
 
 
+_OF_COMPACT = (
+    TABLE,
+    optional("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3. None: all."),
+    optional("compact_strategy", "STRING", "full, or minor: what the options ask for."),
+    optional("order_strategy", "STRING", "How rows are ordered: order, zorder, hilbert."),
+    optional("order_by", "STRING", "Columns that rows are ordered by: a,b."),
+    optional("where", "STRING", "A condition on partition columns."),
+    _OPTIONS,
+    optional("partition_idle_time", "STRING", "Only partitions idle for so long."),
+)
+_PARAMETERS = tuple(parameter.name for parameter in _OF_COMPACT)
+
 COMPACT_PROCEDURES = (
     Procedure(
         name="compact",
-        parameters=(
-            TABLE,
-            optional("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3. None: all."),
-            optional("compact_strategy", "STRING", "full, or minor: what the options ask for."),
-            optional("order_strategy", "STRING", "How rows are ordered: order, zorder, hilbert."),
-            optional("order_by", "STRING", "Columns that rows are ordered by: a,b."),
-            optional("where", "STRING", "A condition on partition columns."),
-            _OPTIONS,
-            optional("partition_idle_time", "STRING", "Only partitions idle for so long."),
-        ),
+        parameters=_OF_COMPACT,
         result=RESULT,
         description="Rewrite files so that reads are cheaper; rows stay the same.",
         rows=_compact,
+        has_plan=True,
+    ),
+    Procedure(
+        name="compact_database",
+        parameters=(
+            optional("including_databases", "STRING", "What whole names match; none: all."),
+            optional("including_tables", "STRING", "What database.table matches; none: all."),
+            optional("excluding_tables", "STRING", "What database.table matches that are left."),
+            optional("options", "STRING", "Options of the tables for this call: k=v,k2=v2."),
+        ),
+        result=columns(result="STRING"),
+        description="Compact all tables that regular expressions of their names choose.",
+        rows=_compact_database,
         has_plan=True,
     ),
     Procedure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.procedures.declare import RESULT, columns, optional, required
+from paimonlab.procedures.declare import RESULT, TABLE, columns, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 
@@ -25,6 +25,7 @@ def _repair(call: Invocation) -> Sequence[Row]:
     call.catalog.repair(call.filled("database_or_table"))
 
 
+_NO_GLOBAL_INDEXES = "indexes over a whole table are not implemented"
 _FUNCTION = required("function", "STRING", "The function, as database.function.")
 
 REFUSED_PROCEDURES = (
@@ -104,5 +105,99 @@ REFUSED_PROCEDURES = (
         result=RESULT,
         description="Delete a function.",
         rows=_refused(_NO_FUNCTIONS),
+    ),
+    Procedure(
+        name="create_global_index",
+        parameters=(
+            TABLE,
+            required("index_column", "STRING", "The column."),
+            required("index_type", "STRING", "What kind of index."),
+            optional("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3. None: all."),
+            optional("options", "STRING", "Options of the index: k=v,k2=v2."),
+        ),
+        result=RESULT,
+        description="Make an index over a whole table.",
+        rows=_refused(_NO_GLOBAL_INDEXES),
+    ),
+    Procedure(
+        name="drop_global_index",
+        parameters=(
+            TABLE,
+            required("index_column", "STRING", "The column."),
+            required("index_type", "STRING", "What kind of index."),
+            optional("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3. None: all."),
+            optional("dry_run", "BOOLEAN", "Whether to only say what would be done."),
+        ),
+        result=columns(result="BOOLEAN", dropped_file_count="BIGINT"),
+        description="Delete an index over a whole table.",
+        rows=_refused(_NO_GLOBAL_INDEXES),
+    ),
+    Procedure(
+        name="merge_branch",
+        parameters=(
+            TABLE,
+            required("source_branch", "STRING", "The branch that gives files."),
+            optional("target_branch", "STRING", "The branch that takes them; none: main."),
+        ),
+        result=RESULT,
+        description="Add the files of a branch to another one.",
+        rows=_refused("use fast_forward, or INSERT INTO t SELECT * FROM `t$branch_b`"),
+    ),
+    Procedure(
+        name="copy",
+        parameters=(
+            required("source_table", "STRING", "The table, as database.table."),
+            required("target_table", "STRING", "The table to create or add to."),
+            optional("where", "STRING", "A condition on partition columns."),
+        ),
+        result=RESULT,
+        description="Copy the files of a table to another one.",
+        rows=_refused("use CREATE TABLE t LIKE s, then INSERT INTO t SELECT * FROM s"),
+    ),
+    Procedure(
+        name="materialize_deletion_vectors",
+        parameters=(
+            TABLE,
+            optional("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3. None: all."),
+            optional("options", "STRING", "Options of the table for this call: k=v,k2=v2."),
+            optional("where", "STRING", "A condition on partition columns."),
+        ),
+        result=columns(result="BOOLEAN NOT NULL"),
+        description="Rewrite files without the rows that deletion vectors mark.",
+        rows=_refused("use sys.compact with compact_strategy => 'full'"),
+    ),
+    Procedure(
+        name="compact_chain_table",
+        parameters=(
+            TABLE,
+            required("partition", "STRING", "The partition."),
+            optional("overwrite", "BOOLEAN", "Whether a snapshot that exists is replaced."),
+        ),
+        result=columns(result="BOOLEAN NOT NULL"),
+        description="Merge the deltas of a chain table into its snapshot branch.",
+        rows=_refused("chain tables are not implemented"),
+    ),
+    Procedure(
+        name="repair_earliest_snapshot",
+        parameters=(
+            TABLE,
+            required("snapshot_id", "BIGINT", "The snapshot that is to be the earliest."),
+        ),
+        result=columns(
+            previous_earliest_snapshot_id="BIGINT NOT NULL",
+            current_earliest_snapshot_id="BIGINT NOT NULL",
+        ),
+        description="Say which snapshot is the earliest.",
+        rows=_refused("readers find the earliest snapshot themselves; use paimonlab fsck"),
+    ),
+    Procedure(
+        name="reassign_row_id",
+        parameters=(
+            TABLE,
+            optional("partitions", "STRING", "Partitions: dt=1,hh=2;dt=3. None: all."),
+        ),
+        result=columns(result="STRING"),
+        description="Give rows new ids that follow each other.",
+        rows=_refused("ids of rows stay what they are here"),
     ),
 )

@@ -30,11 +30,15 @@ _NAMED_BRANCH = "$branch_"
 _TIMESTAMPS = "legacy-timestamp-mapping.enabled"
 _REFUSED = {
     _TIMESTAMPS: "TIMESTAMP is Spark's TIMESTAMP_NTZ here; cast the column where it is read",
+    "source.split.target-size-with-column-pruning": "Spark divides files here; use "
+    "spark.sql.files.maxPartitionBytes",
+    "write.data-evolution.update-conflict-retry.max-attempts": "a statement runs up to four times",
+    "write.data-evolution.update-conflict-retry.wait-ms": "a statement runs again at once",
     "write.hive-style-dynamic-partition.enabled": "values go to columns in the order of the "
     "table, partition columns included; name the columns: INSERT INTO t (a, b, dt) SELECT …",
 }
 """What Java Paimon's Spark connector reads of the session alone, and what to do instead."""
-_WRITES_ONLY = frozenset({"write.hive-style-dynamic-partition.enabled"})
+_WRITES_ONLY = frozenset(key for key in _REFUSED if key.startswith("write."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,9 @@ def options_for(settings: Mapping[str, str], name: Sequence[str]) -> dict[str, S
 
 
 def _check_obeyed(key: str, option: SessionOption) -> None:
-    if key in _REFUSED and option.value.strip().lower() != "false":
+    spec = find_option(key)
+    default = None if spec is None else spec.default
+    if key in _REFUSED and option.value.strip().lower() != default:
         raise UnsupportedError(f"{option.setting} = {option.value!r}", _REFUSED[key])
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from paimonlab import SetOption
@@ -207,3 +209,50 @@ def test_options_that_are_set_go_before_those_of_the_table(lake: Lake) -> None:
     assert set(files_of(lake).values()) == {3}
     lake.call("compact", "db.t")
     assert set(files_of(lake).values()) == {1}
+
+
+def test_tables_of_databases_are_compacted_that_whole_names_match(lake: Lake) -> None:
+    for name in ("db.a", "db.b", "db.ab", "other.a"):
+        lake.catalog.create_database(name.partition(".")[0], exist_ok=True)
+        table = lake.catalog.create_table(
+            name,
+            {"id": "BIGINT"},
+            primary_keys=["id"],
+            options={"bucket": "1", "write-only": "true"},
+        )
+        for number in (1, 2):
+            table.write(pa.table({"id": [number]}))
+
+    (answer,) = lake.call(
+        "compact_database",
+        including_databases="d.*",
+        including_tables=r"db\.a.*",
+        excluding_tables="db.ab",
+    )
+
+    assert answer == {"result": "Compact database finished. Success: 1, Failed: 0"}
+    assert [len(lake.table(name).scan().plan().files) for name in ("db.a", "db.b", "db.ab")] == [
+        1,
+        2,
+        2,
+    ]
+    assert lake.call("compact_database")[0]["result"].endswith("Success: 4, Failed: 0")
+    assert len(lake.table("other.a").scan().plan().files) == 1
+
+
+def test_a_table_that_cannot_be_compacted_does_not_keep_others_from_it(lake: Lake) -> None:
+    for name, column in (("db.a", "x"), ("db.b", "id")):
+        table = lake.catalog.create_table(name, {column: "BIGINT"}, options={"write-only": "true"})
+        for number in range(6):
+            table.write(pa.table({column: [number]}))
+    data = next(Path(lake.table("db.a").path).rglob("data-*.parquet"))
+    data.write_bytes(b"damaged")
+
+    (answer,) = lake.call("compact_database", options="compaction.min.file-num=2")
+
+    assert answer["result"] == "Compact database finished. Success: 1, Failed: 1"
+    assert len(lake.table("db.b").scan().plan().files) == 1
+    with pytest.raises(SchemaError, match="nope"):
+        lake.call("compact_database", options="nope=1")
+    with pytest.raises(ArgumentError, match="including_tables"):
+        lake.call("compact_database", including_tables="(")

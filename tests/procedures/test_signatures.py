@@ -64,7 +64,7 @@ def test_the_page_about_procedures_names_all_of_them_with_their_arguments() -> N
     found = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) == 6 and "**" in cells[2]:
+        if len(cells) == 6 and cells[1].startswith("`"):
             arguments = re.sub(r" \([^)]*\)", "", cells[2]).split(", ")
             found[cells[1].strip("`")] = (arguments, re.findall(r"`(\w+)`", cells[3]))
 

@@ -192,3 +192,14 @@ def test_tables_that_are_not_there_or_are_none_are_refused(lake: Lake) -> None:
         lake.call("create_tag", "db.`t$snapshots`", "x")
     with pytest.raises(ArgumentError, match="table must not be empty"):
         lake.call("create_tag", " ", "x")
+
+
+def test_a_branch_is_renamed(lake: Lake) -> None:
+    write(lake.append(), (1, "a", "2026-01-01"))
+    lake.call("create_branch", "db.t", "a")
+
+    assert lake.call("rename_branch", "db.t", "a", to_branch="b") == DONE
+
+    assert lake.table().branches.list() == ["b"]
+    with pytest.raises(BranchNotFoundError, match="'a'"):
+        lake.call("rename_branch", "db.t", "a", "c")

@@ -202,3 +202,31 @@ def names(catalog: Catalog, table: str) -> list[str]:
     opened = catalog.table(table)
     assert isinstance(opened, Table)
     return list(opened.schema.field_names)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "statement"),
+    [
+        ("legacy-timestamp-mapping.enabled", "true", SELECT),
+        ("read.allow.fullScan", "false", SELECT),
+        ("source.split.target-size-with-column-pruning", "true", SELECT),
+        ("write.data-evolution.update-conflict-retry.max-attempts", "3", INSERT),
+        ("write.data-evolution.update-conflict-retry.wait-ms", "5", INSERT),
+        ("write.hive-style-dynamic-partition.enabled", "true", INSERT),
+    ],
+)
+def test_options_of_javas_connector_that_are_not_obeyed_are_refused(
+    option: str,
+    value: str,
+    statement: str,
+    table: Table,
+    spark: SparkSession,
+    setting: Callable[[str, str], None],
+) -> None:
+    """The others that it documents are obeyed by streams, or of features that there are not."""
+    setting(f"spark.paimon.{option}", value)
+
+    with pytest.raises(UnsupportedError, match=re.escape(option)):
+        spark.sql(statement)
+
+    assert table.snapshots.latest_id() == 1

@@ -1,4 +1,4 @@
-"""The parts of Spark's catalog interface that a filesystem catalog has nothing for."""
+"""The part of Spark's catalog interface that a filesystem catalog has nothing for."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ from paimonlab.spark.catalogs.namespaces import Namespaces
 from paimonlab.spark.jvm.bridge import CONNECTOR
 
 
-class WithoutViewsAndFunctions(Namespaces):
-    """The part of `SparkCatalog` that answers for views and functions: there are none.
-
-    Declaring functions, although there are none, lets Spark say which functions have a similar
-    name when one is misspelt.
-    """
+class WithoutViews(Namespaces):
+    """The part of `SparkCatalog` that answers for views: there are none."""
 
     def listViews(self, namespace: Sequence[str]) -> Any:
         """Return nothing."""
@@ -52,17 +48,3 @@ class WithoutViewsAndFunctions(Namespaces):
         """Say that there is none."""
         del new
         self._throw("NoSuchViewException", old)
-
-    def listFunctions(self, namespace: Sequence[str]) -> Any:
-        """Return nothing."""
-        del namespace
-        return self._bridge.array(CONNECTOR + "catalog.Identifier", [])
-
-    def functionExists(self, identifier: Any) -> bool:
-        """Say no."""
-        del identifier
-        return False
-
-    def loadFunction(self, identifier: Any) -> None:
-        """Say that there is none."""
-        self._throw("NoSuchFunctionException", identifier)

@@ -14,9 +14,10 @@ from paimonlab.errors import (
     TableNotFoundError,
     UnsupportedError,
 )
-from paimonlab.spark.catalogs.absent import WithoutViewsAndFunctions
+from paimonlab.spark.catalogs.absent import WithoutViews
 from paimonlab.spark.catalogs.clones import catalogs_of
 from paimonlab.spark.catalogs.ddl import copied_properties, schema_changes, table_definition
+from paimonlab.spark.catalogs.functions import Functions
 from paimonlab.spark.catalogs.procedures import Procedures
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
 from paimonlab.spark.catalogs.table_relation import TableRelation
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-class SparkCatalog(WithoutViewsAndFunctions, Procedures):
+class SparkCatalog(WithoutViews, Functions, Procedures):
     """The databases and tables of one Paimon catalog, under one name in one Spark session."""
 
     class Java:

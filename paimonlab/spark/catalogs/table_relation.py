@@ -110,9 +110,8 @@ class TableRelation(Target):
         return self._partitions.exists(values)
 
     def loadPartitionMetadata(self, values: Any) -> Any:
-        """Return nothing: a partition has no properties."""
-        del values
-        return self._bridge.map({})
+        """Return what is known of the files of a partition, by Java Paimon's names."""
+        return self._bridge.map(self._partitions.statistics(values))
 
     def dropPartition(self, values: Any) -> bool:
         """Remove the rows of one partition."""

@@ -10,6 +10,7 @@ from paimonlab.spark.copying.loading import load_command
 from paimonlab.spark.copying.unloading import unload_command
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.statements import as_list
+from paimonlab.spark.statements.absent import KEPT, check_kept
 from paimonlab.spark.statements.analyze import analyze_command
 from paimonlab.spark.statements.partitions import drop_command
 from paimonlab.spark.statements.tags import tag_command
@@ -68,11 +69,14 @@ def replaced(bridge: Bridge, plan: Any) -> Any:
     ------
     UnsupportedError
         For ``CREATE TABLE … USING paimon`` in a catalog that is not ours: Spark would note down a
-        table that nobody can write to.
+        table that nobody can write to; for views and functions that our catalog would have to keep.
     """
     kind = plan.getClass().getSimpleName()
     if kind == "DropPartitions":
         return drop_command(bridge, plan)
+    if kind in KEPT:
+        check_kept(bridge, plan)
+        return None
     if kind == "CreateTable":
         parts = [str(part) for part in as_list(bridge, plan.name().nameParts())]
         if place_of(bridge, parts, "CREATE TABLE") is None:

@@ -85,7 +85,10 @@ public final class Parsing implements InvocationHandler {
       Option provider = ((CreateTable) plan).tableSpec().provider();
       isOfPaimon = provider.isDefined() && "paimon".equalsIgnoreCase((String) provider.get());
     }
-    if (isOfPaimon || plan instanceof DropPartitions || plan instanceof AnalyzeTable
+    String kind = plan.getClass().getSimpleName();
+    boolean isKept = kind.equals("CreateView") || kind.equals("CreateUserDefinedFunction")
+        || kind.equals("CreateFunction");
+    if (isOfPaimon || isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
       Object made = this.statements.apply(plan);
       return made == null ? plan : (LogicalPlan) made;

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 
 from paimonlab.commit.scope import is_char, without_blanks
 from paimonlab.errors import UnsupportedError
+from paimonlab.scan.file_totals import totals
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.values.spellings import bare, scope_with
 from paimonlab.spark.values.types import spark_schema
@@ -83,8 +84,29 @@ class Partitions:
         encoded = self._table.scan().plan().files.column("partition").unique()
         return bool(scope.covers(encoded, self._fields).any())
 
+    def statistics(self, values: Any) -> dict[str, str]:
+        """Return rows, bytes and files of one partition, and when its last file was created.
+
+        Rows are counted before merging. ``values`` are those of all partition columns.
+        """
+        wanted = self._typed(values, self._table.partition_keys)
+        files = self._table.scan().plan().files
+        scope = scope_with([wanted], self._table)
+        found = files.filter(pa.array(scope.covers(files.column("partition"), self._fields)))
+        sums = totals(found, ["partition"])
+        if sums.num_rows == 0:
+            return {}
+        created = pc.max(sums.column("creation_time_millis")).as_py()
+        told = {
+            "recordCount": pc.sum(sums.column("row_count")).as_py(),
+            "fileSizeInBytes": pc.sum(sums.column("file_size_bytes")).as_py(),
+            "fileCount": pc.sum(sums.column("file_count")).as_py(),
+            "lastFileCreationTime": created,
+        }
+        return {name: str(value) for name, value in told.items() if value is not None}
+
     def _matching(self, wanted: dict[str, Value]) -> pa.Table:
-        partitions = self._all()
+        partitions = self.all()
         for name, value in wanted.items():
             column, data_type = partitions.column(name), self._table.schema.field(name).type
             equal = pa.array([bare(value, data_type)], column.type)
@@ -92,7 +114,7 @@ class Partitions:
             partitions = partitions.filter(pc.is_in(stored, value_set=equal))
         return partitions
 
-    def _all(self) -> pa.Table:
+    def all(self) -> pa.Table:
         """Read the distinct partitions of the latest snapshot out of the manifests."""
         encoded = self._table.scan().plan().files.column("partition").unique()
         columns = decode(encoded, [field.type for field in self._fields])

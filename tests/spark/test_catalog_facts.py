@@ -1,0 +1,125 @@
+"""What the catalog tells of tables: partitions, defaults, functions; and what it does not keep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import DataError, UnsupportedError
+from tests.spark.plans import files_read
+from tests.spark.test_ddl import plain_table, rows
+
+
+@pytest.fixture
+def days(catalog: Catalog) -> str:
+    """Make a table of four rows in three files of two days."""
+    table = catalog.create_table(
+        "db.days", {"id": "INT", "dt": "DATE", "hh": "INT"}, partition_keys=["dt", "hh"]
+    )
+    schema = table.arrow_schema
+    for ids, day, hour in (([1, 2], "2024-01-09", 2), ([3], "2024-01-10", 1), ([4], None, 1)):
+        count = len(ids)
+        columns = {"id": ids, "dt": [day] * count, "hh": [hour] * count}
+        table.write(
+            pa.table({name: pa.array(values) for name, values in columns.items()}).cast(schema)
+        )
+    return "paimon.db.days"
+
+
+def test_a_partition_has_statistics(spark: SparkSession, catalog: Catalog, days: str) -> None:
+    spec = "PARTITION (dt = DATE'2024-01-09', hh = 2)"
+    (told,) = (
+        row
+        for row in catalog.table("db.days$partitions").scan().to_arrow().to_pylist()
+        if row["partition"] == "dt=2024-01-09/hh=2"
+    )
+
+    described = {row[0]: row[1] for row in rows(spark, f"DESCRIBE EXTENDED {days} {spec}")}
+    shown = rows(spark, f"SHOW TABLE EXTENDED IN paimon.db LIKE 'days' {spec}")[0][3]
+
+    size = str(told["file_size_in_bytes"])
+    assert [described[name] for name in ("recordCount", "fileCount")] == ["2", "1"]
+    assert described["fileSizeInBytes"] == size
+    for text in ("recordCount: 2", f"fileSizeInBytes: {size}", "lastFileCreationTime: "):
+        assert text in shown
+    with pytest.raises(AnalysisException, match=r"(?i)partition spec"):
+        spark.sql(f"DESCRIBE EXTENDED {days} PARTITION (hh = 1)")
+
+
+def test_the_greatest_partition_is_a_constant_that_chooses_files(
+    spark: SparkSession, catalog: Catalog, days: str
+) -> None:
+    assert rows(spark, f"SELECT paimon.sys.max_pt('{days}')") == [("2024-01-10",)]
+    frame = spark.sql(f"SELECT id FROM {days} WHERE dt = CAST(paimon.SYS.Max_PT('{days}') AS DATE)")
+    assert files_read(frame) == 1
+    assert [tuple(row) for row in frame.collect()] == [(3,)]
+    assert ("paimon.sys.max_pt",) in rows(spark, "SHOW FUNCTIONS IN paimon.sys")
+    catalog.create_table("db.none", {"id": "INT", "dt": "INT"}, partition_keys=["dt"])
+    catalog.create_table("db.plain", {"id": "INT"})
+    for name, error in (("none", DataError), ("plain", UnsupportedError)):
+        with pytest.raises(error, match=name):
+            spark.sql(f"SELECT paimon.sys.max_pt('paimon.db.{name}')").collect()
+    with pytest.raises(UnsupportedError, match=r"sys\.max_pt\('database\.table'\)"):
+        spark.sql("SELECT paimon.sys.max_pt(1)")
+
+
+def test_nested_defaults_are_those_of_plain_spark(spark: SparkSession, catalog: Catalog) -> None:
+    columns = (
+        "id INT, m MAP<INT, STRING> DEFAULT map(9, 'it''s', 10, NULL), a ARRAY<DOUBLE> DEFAULT "
+        "array(1D, 2.5D), e ARRAY<INT> DEFAULT array(), s STRUCT<x: INT, d: DATE> DEFAULT "
+        "named_struct('x', 1, 'd', DATE'2024-01-01')"
+    )
+    spark.sql(f"CREATE TABLE spark_catalog.default.defaults ({columns}) USING parquet")
+    try:
+        spark.sql(f"CREATE TABLE paimon.db.t ({columns})")
+        for table in ("spark_catalog.default.defaults", "paimon.db.t"):
+            spark.sql(f"INSERT INTO {table} (id) VALUES (1)")
+            spark.sql(f"INSERT INTO {table} (id, a) VALUES (2, array(7))")
+
+        found: Any = rows(spark, "SELECT * FROM paimon.db.t ORDER BY id")
+        assert found == rows(spark, "SELECT * FROM spark_catalog.default.defaults ORDER BY id")
+    finally:
+        spark.sql("DROP TABLE spark_catalog.default.defaults")
+    spark.sql("ALTER TABLE paimon.db.t ALTER COLUMN a SET DEFAULT ARRAY(3D)")
+    spark.sql("INSERT INTO paimon.db.t (id) VALUES (3)")
+    assert rows(spark, "SELECT a FROM paimon.db.t WHERE id = 3") == [([3.0],)]
+    assert plain_table(catalog, "db.t").schema.field("a").default_value == "ARRAY(3D)"
+    with pytest.raises(UnsupportedError, match="of literals"):
+        spark.sql("CREATE TABLE paimon.db.u (d ARRAY<DATE> DEFAULT array(current_date()))")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("CREATE VIEW paimon.db.v AS SELECT id FROM paimon.db.days", "CREATE TEMPORARY VIEW"),
+        (
+            "CREATE OR REPLACE VIEW paimon.db.v AS SELECT 1 AS x",
+            "CREATE VIEW db.v in catalog paimon",
+        ),
+        ("CREATE FUNCTION paimon.db.f (x INT) RETURNS INT RETURN x + 1", "TEMPORARY FUNCTION"),
+        ("CREATE FUNCTION paimon.db.f AS 'a.B'", "CREATE FUNCTION db.f in catalog paimon"),
+    ],
+)
+@pytest.mark.usefixtures("days")
+def test_what_a_catalog_of_files_cannot_keep_is_refused(
+    statement: str, message: str, spark: SparkSession
+) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        spark.sql(statement)
+
+
+def test_temporary_views_follow_the_table_and_other_catalogs_keep_theirs(
+    spark: SparkSession, days: str
+) -> None:
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW of_days AS SELECT id FROM {days} WHERE hh = 1")
+    spark.sql(f"INSERT INTO {days} VALUES (5, DATE'2024-02-01', 1)")
+    assert sorted(rows(spark, "SELECT * FROM of_days")) == [(3,), (4,), (5,)]
+    spark.sql("CREATE OR REPLACE VIEW spark_catalog.default.one AS SELECT 1 AS x")
+    assert rows(spark, "SELECT * FROM spark_catalog.default.one") == [(1,)]
+    spark.sql("DROP VIEW spark_catalog.default.one")
+    spark.catalog.dropTempView("of_days")
