@@ -63,6 +63,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
         "catalog.table('db.t$ro').scan().to_arrow()",
         "catalog.table('sys.partitions').scan().to_arrow()",
         "table.changes(1, 2).to_arrow()",
+        "table.lookup({'id': [3, 4]})",
+        "table.lookup({'id': range(80)})",
         "table.fsck()",
         "table.compact(full=True, dry_run=True)",
         "table.maintenance.remove_orphan_files(dry_run=True)",

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.read.changed_rows import ROW_KIND, read_change_split
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.spark.reading.executor_read import as_expected
 from paimonlab.spec.row_kind import SYMBOLS, RowKind
 from paimonlab.storage import FileIO
 
-_PRESENT = pa.array([SYMBOLS[RowKind.INSERT], SYMBOLS[RowKind.UPDATE_AFTER]], pa.string())
+_PRESENT = arrow_array([SYMBOLS[RowKind.INSERT], SYMBOLS[RowKind.UPDATE_AFTER]], pa.string())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -71,7 +72,7 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
             f"{scan.definition.name} has no primary key to look up; use scan(where=…)"
         )
     if isinstance(keys, dict):
-        given = pa.table(keys)
+        given = pa.table({name: _column(values) for name, values in keys.items()})
     else:
         given = batches_of(keys, schema.field_names, table=scan.definition.name).read_all()
     if set(given.schema.names) != set(schema.primary_keys):
@@ -84,6 +85,21 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
         for name in schema.primary_keys
     ]
     return pa.table(columns, names=list(schema.primary_keys))
+
+
+def _column(values: Any) -> pa.Array | pa.ChunkedArray:
+    """Make a column of keys; of one kind of Python value without a look for pandas."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(values, np.ndarray):
+        return arrow_array(values)
+    found = values if isinstance(values, list | tuple) else [*values]
+    kinds = set(map(type, found))
+    kind = _KINDS.get(kinds.pop()) if len(kinds) == 1 else None
+    return pa.array(values) if kind is None else arrow_array(found, kind)
+
+
+_KINDS = {int: pa.int64(), bool: pa.bool_(), str: pa.string(), bytes: pa.binary()}
 
 
 def _semi_join(rows: pa.Table, wanted: pa.Table, names: list[str]) -> pa.Table:
