@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.write import expressions as expressions
     from paimonlab.write import frames as frames
 
-__getattr__, __dir__ = attributes_on_use(__name__, "frames")
+__getattr__, __dir__ = attributes_on_use(__name__, "expressions", "frames")

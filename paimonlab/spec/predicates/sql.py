@@ -87,6 +87,38 @@ def parse_predicate(text: str, values: Mapping[str, Any] | None = None) -> Predi
     return _Reader(text, values or {}).predicate(_parse(text))
 
 
+def parse_what_prunes(text: str) -> Predicate | None:
+    """Parse the parts of a condition that are predicates; the others may be true of any row.
+
+    Parameters
+    ----------
+    text
+        Parts joined by AND, of which some may be beyond `parse_predicate`.
+
+    Returns
+    -------
+    Predicate or None
+        True of every row for which the condition is true; None: nothing is known.
+
+    Examples
+    --------
+    >>> print(parse_what_prunes("a > 5 AND lower(s) = 'x'"), parse_what_prunes("a > 1 OR b = c"))
+    a > 5 None
+    """
+    return _supported_part(_Reader(text, {}), _parse(text))
+
+
+def _supported_part(reader: _Reader, node: Node) -> Predicate | None:
+    node = _bare(node)
+    if isinstance(node, exp.And):
+        left, right = (_supported_part(reader, side) for side in (node.left, node.right))
+        return right if left is None else left if right is None else left & right
+    try:
+        return reader.predicate(node)
+    except UnsupportedError:
+        return None
+
+
 def _parse(text: str) -> Node:
     try:
         return sqlglot.parse_one(text, read="spark", into=exp.Condition)

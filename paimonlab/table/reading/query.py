@@ -21,6 +21,7 @@ from paimonlab.table.branches import BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.conditions import resolved
+from paimonlab.table.reading.expressions import predicate_of, with_condition
 from paimonlab.table.reading.incremental import ChangeRange, range_of_options
 from paimonlab.table.reading.scan import OfChanges, OfFallback, OfSnapshot, Scan, WithFallback
 from paimonlab.table.reading.time_travel import Start, TravelPoint, check_no_start, start_of, travel
@@ -46,6 +47,17 @@ class Query:
 
 def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
     """Prepare a read; see `Table.scan`."""
+    text = query.where
+    if not isinstance(text, str):
+        return _scan(definition, store, query)
+    known, is_whole = predicate_of(text)
+    if is_whole:
+        return _scan(definition, store, replace(query, where=known))
+    rows = _scan(definition, store, replace(query, where=known, limit=None))
+    return with_condition(rows, text, query.limit)
+
+
+def _scan(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
     definition, store = with_read_options(definition, store, query.options)
     if query.point.is_now:
         between = range_of_options(definition, store)

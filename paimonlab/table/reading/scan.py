@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import null_filled
 from paimonlab.errors import UnsupportedError
 from paimonlab.interrupts import whole_module
 from paimonlab.progress import Progress
@@ -189,7 +190,61 @@ class OfChanges:
         return sum(batch.num_rows for batch in self.batches(scan, None))
 
 
-ScanKind: TypeAlias = OfSnapshot | WithFallback | OfFallback | OfChanges
+@dataclass(frozen=True, slots=True)
+class OfCondition:
+    """The rows of another read for which a condition is true that no file can be ruled out by."""
+
+    inner: Scan
+    """All columns that are asked for, and those of the condition; without a limit."""
+    condition: Callable[[pa.RecordBatch], pa.Array]
+    """Makes a truth value a row."""
+    text: str
+    """The condition in SQL."""
+
+    @property
+    def rows(self) -> OfSnapshot | None:
+        """What the other read reads."""
+        return self.inner._rows  # noqa: SLF001 - its own class
+
+    def plan_here(self, _scan: Scan) -> Plan:
+        """Find the files of the other read, for those who explain the read."""
+        return self.inner.plan_here()
+
+    def plan(self, scan: Scan) -> Plan:
+        """Refuse it: whoever reads its splits would not know the condition."""
+        raise UnsupportedError(
+            f"a plan of {self.text!r}",
+            f"read {scan.definition.name} with to_batches(), or ask for what files can be ruled "
+            "out by: comparisons of columns with constants",
+        )
+
+    def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> ScanKind:
+        """Return the kind of a read with another condition."""
+        return self.inner.kind.narrowed(columns, predicate)
+
+    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+        """Stream the rows."""
+        return pa.RecordBatchReader.from_batches(scan.arrow_schema, self._found(scan, progress))
+
+    def _found(self, scan: Scan, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+        left = scan.limit
+        for batch in self.inner.to_batches(progress=progress) if left != 0 else ():
+            is_true = null_filled(self.condition(batch), False)
+            found = batch.filter(is_true).select(list(scan.columns)).slice(0, left)
+            if found.num_rows:
+                yield found
+            if left is not None:
+                left -= found.num_rows
+                if not left:
+                    return
+
+    def count(self, scan: Scan) -> int:
+        """Count the rows."""
+        asked = replace(scan, columns=())
+        return sum(batch.num_rows for batch in self._found(asked, None))
+
+
+ScanKind: TypeAlias = OfSnapshot | WithFallback | OfFallback | OfChanges | OfCondition
 
 
 @dataclass(frozen=True)
@@ -347,7 +402,8 @@ class Scan:
     def __repr__(self) -> str:
         at = "empty" if self.snapshot is None else f"at snapshot {self.snapshot.id}"
         what = f"Scan of {self.definition.name}, {at}"
-        return shown_read(what, self.columns, self.predicate, self.limit)
+        where = self.kind.text if isinstance(self.kind, OfCondition) else self.predicate
+        return shown_read(what, self.columns, where, self.limit)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Stream the rows to anything that speaks Arrow."""

@@ -10,7 +10,7 @@ _MOST_NAMES = 8
 
 
 def shown_read(
-    what: str, columns: Sequence[str], predicate: Predicate | None, limit: int | None = None
+    what: str, columns: Sequence[str], predicate: Predicate | str | None, limit: int | None = None
 ) -> str:
     """Say what a read is of, which columns it has and which rows.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimonlab.table.reading.scan import OfChanges, OfSnapshot, Scan, WithFallback
+from paimonlab.table.reading.scan import OfChanges, OfCondition, OfSnapshot, Scan, WithFallback
 from paimonlab.table.system.asking import AboutTable, ScanArguments
 from paimonlab.table.system.row_tracking import scan_of
 
@@ -38,6 +38,8 @@ def _at_top(scan: Scan) -> Scan:
         return replace(scan, kind=replace(kind, level=level))
     if isinstance(kind, OfChanges):
         return scan
+    if isinstance(kind, OfCondition):
+        return replace(scan, kind=replace(kind, inner=_at_top(kind.inner)))
     at_top = replace(kind, rows=replace(kind.rows, level=level))
     if isinstance(at_top, WithFallback):
         at_top = replace(at_top, fallback=_at_top(at_top.fallback))

@@ -63,7 +63,7 @@ def negative(value: Expression) -> Expression:
         raise UnsupportedError(f"- with {value.type}", text)
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
-        with_errors = _explained(pc.negate_checked, text)
+        with_errors = explained(pc.negate_checked, text)
         return with_errors(value.evaluate(rows))
 
     constant = value.constant
@@ -75,11 +75,13 @@ def negative(value: Expression) -> Expression:
 def _computed(
     sides: list[Expression], target: pa.DataType, compute: _Compute, text: str
 ) -> Expression:
-    run = _explained(compute, text)
+    run = explained(compute, text)
     return Expression(target, lambda rows: run(*(side.evaluate(rows) for side in sides)), text)
 
 
-def _explained(compute: Callable[..., pa.Array], text: str) -> Callable[..., pa.Array]:
+def explained(compute: Callable[..., pa.Array], text: str) -> Callable[..., pa.Array]:
+    """Let a kernel say of which expression a value was out of range."""
+
     def run(*arrays: pa.Array) -> pa.Array:
         try:
             return compute(*arrays)

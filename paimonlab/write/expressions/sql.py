@@ -19,7 +19,7 @@ from sqlglot import exp
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.text import parse_type
-from paimonlab.write.expressions import conditions, texts
+from paimonlab.write.expressions import conditions, functions, texts
 from paimonlab.write.expressions.arithmetic import arithmetic, negative
 from paimonlab.write.expressions.coercion import converted
 from paimonlab.write.expressions.expression import Expression, column, literal
@@ -79,6 +79,11 @@ def parse_expression(
     [3, 5]
     """
     return bound_to(Names(schema, table, sides), parsed(text))
+
+
+def columns_of(text: str) -> frozenset[str]:
+    """Name the columns of an expression of one table."""
+    return frozenset(node.name for node in parsed(text).find_all(exp.Column))
 
 
 def parsed(text: str) -> Node:
@@ -269,6 +274,44 @@ class _Reader:
     def lower(self, node: Node) -> Expression:
         return texts.lower(self.expression(node.this))
 
+    def part_of_date(self, node: Node) -> Expression:
+        inner = node.this
+        if isinstance(inner, exp.TsOrDsToDate):  # sqlglot's own
+            inner = inner.this
+        name = "day" if isinstance(node, exp.Day | exp.DayOfMonth) else type(node).__name__.lower()
+        return functions.part_of_date(name, self.expression(inner))
+
+    def length(self, node: Node) -> Expression:
+        return functions.length(self.expression(node.this))
+
+    def trim(self, node: Node) -> Expression:
+        if node.args.get("expression") is not None:
+            raise UnsupportedError(f"{node.sql('spark')!r}", "blanks alone can be trimmed")
+        side = str(node.args.get("position") or "").upper()
+        return functions.trimmed(self.expression(node.this), side)
+
+    def substring(self, node: Node) -> Expression:
+        start, count = self._number(node, "start"), self._number(node, "length")
+        return functions.substring(self.expression(node.this), 1 if start is None else start, count)
+
+    def _number(self, node: Node, part: str) -> int | None:
+        given = node.args.get(part)
+        if given is None:
+            return None
+        constant = self.expression(given).constant
+        if not isinstance(constant, int) or isinstance(constant, bool):
+            raise UnsupportedError(f"{node.sql('spark')!r}", f"its {part} is not a whole number")
+        return constant
+
+    def absolute(self, node: Node) -> Expression:
+        return functions.absolute(self.expression(node.this))
+
+    def like_in_any_case(self, node: Node) -> Expression:
+        pattern = node.expression.unnest()
+        if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+            raise UnsupportedError(f"{node.sql('spark')!r}", "ILIKE takes a text as its pattern")
+        return functions.like_in_any_case(self.expression(node.this), str(pattern.this))
+
     def cast(self, node: Node) -> Expression:
         text = node.args["to"].sql("spark")
         try:
@@ -308,6 +351,15 @@ _READERS: Mapping[type[Any], Callable[[_Reader, Node], Expression]] = {
     exp.DPipe: _Reader.pipes,
     exp.Upper: _Reader.upper,
     exp.Lower: _Reader.lower,
+    exp.Year: _Reader.part_of_date,
+    exp.Month: _Reader.part_of_date,
+    exp.Day: _Reader.part_of_date,
+    exp.DayOfMonth: _Reader.part_of_date,
+    exp.Length: _Reader.length,
+    exp.Trim: _Reader.trim,
+    exp.Substring: _Reader.substring,
+    exp.Abs: _Reader.absolute,
+    exp.ILike: _Reader.like_in_any_case,
     exp.Cast: _Reader.cast,
     exp.TryCast: _Reader.cast,
 }
