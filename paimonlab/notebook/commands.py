@@ -18,6 +18,7 @@ from paimonlab.notebook.running.execution import (
     sql,
     write,
 )
+from paimonlab.notebook.running.stream_start import newest_rows, streamed
 from paimonlab.notebook.views.changes.command import changes
 from paimonlab.notebook.views.compaction.command import compaction
 from paimonlab.notebook.views.connections.command import list_connections
@@ -38,6 +39,7 @@ from paimonlab.notebook.views.profile.command import check_profiles, profile, pr
 from paimonlab.notebook.views.schemas.command import schemas
 from paimonlab.notebook.views.simulator.command import simulate
 from paimonlab.notebook.views.statements.command import explain_parameters, statement_history
+from paimonlab.notebook.views.streams.command import one_stream, stop_stream, streams
 from paimonlab.notebook.views.tables.command import tables
 from paimonlab.notebook.views.timeline.command import timeline
 from paimonlab.notebook.views.travel.command import travel
@@ -66,6 +68,8 @@ __all__ = [
     "log",
     "lsm",
     "manifests",
+    "newest_rows",
+    "one_stream",
     "parse",
     "planned",
     "problem",
@@ -77,6 +81,9 @@ __all__ = [
     "simulate",
     "sql",
     "statement_history",
+    "stop_stream",
+    "streamed",
+    "streams",
     "tables",
     "timeline",
     "travel",

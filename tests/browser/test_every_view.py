@@ -17,10 +17,12 @@ from playwright.sync_api import Locator, Page, expect
 from paimonlab import notebook
 from paimonlab.maintenance.fsck.report import Finding
 from paimonlab.notebook import views
+from paimonlab.notebook.cell.stream_statement import StreamState
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
 from paimonlab.notebook.views.statements.drawing import draw_statements
+from paimonlab.notebook.views.streams.drawing import draw_streams
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN
@@ -203,6 +205,32 @@ RUN = views.Statements(
         for number, status, rows in ((2, "failed", None), (1, "done", 12))
     ),
     older_count=3,
+)
+STATES: tuple[tuple[str, StreamState, str | None], ...] = (
+    ("stream 1", "running", None),
+    ("stream 2", "failed", "[CAST_INVALID_INPUT] The value 'x' cannot be cast. " * 4),
+    ("stream 3", "ended", None),
+)
+STREAMED = views.StreamList(
+    streams=tuple(
+        views.StreamEntry(
+            id=name,
+            name=name,
+            source="demo.orders",
+            sink="demo.totals_of_every_day",
+            state=state,
+            batch=1200,
+            rows=1_234_567,
+            rows_per_second=98_765.4,
+            snapshots_behind=2,
+            millis_behind=1500,
+            state_rows=12,
+            state_bytes=12_345,
+            watermark="2026-01-31T12:00:00.000Z",
+            error=error,
+        )
+        for name, state, error in STATES
+    )
 )
 GRID = ("[role=grid]", "table caption", "th[scope=col]")
 WAYS: dict[str, Way] = {
@@ -399,6 +427,14 @@ WAYS: dict[str, Way] = {
         by_mouse=lambda listed: Said(text="table demo.events"),
         keys=("End", "Enter"),
         by_keys=lambda listed: Said(text="table demo.orders, primary key dt, order_id"),
+        roles=GRID,
+    ),
+    "streams": Way(
+        show=lambda _table: draw_streams(STREAMED),
+        item="tbody tr",
+        by_mouse=lambda listed: Said(text=f"stream {listed.streams[0].name}, running"),
+        keys=("ArrowDown", "Enter"),
+        by_keys=lambda listed: Said(text=f"stream {listed.streams[1].name}, failed"),
         roles=GRID,
     ),
     "result": Way(

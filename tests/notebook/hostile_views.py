@@ -20,10 +20,21 @@ import pyarrow as pa
 import paimonlab as pl
 from paimonlab.maintenance.fsck.report import Finding
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.views import Doctor, Fsck, StatementEntry, Statements, TableEntry, TableList
+from paimonlab.notebook.views import (
+    Doctor,
+    Fsck,
+    StatementEntry,
+    Statements,
+    StreamEntry,
+    StreamList,
+    StreamRows,
+    TableEntry,
+    TableList,
+)
 from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
 from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
 from paimonlab.notebook.views.statements.drawing import draw_statements
+from paimonlab.notebook.views.streams.drawing import draw_streams
 from paimonlab.notebook.views.tables.drawing import draw_tables
 from paimonlab.spark.sessions.doctor import Check
 from paimonlab.table.table import Table
@@ -56,6 +67,7 @@ VIEWS: dict[str, Show] = {
     "fsck": lambda table: draw_fsck(_found(table)),
     "statements": lambda table: draw_statements(_run(table)),
     "tables": lambda table: draw_tables(_listed(table)),
+    "streams": lambda table: draw_streams(_streamed(table)),
     "result": lambda table: make(table.scan().to_arrow()).view,
 }
 """Every interactive view and how to get one of a table."""
@@ -109,6 +121,28 @@ def _found(table: Table) -> Fsck:
         advice="zqcomment",
     )
     return Fsck(table=table.name, summary=f"{table.name}: 1 found", findings=(finding,))
+
+
+def _streamed(table: Table) -> StreamList:
+    entry = StreamEntry(
+        id="1",
+        name="zqvalue",
+        source=table.name,
+        sink="zqtag",
+        state="failed",
+        batch=3,
+        rows=10,
+        rows_per_second=2.5,
+        snapshots_behind=1,
+        millis_behind=10,
+        state_rows=1,
+        state_bytes=10,
+        watermark="zqcolumn",
+        error="zqcomment",
+    )
+    return StreamList(
+        streams=(entry,), newest=StreamRows(columns=("zqcolumn",), rows=(("zqvalue",),))
+    )
 
 
 def _run(table: Table) -> Statements:

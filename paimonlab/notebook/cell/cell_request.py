@@ -8,6 +8,7 @@ from enum import Enum
 from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, PLOTTED_LIMIT
 from paimonlab.notebook.cell.magic_line import SqlLine
 from paimonlab.notebook.cell.plan_modes import Explained
+from paimonlab.notebook.cell.stream_statement import OutputMode
 from paimonlab.notebook.cell.wrong_use import wrong_use
 
 
@@ -17,6 +18,8 @@ class Task(Enum):
     HELP = "help"
     SHOW_VALUES = "show values"
     """The values of parameters are shown, nothing is run."""
+    STREAM = "stream"
+    """The last statement becomes a stream."""
     SHOW_PLAN = "show plan"
     """What would be read is shown, nothing is run."""
     RUN = "run"
@@ -31,6 +34,18 @@ class PlotRequest:
     by: str | None
     """Column whose values are series."""
     shows_code: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRequest:
+    """How the statement of a cell becomes a stream."""
+
+    mode: OutputMode | None
+    """Spark's output mode; None: as the statement says."""
+    checkpoint: str | None
+    """Folder in which Spark remembers what was read; None: forgotten at the end."""
+    ends: bool
+    """Whether it ends when it has read what is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +82,7 @@ class CellRequest:
     """Temporary view that gets the query of the last statement."""
     plot: PlotRequest | None
     has_profile: bool
+    stream: StreamRequest | None
 
 
 def request_of(line: SqlLine, text: str) -> CellRequest:
@@ -108,6 +124,7 @@ def request_of(line: SqlLine, text: str) -> CellRequest:
         view=line.view,
         plot=_plot(line),
         has_profile="--profile" in flags,
+        stream=_stream(line),
     )
 
 
@@ -116,6 +133,8 @@ def _task(line: SqlLine) -> Task:
         return Task.HELP
     if line.flags & {"--explain-params", "--show-sql"}:
         return Task.SHOW_VALUES
+    if "--stream" in line.flags:
+        return Task.STREAM
     return Task.SHOW_PLAN if line.flags & {"--dry-run", "--explain"} else Task.RUN
 
 
@@ -131,12 +150,22 @@ def _plot(line: SqlLine) -> PlotRequest | None:
     return PlotRequest(words=line.plot, by=line.by, shows_code="--show-code" in line.flags)
 
 
+def _stream(line: SqlLine) -> StreamRequest | None:
+    if "--stream" not in line.flags:
+        return None
+    return StreamRequest(
+        mode=line.output_mode, checkpoint=line.checkpoint, ends="--once" in line.flags
+    )
+
+
 def _check_together(line: SqlLine) -> None:
     """Refuse options that cannot be combined."""
     if line.plot is None and (line.by is not None or "--show-code" in line.flags):
         raise wrong_use("--by and --show-code are about a plot: give --plot as well", "plots")
     if "--show-sql" in line.flags and not line.flags & {"-j", "--jinja"}:
         raise wrong_use("--show-sql is about a template: give -j as well", "parameters")
+    if "--stream" not in line.flags and line.given & {"--once", "--checkpoint"}:
+        raise wrong_use("--once and --checkpoint are about a stream: give --stream", "streams")
     looks_at_rows = line.plot is not None or "--profile" in line.flags
     if "--all" in line.flags and looks_at_rows:
         raise wrong_use("--all returns every result, --plot and --profile look at one", "sql")

@@ -10,6 +10,7 @@ from typing import get_args
 from paimonlab.errors import close_matches
 from paimonlab.notebook.cell.plan_modes import Explained
 from paimonlab.notebook.cell.statements import QUERY_WORDS
+from paimonlab.notebook.cell.stream_statement import OutputMode
 from paimonlab.notebook.cell.wrong_use import wrong_use
 
 _TARGET = re.compile(r"\s*([^\W\d]\w*)\s*(=?)\s*<<(?=\s|$)")
@@ -38,6 +39,9 @@ OPTIONS = {
     "--plot": "kind x y",
     "--by": "column",
     "--show-code": "",
+    "--stream": "",
+    "--checkpoint": "folder",
+    "--once": "",
     "--no-progress": "",
     "--help": "",
 }
@@ -70,6 +74,10 @@ class SqlLine:
     """Name of the list whose values take the place of each ``?``, or the list itself."""
     explained: Explained = "formatted"
     """How ``--explain`` writes Spark's plan."""
+    output_mode: OutputMode | None = None
+    """How ``--stream`` writes rows; None: as the statement says."""
+    checkpoint: str | None = None
+    """Folder in which a stream remembers what was read."""
     flags: frozenset[str] = frozenset()
     """Options without a value that were given, as ``--lazy``."""
     given: frozenset[str] = field(default=frozenset(), compare=False)
@@ -133,6 +141,10 @@ _EXCLUDE = {
     "--explain-params": (*_OF_RUNS, "--as-of", "--dry-run", "--explain", "--no-progress"),
     "--dry-run": _OF_RUNS,
     "--explain": _OF_RUNS,
+    "--stream": (
+        *("--max-bytes", "--yes", "--to", "--all", "--lazy", "--view", "--as-of", "--plot"),
+        *("--profile", "--dry-run", "--explain", "--explain-params"),
+    ),
 }
 """Options that cannot be combined with another one."""
 
@@ -155,6 +167,8 @@ def _option(parsed: SqlLine, word: str, line: str) -> tuple[SqlLine, str]:
         )
     if name == "--explain":
         return _explained(parsed, value, line)
+    if name == "--stream":
+        return _streamed(parsed, value, line)
     if not OPTIONS[name]:
         if has_value:
             raise wrong_use(f"{name} takes no value", "sql")
@@ -197,6 +211,21 @@ def _explained(parsed: SqlLine, value: str, line: str) -> tuple[SqlLine, str]:
     return parsed, line
 
 
+def _streamed(parsed: SqlLine, value: str, line: str) -> tuple[SqlLine, str]:
+    """Read how a stream writes; no SQL begins with one of these words."""
+    parsed = _with_flag(replace(parsed, given=parsed.given | {"--stream"}), "--stream")
+    match = _WORD.match(line)
+    for mode in get_args(OutputMode):
+        if value == mode:
+            return replace(parsed, output_mode=mode), line
+        if not value and match and match[1] == mode:
+            return replace(parsed, output_mode=mode), line[match.end() :]
+    if value:
+        modes = ", ".join(get_args(OutputMode))
+        raise wrong_use(f"--stream takes {modes} or nothing, got {value!r}", "streams")
+    return parsed, line
+
+
 def _columns(line: str) -> tuple[list[str], str]:
     """Read the columns of a plot: up to two words before another option, a target or SQL."""
     columns: list[str] = []
@@ -223,7 +252,7 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
             return replace(parsed, target=_identifier(name, value, "variable"))
         case "--view":
             return replace(parsed, view=_identifier(name, value, "view"))
-        case "--to" | "--by" | "--params":
+        case "--to" | "--by" | "--params" | "--checkpoint":
             return _with_text(parsed, name, value)
         case "--as-of":
             return replace(parsed, as_of=int(value) if value.isdecimal() else value)
@@ -237,6 +266,8 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
 def _with_text(parsed: SqlLine, name: str, value: str) -> SqlLine:
     if name == "--to":
         return replace(parsed, to=value)
+    if name == "--checkpoint":
+        return replace(parsed, checkpoint=value)
     return replace(parsed, by=value) if name == "--by" else replace(parsed, params=value)
 
 

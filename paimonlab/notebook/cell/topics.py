@@ -28,6 +28,7 @@ Topic = Literal[
     "connections",
     "sql",
     "call",
+    "streams",
     "parameters",
     "plots",
     "results",

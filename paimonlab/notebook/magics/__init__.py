@@ -11,12 +11,14 @@ from paimonlab.notebook.magics.rows import RowMagics
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
 from paimonlab.notebook.magics.sql import SqlMagics
 from paimonlab.notebook.magics.start import StartMagics
+from paimonlab.notebook.magics.streams import StreamMagics
 from paimonlab.notebook.magics.table_files import FileMagics
 from paimonlab.notebook.magics.upkeep import UpkeepMagics
 
 ALL = (
     ConnectionMagics,
     SqlMagics,
+    StreamMagics,
     StartMagics,
     SnapshotMagics,
     FileMagics,

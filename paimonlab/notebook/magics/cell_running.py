@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from IPython.core.error import StdinNotImplementedError
 from IPython.display import display
 
-from paimonlab.notebook import cell, commands
-from paimonlab.notebook.cell.cell_request import CellRequest, Task
+from paimonlab.notebook import cell, commands, running
+from paimonlab.notebook.cell.cell_request import CellRequest, StreamRequest, Task
 from paimonlab.notebook.cell.cell_steps import (
     LAST_RESULT,
     BoundStatement,
@@ -36,6 +36,7 @@ from paimonlab.notebook.cell.parameters import share
 from paimonlab.notebook.cell.params_option import values_of
 from paimonlab.notebook.cell.query_error import QueryError, check_query
 from paimonlab.notebook.display.view import View
+from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.results.cell_results import Results
 from paimonlab.notebook.results.result import Result
 from paimonlab.notebook.results.row_files import Written
@@ -92,7 +93,50 @@ def answer(request: CellRequest, variables: dict[str, Any]) -> Outcome:
         )
         return _shown(request, shown, variables)
     bound = [BoundStatement(*pair) for pair in zip(statements, shares, strict=True)]
+    if request.stream is not None:
+        return _stream(request, request.stream, bound, variables)
     return CellRun(request, variables).all(steps_of(request, bound))
+
+
+def _stream(
+    request: CellRequest,
+    asked: StreamRequest,
+    statements: Sequence[BoundStatement],
+    variables: dict[str, Any],
+) -> Outcome:
+    """Run the statements of a cell, the last as a stream that is shown until it ends."""
+    *earlier, last = statements
+    if earlier:
+        CellRun(replace(request, target=None), variables).all(
+            [Run(bound) for bound in earlier],
+        )
+    stream = commands.streamed(
+        last.statement,
+        last.values,
+        limit=request.limit,
+        mode=asked.mode,
+        checkpoint=asked.checkpoint,
+        ends=asked.ends,
+    )
+    shown = commands.one_stream(stream)
+    is_live = not is_deterministic()
+    handle = display(shown, display_id=True) if is_live else None
+    running.streams.follow(
+        stream,
+        lambda: handle and handle.update(commands.one_stream(stream, view_id=shown.id)),
+    )
+    if handle is None:
+        display(commands.one_stream(stream))
+    else:
+        handle.update(commands.one_stream(stream, view_id=shown.id))
+    if stream.error is not None:
+        raise QueryError(
+            f"The stream failed: {stream.error}", topic="streams", statement=last.statement
+        )
+    outcome = commands.newest_rows(stream, last.statement)
+    if request.target is not None:
+        variables[request.target] = outcome
+    return None if request.is_silent else outcome
 
 
 def _shown(request: CellRequest, shown: View, variables: dict[str, Any]) -> View | None:

@@ -96,6 +96,9 @@ class SqlMagics(Magics):
         ``--profile`` also shows what is in each column, of all rows of a query;
         ``--dry-run`` shows which files would be read, ``--explain [formatted|cost|extended]``
         Spark's plan as well;
+        ``--stream [append|update|complete]`` runs a query over ``FROM STREAM db.t``, or an
+        ``INSERT`` of one, until the kernel is interrupted, ``--once`` until all that is there is
+        read, ``--checkpoint FOLDER`` where it ended before;
         ``--no-progress``. ``--`` ends the options.
         """
         options = magic_line.parse(line) if cell is None else magic_line.parse_first(line)

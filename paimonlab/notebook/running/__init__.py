@@ -8,5 +8,6 @@ from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
     from paimonlab.notebook.running import spark_plan as spark_plan
+    from paimonlab.notebook.running import streams as streams
 
-__getattr__, __dir__ = attributes_on_use(__name__, "spark_plan")
+__getattr__, __dir__ = attributes_on_use(__name__, "spark_plan", "streams")

@@ -102,6 +102,12 @@ from paimonlab.notebook.views.files.value import FileMap, Tile, file_map, repeat
 from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
 from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
 from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
+from paimonlab.notebook.views.streams.value import (
+    StreamEntry,
+    StreamList,
+    StreamRows,
+    repeatable_streams,
+)
 from paimonlab.notebook.views.tables.value import TableEntry, TableList
 from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop, spread, stops
 
@@ -178,6 +184,9 @@ __all__ = [
     "Skew",
     "StatementEntry",
     "Statements",
+    "StreamEntry",
+    "StreamList",
+    "StreamRows",
     "Sums",
     "TableEntry",
     "TableList",
@@ -208,6 +217,7 @@ __all__ = [
     "repeatable_log",
     "repeatable_manifests",
     "repeatable_schemas",
+    "repeatable_streams",
     "rows",
     "schema_history",
     "simulation",
@@ -237,5 +247,6 @@ INTERACTIVE = (
     Fsck,
     Statements,
     TableList,
+    StreamList,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

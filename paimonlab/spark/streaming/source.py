@@ -27,6 +27,7 @@ from paimonlab.spark.reading.frames import CUT_TIMESTAMPS_KEY
 from paimonlab.spark.session_options import BRANCH, SessionOptions, options_of
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.streaming.beginnings import kept_beginning
+from paimonlab.spark.streaming.lag import lag
 from paimonlab.spark.streaming.options import split_options, stream_read_options
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
@@ -221,6 +222,7 @@ class MicroBatchSource(Proxy):
         implements = [  # noqa: RUF012
             _STREAMING + "MicroBatchStream",
             _STREAMING + "SupportsTriggerAvailableNow",
+            _STREAMING + "ReportsSourceMetrics",
         ]
 
     def __init__(self, bridge: Bridge, read: StreamRead, checkpoint: str) -> None:
@@ -261,6 +263,19 @@ class MicroBatchSource(Proxy):
             max_delay_millis=self._options.max_delay_millis or 0,
         )
         return self._offset(end)
+
+    def toString(self) -> str:
+        """Name the source in the progress of a stream."""
+        return self._read.table.name
+
+    def metrics(self, consumed: Any) -> Any:
+        """Return how far the stream is behind the table; nothing until it has read something."""
+        told = (
+            lag(self._batches.source.store, _position(consumed.get()))
+            if (consumed.isPresent())
+            else {}
+        )
+        return self._bridge.map({key: str(value) for key, value in told.items()})
 
     def reportLatestOffset(self) -> None:
         """Return nothing: it is not looked for apart from batches."""

@@ -652,6 +652,34 @@ export interface Statements {
   olderCount: number;
 }
 
+export interface StreamEntry {
+  id: string;
+  name: string;
+  source: string;
+  sink: string;
+  state: "ended" | "failed" | "running";
+  batch: number | null;
+  rows: number | null;
+  rowsPerSecond: number | null;
+  snapshotsBehind: number | null;
+  millisBehind: number | null;
+  stateRows: number | null;
+  stateBytes: number | null;
+  watermark: string | null;
+  error: string | null;
+}
+
+export interface StreamList {
+  kind: "streams";
+  streams: (StreamEntry)[];
+  newest?: StreamRows | null;
+}
+
+export interface StreamRows {
+  columns: (string)[];
+  rows: ((string)[])[];
+}
+
 export interface Sums {
   fileCount?: number;
   rowCount?: number;
