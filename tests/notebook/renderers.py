@@ -271,6 +271,7 @@ CLASSES = {
     "paimonlab.notebook.kernel.widget.ViewWidget": "the views",
     "paimonlab.notebook.display.view.View": "a protocol",
     "paimonlab.notebook.kernel.widget.Shown": "a protocol",
+    "paimonlab.write.key_places.kept.KeptPlaces": "data",
 }
 """Classes that show themselves, by the renderer that does it; `Results` shows each `Result`."""
 

@@ -135,4 +135,4 @@ def test_no_renderer_is_left_out() -> None:
     assert set(VIEWS) == interactive
     assert set(drawing_functions()) - drawn == set(DRAWING)
     assert set(classes_that_show_themselves()) == set(CLASSES)
-    assert {*DRAWING.values(), *CLASSES.values()} <= {*RENDERERS, "the views", "a protocol"}
+    assert {*DRAWING.values(), *CLASSES.values()} <= {*RENDERERS, "the views", "a protocol", "data"}
