@@ -414,11 +414,22 @@ def test_keys_are_looked_up_in_a_store(
     written.check()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"deletion-vectors.enabled": "true"},
+        {"merge-engine": "partial-update"},
+        {"merge-engine": "first-row"},
+    ],
+    ids=str,
+)
 def test_a_warm_lookup_reads_no_large_file(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, str], tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = Written(tmp_path / "w", folder)
-    written.some()
+    written = Written(tmp_path / "w", folder, **options)
+    written.table.write(pa.table({"k": [3, LARGE + 1], "v": ["c", "d"], "n": [1, 2]}))
+    assert len(written.stores) == 1
     read = []
     rows_of = DataFile.batches
 
@@ -430,6 +441,13 @@ def test_a_warm_lookup_reads_no_large_file(
     written.table.write(pa.table({"k": [5, 7_000], "v": ["a", "b"], "n": [1, 2]}))
 
     assert max(read, default=0) < LARGE
+    monkeypatch.undo()
+    found = written.table.lookup({"k": [5, 7_000]}).to_pylist()
+    is_first = options.get("merge-engine") == "first-row"
+    values = (
+        {key: written.state[key]["v"] for key in (5, 7_000)} if is_first else {5: "a", 7_000: "b"}
+    )
+    assert {row["k"]: row["v"] for row in found} == values
 
 
 def test_another_process_uses_the_same_store(tmp_path: Path, folder: Path) -> None:

@@ -357,3 +357,26 @@ def test_the_option_says_how_many_buckets_are_read_at_once(
     for _ in range(2):
         table.write(pa.table({"p": ["a", "b"], "k": [1, 2], "v": [1, 2]}))
     assert asked == [3]
+
+
+def test_a_writer_into_a_small_table_is_bounded_as_well(
+    catalog: pl.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"lookup.cache-max-memory-size": "4 kb", "write-buffer-size": "1 kb"}
+    table = make(catalog, **options, **{"dynamic-bucket.target-row-num": "5000"})
+    table.write(pa.table({"p": ["a"], "k": [0], "v": [0]}))
+    kept: list[int] = []
+    keep = KeptPlaces.keep
+
+    def watched(self: KeptPlaces, rows: Any) -> Any:
+        layer = keep(self, rows)
+        assert layer is not None
+        kept.append(layer.row_count)
+        return layer
+
+    monkeypatch.setattr(KeptPlaces, "keep", watched)
+    data = pa.table({"p": ["b"] * 2_000, "k": range(2_000), "v": range(2_000)})
+    table.write(pa.Table.from_batches(data.to_batches(max_chunksize=100)))
+
+    assert max(kept) > 1_000
+    assert contents(table) == {key: ("b", key) for key in range(2_000)}

@@ -40,7 +40,6 @@ from paimonlab.write.key_places.places import (
     KnownKeys,
     KnownPlaces,
     collected,
-    collected_in_memory,
     moved,
 )
 from paimonlab.write.write_plan import WritePlan
@@ -77,11 +76,9 @@ def known_places(
     DataError
         If a key is in several partitions.
     """
-    if (snapshot.total_record_count or 0) < _LEAST_ROWS:
-        known = _keys_of_all(definition, store, snapshot)
-        return collected_in_memory(known, plan.schema, table=plan.table_name)
     kept = KeptPlaces.of(plan, lookup_store_plan(definition, store))
-    is_kept = _may_be_kept(definition)
+    is_large = (snapshot.total_record_count or 0) >= _LEAST_ROWS
+    is_kept = is_large and _may_be_kept(definition)
     if is_kept:
         found = _Follower(definition, store, kept, snapshot).found()
         if found is not None:

@@ -248,14 +248,14 @@ def collected(
     held_bytes = 0
     runs: list[KeyLayer] = []
 
-    def end_run() -> None:
+    def end_run(*, is_only: bool) -> None:
         nonlocal held, held_bytes
         piece = newest(pa.concat_tables(held))
         held, held_bytes = [], 0
         if piece.repeated_count:
             raise _in_several(table)
         stored = None
-        if keep is not None:
+        if keep is not None and not is_only:
             stored = keep(lambda: iter(piece.rows.to_batches()))
         runs.append(HeldLayer(piece.rows) if stored is None else stored)
 
@@ -266,9 +266,9 @@ def collected(
         held.append(rows)
         held_bytes += rows.nbytes
         if keep is not None and held_bytes > most_bytes // _SORTING:
-            end_run()
+            end_run(is_only=False)
     if held:
-        end_run()
+        end_run(is_only=not runs)
     if len(runs) > 1:
         found.keys.layers.append(_joined(runs, found.keys, table, keep))
     else:
