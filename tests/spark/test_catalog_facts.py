@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import DataError, UnsupportedError
+from paimonlab.spark import connect
 from tests.spark.plans import files_read
 from tests.spark.test_ddl import plain_table, rows
 
@@ -123,3 +126,61 @@ def test_temporary_views_follow_the_table_and_other_catalogs_keep_theirs(
     assert rows(spark, "SELECT * FROM spark_catalog.default.one") == [(1,)]
     spark.sql("DROP VIEW spark_catalog.default.one")
     spark.catalog.dropTempView("of_days")
+
+
+def test_what_show_create_table_says_makes_the_table_again(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    spark.sql(
+        "CREATE TABLE paimon.db.t (id INT NOT NULL COMMENT 'i''d', v STRING DEFAULT '', c CHAR(3), "
+        "a ARRAY<INT> DEFAULT array(1), dt DATE) PARTITIONED BY (dt) COMMENT 'a \\'t\\'' "
+        "TBLPROPERTIES ('primary-key' = 'id,dt', 'bucket' = '2')"
+    )
+
+    ((said,),) = rows(spark, "SHOW CREATE TABLE paimon.db.t")
+    spark.sql(said.replace("paimon.db.t ", "paimon.db.u "))
+
+    made, again = plain_table(catalog, "db.t").schema, plain_table(catalog, "db.u").schema
+    assert (made.fields, made.primary_keys, made.partition_keys, made.comment) == (
+        again.fields,
+        again.primary_keys,
+        again.partition_keys,
+        again.comment,
+    )
+    assert made.options == again.options
+
+
+def test_columns_are_not_replaced_by_others_of_their_names(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    spark.sql("CREATE TABLE paimon.db.t (id INT, v STRING)")
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
+
+    with pytest.raises(UnsupportedError, match=r"REPLACE COLUMNS with id.*use DROP COLUMN"):
+        spark.sql("ALTER TABLE paimon.db.t REPLACE COLUMNS (id INT, w BIGINT)")
+
+    assert rows(spark, "SELECT * FROM paimon.db.t") == [(1, "a")]
+    with pytest.raises(UnsupportedError, match=r"spark_catalog.*choose another one"):
+        connect(catalog.path, spark=spark, catalog="spark_catalog")
+
+
+def test_files_and_tables_of_other_formats_are_read_beside_tables_of_ours(
+    spark: SparkSession, catalog: Catalog, tmp_path: Path
+) -> None:
+    catalog.create_table("db.t", {"id": "BIGINT"}).write(pa.table({"id": [1, 2]}))
+    pq.write_table(pa.table({"id": [2, 3]}), tmp_path / "a.parquet")
+    other = spark.newSession()
+    connect(catalog.path, spark=other)
+    other.sql("CREATE TABLE spark_catalog.default.pq (id BIGINT) USING parquet")
+    try:
+        other.sql("INSERT INTO spark_catalog.default.pq VALUES (2), (4)")
+        other.sql("USE paimon.db")
+
+        assert rows(other, f"SELECT count(*) FROM parquet.`{tmp_path}/a.parquet`") == [(2,)]
+        assert rows(
+            other,
+            f"SELECT id FROM t JOIN parquet.`{tmp_path}/a.parquet` USING (id) "
+            "JOIN spark_catalog.default.pq USING (id)",
+        ) == [(2,)]
+    finally:
+        spark.sql("DROP TABLE spark_catalog.default.pq")

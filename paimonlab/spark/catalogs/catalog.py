@@ -16,7 +16,12 @@ from paimonlab.errors import (
 )
 from paimonlab.spark.catalogs.absent import WithoutViews
 from paimonlab.spark.catalogs.clones import catalogs_of
-from paimonlab.spark.catalogs.ddl import copied_properties, schema_changes, table_definition
+from paimonlab.spark.catalogs.ddl import (
+    check_no_replacement,
+    copied_properties,
+    schema_changes,
+    table_definition,
+)
 from paimonlab.spark.catalogs.functions import Functions
 from paimonlab.spark.catalogs.procedures import Procedures
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
@@ -221,8 +226,10 @@ class SparkCatalog(WithoutViews, Functions, Procedures):
         branch = chosen_branch(str(identifier.name()), given)
         if branch is not None:  # Spark has looked at the columns that the table has there
             name = replace(name, branch=branch if branch != MAIN_BRANCH else None)
+        found = schema_changes(self._bridge, changes)
+        check_no_replacement(str(name), found)
         with self._missing_as_spark_says(identifier):
-            table = self._catalog.alter_table(str(name), *schema_changes(self._bridge, changes))
+            table = self._catalog.alter_table(str(name), *found)
         return TableRelation(self._bridge, self._name, table)
 
     def dropTable(self, identifier: Any) -> bool:

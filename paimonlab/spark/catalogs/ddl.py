@@ -136,6 +136,29 @@ def schema_changes(bridge: Bridge, changes: Iterable[Any]) -> list[SchemaChange]
     return [ours for change in changes for ours in _changes(bridge, change)]
 
 
+def check_no_replacement(table: str, changes: Sequence[SchemaChange]) -> None:
+    """Refuse REPLACE COLUMNS, which Spark spells as dropping all columns and adding others.
+
+    Columns that keep their names would lose their values.
+
+    Raises
+    ------
+    UnsupportedError
+        If a column is dropped and one of its name added.
+    """
+    dropped = {change.name for change in changes if isinstance(change, DropColumn)}
+    again = [
+        change.name
+        for change in changes
+        if isinstance(change, AddColumn) and change.name in dropped
+    ]
+    if again:
+        raise UnsupportedError(
+            f"ALTER TABLE {table} REPLACE COLUMNS with {', '.join(again)}",
+            "use DROP COLUMN, ADD COLUMN and ALTER COLUMN, which keep the values of the others",
+        )
+
+
 def _changes(bridge: Bridge, change: Any) -> Iterator[SchemaChange]:
     kind = change.getClass().getSimpleName()
     if kind not in _CHANGES:

@@ -107,8 +107,9 @@ def connect(
     Raises
     ------
     UnsupportedError
-        If the Spark version is not one of `SUPPORTED_SPARK`, the warehouse is not on a disk that
-        all of Spark's processes see, the session is a Spark Connect
+        If the Spark version is not one of `SUPPORTED_SPARK`, the catalog would be Spark's own
+        (``spark_catalog``), the warehouse is not on a disk that all of Spark's processes see, the
+        session is a Spark Connect
         client (it has no JVM to call Python from), or ``conf`` has a password in an address that
         would stand on the command line of the JVM.
     ValueError
@@ -117,6 +118,12 @@ def connect(
         If a session has to be built and there is no Java for it.
     """
     _check_version()
+    if catalog == "spark_catalog":
+        raise UnsupportedError(
+            "a Paimon catalog named 'spark_catalog'",
+            "Spark never asks it by that name: choose another one, and name tables of Spark's own "
+            "beside it, spark_catalog.default.t; USE or spark.sql.defaultCatalog makes it current",
+        )
     opened = open_catalog(warehouse)
     if "://" in opened.path:
         raise UnsupportedError(

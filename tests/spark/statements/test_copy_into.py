@@ -292,9 +292,11 @@ def test_upkeep_keeps_the_history_and_a_new_table_has_none(
     assert plain_table(catalog).scan().count() == 1
 
 
-@pytest.mark.parametrize(
-    ("said", "error", "message"),
-    [
+@pytest.mark.usefixtures("orders")
+def test_what_cannot_be_loaded_is_said(spark: SparkSession, catalog: Catalog, source: Path) -> None:
+    (source / "a.csv").write_text("one\n")
+
+    for said, error, message in (
         ("orders FROM '{}' FILE_FORMAT = (TYPE = CSV, HEADER = TRUE)", UnsupportedError, "HEADER"),
         ("orders FROM '{}' FILE_FORMAT = (TYPE = CSV, COMPRESSION = GZIP)", UnsupportedError, "GZ"),
         ("orders (id, ID) FROM '{}' FILE_FORMAT = (TYPE = CSV)", DataError, "'ID' twice"),
@@ -303,22 +305,9 @@ def test_upkeep_keeps_the_history_and_a_new_table_has_none(
         ("orders FROM '{}/nope' FILE_FORMAT = (TYPE = CSV)", DataError, "no such folder"),
         ("orders FROM '{}' FILE_FORMAT = (TYPE = CSV) PATTERN = '('", DataError, "Unclosed"),
         ("`orders$files` FROM '{}' FILE_FORMAT = (TYPE = CSV)", UnsupportedError, "read-only"),
-    ],
-)  # fmt: skip
-@pytest.mark.usefixtures("orders")
-def test_what_cannot_be_loaded_is_said(
-    said: str,
-    error: type[Exception],
-    message: str,
-    spark: SparkSession,
-    catalog: Catalog,
-    source: Path,
-) -> None:
-    (source / "a.csv").write_text("one\n")
-
-    with pytest.raises(error, match=message):
-        spark.sql("COPY INTO paimon.db." + said.format(source))
-
+    ):
+        with pytest.raises(error, match=message):
+            spark.sql("COPY INTO paimon.db." + said.format(source))
     assert plain_table(catalog).snapshots.latest() is None
 
 
