@@ -1,8 +1,8 @@
-"""Statements that change rows, beside Delta.
+"""Statements that change rows, beside Delta, Iceberg and Java Paimon's connector.
 
 ``python -m benchmarks.spark_changes [rows] [rounds] [engine …]`` prints CPU seconds of whole process trees
-and what they are of a plain Parquet write in the same Spark; Delta has the newest Spark it
-supports, in an environment of its own below ``build/bench``.
+and what they are of a plain Parquet write in the same Spark; each of the others has the newest
+Spark that it can be had for, in an environment of its own below ``build/bench``.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Peer:
 
 PEERS = {
     "Delta": Peer("4.2.0", "io.delta", "delta-spark_4.2_2.13", "4.4.0"),
+    "Iceberg": Peer("4.1.4", "org.apache.iceberg", "iceberg-spark-runtime-4.1_2.13", "1.12.0"),
+    "Java": Peer("3.5.9", "org.apache.paimon", "paimon-spark-3.5", "0.9.0"),
 }
 
 

@@ -23,7 +23,26 @@ SESSIONS: dict[str, dict[str, str]] = {
         _EXTENSIONS: "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     },
+    "Iceberg": {
+        _EXTENSIONS: "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": "{folder}/lake",
+    },
+    "Java": {
+        _EXTENSIONS: "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
+        "spark.sql.catalog.lake": "org.apache.paimon.spark.SparkCatalog",
+        "spark.sql.catalog.lake.warehouse": "{folder}/lake",
+    },
 }
+
+
+def _modes(mode: str, version: int) -> str:
+    """Return the properties of a table of Iceberg that changes rows in one way."""
+    kinds = ", ".join(f"'write.{kind}.mode' = '{mode}'" for kind in ("delete", "update", "merge"))
+    return f"'format-version' = '{version}', {kinds}"
+
+
 _KEYED = "'primary-key' = 'k', 'bucket' = '4'"
 _PAIMON = {
     "keys": ("", _KEYED),
@@ -35,6 +54,11 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "rewriting": ("USING delta", "'delta.enableDeletionVectors' = 'false'"),
         "vectors": ("USING delta", "'delta.enableDeletionVectors' = 'true'"),
     },
+    "Iceberg": {
+        "rewriting": ("USING iceberg", _modes("copy-on-write", 2)),
+        "vectors": ("USING iceberg", _modes("merge-on-read", 3)),
+    },
+    "Java": {"keys": _PAIMON["keys"], "append": _PAIMON["append"]},
     "paimonlab": _PAIMON,
 }
 RUNS = 8
