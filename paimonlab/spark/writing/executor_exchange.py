@@ -6,6 +6,7 @@ format. So no row is taken apart in between, and types that Spark does not have 
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +108,7 @@ class ShareTask:
             _drained(packets)
         else:
             number = first[SHARE][0].as_py()
-            self.outcomes.add([self._outcome(number, _rows(first, packets))])
+            self.outcomes.add([self._outcome(number, _rows(number, first, packets))])
             _drained(packets)
         yield pa.RecordBatch.from_pydict({"id": []}, schema=pa.schema([("id", pa.int64())]))
 
@@ -120,9 +121,11 @@ class ShareTask:
         return JobOutcome(self.first + number, result=pickle.dumps(made))
 
 
-def _rows(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from _unpacked(first)
-    for batch in others:
+def _rows(
+    share: int, first: pa.RecordBatch, others: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in itertools.chain([first], others):
+        assert set(batch[SHARE].to_pylist()) <= {share}, "a task has the rows of one share"
         yield from _unpacked(batch)
 
 
