@@ -43,7 +43,7 @@ class Death(BaseException):
     """The process is dead; what still runs in it does nothing."""
 
 
-WRITES = frozenset({"write", "publish", "replace", "output.write"})
+WRITES = frozenset({"create", "write", "publish", "replace", "output.write"})
 """Calls that hand bytes to the store."""
 
 
@@ -213,6 +213,10 @@ class FaultFileIO:
         file = self.call("open_output", path, lambda: self.store.open_output(path))
         self.unsynced.add(path)
         return _Output(file, self, path)
+
+    def create(self, path: str, data: bytes | memoryview) -> None:
+        self.unsynced.add(path)
+        self.call("create", path, lambda: self.store.create(path, data))
 
     def write(self, path: str, data: bytes) -> None:
         self.call("write", path, lambda: self.store.write(path, data))

@@ -8,7 +8,6 @@ the array is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 
@@ -19,24 +18,22 @@ from paimonlab.storage import FileIO
 
 
 def writers_for(
-    file_io: FileIO, targets: Sequence[FileTarget], tables: Sequence[pa.Table]
+    file_io: FileIO, targets: Sequence[FileTarget], *, threads: int
 ) -> list[DataFileWriter]:
-    """Begin files of several buckets, each of which gets one table, known in advance.
+    """Begin files of several buckets, whose rows stay in memory until they are described.
 
     Parameters
     ----------
     file_io
         Where to write.
     targets
-        Of the same columns and format, one per bucket.
-    tables
-        The rows of each; they stay in memory until the files are described.
+        One per bucket.
+    threads
+        How many may encode the file of a single bucket, whose rows need not stay.
     """
-    fitted = targets[0].format.fitted_to(tables)
-    return [
-        DataFileWriter(file_io, replace(target, format=fitted), keeps_rows=True)
-        for target in targets
-    ]
+    if len(targets) == 1:
+        return [DataFileWriter(file_io, targets[0], threads=threads)]
+    return [DataFileWriter(file_io, target, keeps_rows=True) for target in targets]
 
 
 def written_together(

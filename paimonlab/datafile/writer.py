@@ -153,8 +153,11 @@ class DataFileWriter:
         """Rows after which the size of the file is looked at: fewer when files are small."""
         if rows.num_rows <= _LEAST_STEP_ROWS:
             return _LEAST_STEP_ROWS
+        most_bytes = self._target.target_file_size_bytes
+        if rows.get_total_buffer_size() <= most_bytes:  # no less than that of the rows, quickly
+            return STEP_ROWS
         row_bytes = max(rows.nbytes // max(rows.num_rows, 1), 1)
-        by_bytes = self._target.target_file_size_bytes // row_bytes
+        by_bytes = most_bytes // row_bytes
         return max(min(by_bytes, STEP_ROWS), _LEAST_STEP_ROWS)
 
     def close(self) -> list[DataFileMeta]:

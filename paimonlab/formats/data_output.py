@@ -19,8 +19,8 @@ from paimonlab.formats.avro.writer import AvroWriter, compressor
 from paimonlab.formats.orc.fields import check_fields
 from paimonlab.formats.orc.options import OrcOptions
 from paimonlab.formats.orc.writer import OrcWriter
+from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
-from paimonlab.formats.parquet.repetitive import repetitive_columns
 from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.data_types import DataField
@@ -63,20 +63,22 @@ class DataFormat:
     options: ParquetOptions | OrcOptions | AvroOptions
     extension: str
     """What names of files end with, without the point before it."""
-    repetitive: tuple[str, ...] | None = None
-    """Columns whose values repeat, which matters to Parquet; None: each file tells by its rows."""
+    shape: FileShape | None = None
+    """What Parquet files that are written at once share; None: each finds it out."""
 
-    def fitted_to(self, tables: Sequence[pa.Table]) -> Self:
+    def fitted_to(self, fields: Sequence[DataField], samples: Sequence[pa.Table]) -> Self:
         """Return the format for files that are written at once, told by rows of some of them.
 
         Parameters
         ----------
-        tables
-            The rows of each file.
+        fields
+            The physical columns, in file order.
+        samples
+            Rows of some files.
         """
         if not isinstance(self.options, ParquetOptions):
             return self
-        return replace(self, repetitive=repetitive_columns(tables))
+        return replace(self, shape=FileShape.of(fields, samples))
 
     def open_output(
         self, file_io: FileIO, path: str, fields: Sequence[DataField], *, threads: int = 1
@@ -102,7 +104,7 @@ class DataFormat:
                 return ParquetWriter(
                     *(file_io, path, fields, self.options),
                     threads=threads,
-                    repetitive=self.repetitive,
+                    shape=self.shape,
                 )
             case OrcOptions():
                 return OrcWriter(file_io, path, fields, self.options)

@@ -17,6 +17,8 @@ from paimonlab.errors import CorruptMetadataError
 
 METADATA_LIMIT_BYTES = 64 << 20
 """No file of one JSON document is larger."""
+Buffer = bytes | memoryview
+"""Bytes, however they are held."""
 LARGE_LIMIT_BYTES = 4 << 30
 """No manifest or index is larger."""
 
@@ -70,6 +72,13 @@ class FileIO(Protocol):
         """
         ...
 
+    def create(self, path: str, data: Buffer) -> None:
+        """Create a new file at once, parent folders included; durable after `sync_files`.
+
+        When it fails, no new file is left: ``FileExistsError`` if the path exists.
+        """
+        ...
+
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file (metadata with names of our own making).
 
@@ -78,7 +87,7 @@ class FileIO(Protocol):
         ...
 
     def sync_files(self, sizes: Mapping[str, int]) -> None:
-        """Make files written through `open_output` and their folders durable.
+        """Make files written by `create` or `open_output` and their folders durable.
 
         Raises ``OSError`` also when a file has not the size in bytes that is given with its path.
         """

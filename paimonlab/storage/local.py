@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, CorruptMetadataError
 from paimonlab.storage.failures import delete_each, named_failures
-from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileStatus
+from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
 from paimonlab.storage.forks import kept_from_children
 from paimonlab.storage.links import (
     PlainFolders,
@@ -41,6 +41,7 @@ from paimonlab.storage.links import (
 from paimonlab.storage.local_entries import (
     delete_from,
     link_new,
+    make_below,
     missing_parents,
     status_of,
     undone,
@@ -96,17 +97,19 @@ class LocalFileIO:
     @named_failures
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, parent folders included."""
-        folder = os.path.dirname(path)  # noqa: PTH120
-        self._require_plain(folder, folder)
-        while True:
+        os.close(self._opened_new(path))
+        with undone(path):
+            return kept_from_children(pa.OSFile(path, "wb"))  # writes without the GIL
+
+    @named_failures
+    def create(self, path: str, data: Buffer) -> None:
+        """Create a new file at once, parent folders included."""
+        descriptor = self._opened_new(path)
+        with undone(path):
             try:
-                os.close(os.open(path, _NEW, 0o644))
-            except FileNotFoundError:
-                # Others may delete a folder that is still empty.
-                self._make_until_synced(folder)
-                continue
-            with undone(path):
-                return kept_from_children(pa.OSFile(path, "wb"))  # writes without the GIL
+                write_all(descriptor, data, path)
+            finally:
+                os.close(descriptor)
 
     @named_failures
     def write(self, path: str, data: bytes) -> None:
@@ -281,14 +284,23 @@ class LocalFileIO:
             raise
         return True
 
+    def _opened_new(self, path: str) -> int:
+        """Open a file that is not there yet, and make the folders that it is in."""
+        folder = os.path.dirname(path)  # noqa: PTH120
+        while True:
+            self._require_plain(folder, folder)
+            try:
+                return os.open(path, _NEW, 0o644)
+            except FileNotFoundError:
+                # Others may delete a folder that is still empty.
+                self._make_until_synced(folder)
+
     def _make_until_synced(self, folder: str) -> None:
         """Create a folder and its parents, durable when the files in it are synced."""
         root = root_of(folder, self.roots)
-        if root is None or not os.path.isdir(root):  # noqa: PTH112
+        if root is None or not make_below(folder, root):
             self.make_directory(folder)  # it is not known how far up the syncing goes
             return
-        self._require_plain(folder, folder)
-        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
         self._durable.forget(folder, root)
 
     def _opened(self, path: str) -> int:

@@ -75,6 +75,22 @@ def status_of(entry: os.DirEntry[str], *, is_below_link: bool) -> FileStatus | N
     )
 
 
+def make_below(folder: str, root: str) -> bool:
+    """Create a folder and those above it, below a root; False if the root is not there."""
+    if len(folder) <= max(len(root), 1):
+        return os.path.isdir(folder)  # noqa: PTH112
+    try:
+        os.mkdir(folder)  # noqa: PTH102
+    except FileExistsError:
+        return True
+    except FileNotFoundError:
+        if not make_below(os.path.dirname(folder), root):  # noqa: PTH120
+            return False
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder)  # noqa: PTH102
+    return True
+
+
 def missing_parents(path: str) -> list[str]:
     """List the folders above a path that are not there, the deepest first."""
     missing = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 
-from paimonlab.storage.failures import failures_named
 from paimonlab.storage.file_io import FileIO
 
 
@@ -19,8 +18,7 @@ def create_file(file_io: FileIO, path: str, data: bytes) -> None:
         If a file of that name exists.
     """
     try:
-        with failures_named(path), file_io.open_output(path) as file:
-            file.write(data)
+        file_io.create(path, data)
     except FileExistsError:
         raise
     except BaseException:

@@ -9,7 +9,7 @@ from typing import NoReturn
 import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, ReadOnlyError
-from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileIO, FileStatus
+from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileIO, FileStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,11 @@ class ReadOnlyFileIO:
 
     def open_output(self, path: str) -> pa.NativeFile:
         """Refuse."""
+        _refuse("writing", path)
+
+    def create(self, path: str, data: Buffer) -> None:
+        """Refuse."""
+        del data
         _refuse("writing", path)
 
     def write(self, path: str, data: bytes) -> None:

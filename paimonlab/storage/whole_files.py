@@ -9,7 +9,7 @@ import stat
 from paimonlab.errors import CorruptMetadataError
 
 
-def write_all(descriptor: int, data: bytes, path: str) -> None:
+def write_all(descriptor: int, data: bytes | memoryview, path: str) -> None:
     """Write all bytes: the system may take fewer at once, and does when the disk gets full."""
     rest = memoryview(data)
     try:

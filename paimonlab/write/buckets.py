@@ -21,6 +21,10 @@ from paimonlab.write.gathering import taken
 
 UNAWARE_BUCKET = 0
 """Bucket of all rows of an append table without buckets."""
+_FEW_CODES = 1 << 16
+"""Groups up to which rows are sorted by numbers of two bytes."""
+_MOST_CODES = 1 << 62
+"""Combinations of values up to which they have a number of their own before they are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,28 +150,42 @@ def partition_codes(
     if not schema.partition_keys:
         return np.zeros(rows.num_rows, np.int64), [EMPTY_ROW]
     fields = [schema.field(key) for key in schema.partition_keys]
-    columns = [rows.column(field.name) for field in fields]
     # Encoding is per distinct combination of values, not per row.
-    codes, firsts = _distinct(columns)
-    values = [column.take(arrow_array(firsts)) for column in columns]
+    codes, values = _distinct([rows.column(field.name) for field in fields])
     encoded = encode(values, [field.type for field in fields])
     return codes, encoded.to_pylist()
 
 
 def _distinct(
     columns: Sequence[pa.Array | pa.ChunkedArray],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    codes = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        encoded = pc.dictionary_encode(array, null_encoding="encode")
-        indices = numpy_values(encoded.indices).astype(np.int64)
-        combined = codes * max(len(encoded.dictionary), 1) + indices
-        codes = numpy_values(pc.dictionary_encode(arrow_array(combined)).indices).astype(np.int64)
+) -> tuple[npt.NDArray[np.int64], list[pa.Array]]:
+    """Give combinations of values numbers in order of appearance; return both, values by column."""
+    parts = [_encoded(column) for column in columns]
+    if len(parts) == 1:
+        return numpy_values(parts[0].indices).astype(np.int64), [parts[0].dictionary]
+    codes, count = numpy_values(parts[0].indices).astype(np.int64), len(parts[0].dictionary)
+    for part in parts[1:]:
+        if count * len(part.dictionary) > _MOST_CODES:
+            codes, count = _numbered(codes)
+        codes *= max(len(part.dictionary), 1)
+        codes += numpy_values(part.indices)
+        count *= len(part.dictionary)
+    codes, _ = _numbered(codes)
     # Codes are numbered in order of appearance: each new one is larger than all before.
     highest = np.maximum.accumulate(codes)
-    firsts = np.flatnonzero(np.concatenate([[True], highest[1:] != highest[:-1]]))
-    return codes, firsts[: len(codes)]
+    firsts = np.flatnonzero(np.concatenate([[True], highest[1:] != highest[:-1]]))[: len(codes)]
+    return codes, [part.dictionary.take(part.indices.take(arrow_array(firsts))) for part in parts]
+
+
+def _encoded(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return pc.dictionary_encode(array, null_encoding="encode")
+
+
+def _numbered(codes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
+    """Give codes numbers in order of appearance; return how many there are, too."""
+    encoded = pc.dictionary_encode(arrow_array(codes))
+    return numpy_values(encoded.indices).astype(np.int64), len(encoded.dictionary)
 
 
 def positions_of(
@@ -187,11 +205,19 @@ def positions_of(
     if count == 1:
         yield 0, None
         return
-    # Small integers are radix sorted, in linear time.
-    small = codes.astype(np.uint16) if count <= 1 << 16 else codes
-    order = np.argsort(small, kind="stable")
-    ordered = codes[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    ends = [*starts[1:], len(codes)]
-    for start, end in zip(starts, ends, strict=True):
-        yield int(ordered[start]), order[start:end]
+    if count > _FEW_CODES:
+        order = np.argsort(codes, kind="stable")
+        ordered = codes[order]
+        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        present, ends = ordered[starts].tolist(), [*starts[1:].tolist(), len(codes)]
+    else:
+        # Small integers are radix sorted, in linear time.
+        small = codes.astype(np.uint8 if count <= 1 << 8 else np.uint16)
+        order = np.argsort(small, kind="stable")
+        lengths = np.bincount(small, minlength=count)
+        occurring = np.flatnonzero(lengths)
+        present, ends = occurring.tolist(), np.cumsum(lengths)[occurring].tolist()
+    start = 0
+    for code, end in zip(present, ends, strict=True):
+        yield code, order[start:end]
+        start = end

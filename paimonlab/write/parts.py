@@ -1,19 +1,28 @@
-"""Groups of rows that are picked and written together, by several threads."""
+"""Groups of rows that are picked and written together, by several threads.
+
+What the files of many groups share is found out once, by some rows of the largest.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TypeVar
 
 import pyarrow as pa
 
+from paimonlab.datafile.writer import FileTarget
+from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.write.buckets import Group
 
 THREADS = os.cpu_count() or 1
 _MOST_GROUPS = 512
 """Groups of a part; each holds some rows until all of the part are described."""
+_SAMPLED_GROUPS = 4
+_SAMPLED_ROWS = 2048
+"""Rows of each that are looked at."""
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -53,3 +62,41 @@ def in_threads(run: Callable[[Job], Result], jobs: Sequence[Job]) -> list[Result
         return [*map(run, jobs)]
     with ThreadPoolExecutor(THREADS) as pool:
         return list(pool.map(run, jobs))
+
+
+def fitted_targets(
+    targets: Mapping[BucketKey, FileTarget],
+    groups: Sequence[Group],
+    rows_of: Callable[[list[Group]], Sequence[pa.Table]],
+) -> Mapping[BucketKey, FileTarget]:
+    """Say how the files of groups are written: those of many alike, those of one by its own rows.
+
+    Parameters
+    ----------
+    targets
+        Of all groups, of the same columns and format; or none at all.
+    groups
+        Of one batch of rows.
+    rows_of
+        Gives groups their rows, as files have them.
+    """
+    if len(groups) < 2 or not targets:
+        return targets
+    first = targets[groups[0].key]
+    samples = rows_of([_sampled(group) for group in _largest(groups)])
+    fitted = first.format.fitted_to(first.columns.physical, samples)
+    return {group.key: replace(targets[group.key], format=fitted) for group in groups}
+
+
+def _largest(groups: Sequence[Group]) -> list[Group]:
+    return sorted(groups, key=lambda group: -_count(group))[:_SAMPLED_GROUPS]
+
+
+def _count(group: Group) -> int:
+    assert group.rows is not None, "a group of many has positions"
+    return len(group.rows)
+
+
+def _sampled(group: Group) -> Group:
+    assert group.rows is not None, "a group of many has positions"
+    return replace(group, rows=group.rows[:_SAMPLED_ROWS])

@@ -33,7 +33,7 @@ from paimonlab.write.file_targets import changelog_target, data_target
 from paimonlab.write.folders import bucket_folders
 from paimonlab.write.frames import batches_of
 from paimonlab.write.kinds import admitted
-from paimonlab.write.parts import THREADS, in_threads, parts_of, threads_of_each
+from paimonlab.write.parts import THREADS, fitted_targets, in_threads, parts_of, threads_of_each
 from paimonlab.write.postponed import postponed_target, waiting_rows
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, decoded_pieces
@@ -262,6 +262,16 @@ class TableWriter:
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
         threads = threads_of_each(groups)
+
+        def sample(some: list[Group]) -> Sequence[pa.Table]:
+            members, numbers = [group.rows for group in some], [firsts[group.key] for group in some]
+            if self._postpones:
+                return [waiting_rows(rows, positions, self._plan) for positions in members]
+            runs = sorted_changes(rows, members, numbers, self._plan)
+            return [*itertools.chain(*runs)]
+
+        targets = fitted_targets(self._targets, groups, sample)
+        changelog_targets = fitted_targets(self._changelog_targets, groups, sample)
         new: dict[BucketKey, list[DataFileMeta]] = {}
 
         def run(part: list[Group]) -> None:
@@ -273,12 +283,12 @@ class TableWriter:
                 ]
             else:
                 runs = sorted_runs(rows, members, numbers, self._plan)
-            for group, files in self._written(part, self._targets, runs, threads):
+            for group, files in self._written(part, targets, runs, threads):
                 new[group.key] = files
                 self._files[group.key] += files
-            if self._changelog_targets:
+            if changelog_targets:
                 changes = sorted_changes(rows, members, numbers, self._plan)
-                for group, files in self._written(part, self._changelog_targets, changes, threads):
+                for group, files in self._written(part, changelog_targets, changes, threads):
                     self._changelogs[group.key] += files
 
         part_rows = min(_PART_ROWS, gathering.piece_rows(rows))
@@ -295,21 +305,9 @@ class TableWriter:
     ) -> Iterable[tuple[Group, list[DataFileMeta]]]:
         """Write a run of each bucket; describe the files of each."""
         tables = runs if len(part) == 1 else [[*run] for run in runs]
-        writers = self._writers(part, targets, tables, threads)
-        return zip(part, written_together(writers, tables, [0] * len(part)), strict=True)
-
-    def _writers(
-        self,
-        part: Sequence[Group],
-        targets: Mapping[BucketKey, FileTarget],
-        tables: Sequence[Iterable[pa.Table]],
-        threads: int,
-    ) -> list[DataFileWriter]:
-        """Begin files; those of several buckets have what they share by a look at all tables."""
         wanted = [targets[group.key] for group in part]
-        if len(part) == 1:
-            return [DataFileWriter(self._file_io, wanted[0], threads=threads)]
-        return writers_for(self._file_io, wanted, list(itertools.chain(*tables)))
+        writers = writers_for(self._file_io, wanted, threads=threads)
+        return zip(part, written_together(writers, tables, [0] * len(part)), strict=True)
 
     def _keep(self, rows: pa.Table, groups: list[Group]) -> None:
         """Put rows of buckets that are too small to write now back into the buffer."""
@@ -325,10 +323,12 @@ class TableWriter:
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
         threads = threads_of_each(groups)
+        targets = fitted_targets(self._targets, groups, lambda some: picked_rows(rows, some))
 
         def run(part: list[Group]) -> None:
             tables = [[table] for table in picked_rows(rows, part)]
-            writers = self._writers(part, self._targets, tables, threads)
+            wanted = [targets[group.key] for group in part]
+            writers = writers_for(self._file_io, wanted, threads=threads)
             if is_last:
                 writers = [*map(self._open.pop, (group.key for group in part), writers)]
                 numbers = [firsts[group.key] for group in part]

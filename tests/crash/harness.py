@@ -173,7 +173,7 @@ def faults(whole: Prepared, kind: Kind) -> list[Fault]:
     """
     everywhere = range(1, len(whole.calls) + 1)
     if kind == "power":
-        if "open_output" not in whole.calls:
+        if not {"create", "open_output"} & {*whole.calls}:
             return []  # all it writes is synced by being written
         told = [number for number in everywhere if whole.calls[number - 1] == "publish"]
         return [Fault("death", number, after=True) for number in (*told, len(whole.calls) + 1)]

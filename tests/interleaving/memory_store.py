@@ -50,6 +50,12 @@ class MemoryStore:
             raise FileExistsError(errno.EEXIST, "there already", path)
         return _Output(self, path)
 
+    def create(self, path: str, data: bytes | memoryview) -> None:
+        self.before("create", path)
+        if path in self.files:
+            raise FileExistsError(errno.EEXIST, "there already", path)
+        self.files[path] = bytes(data)
+
     def write(self, path: str, data: bytes) -> None:
         self.before("write", path)
         if path in self.files:

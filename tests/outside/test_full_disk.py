@@ -179,7 +179,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 
 @pytest.mark.parametrize("room_blocks", [0, 1, 2])
-@pytest.mark.parametrize("method", ["write", "publish", "replace", "open_output"])
+@pytest.mark.parametrize("method", ["create", "write", "publish", "replace", "open_output"])
 def test_file_is_whole_or_not_there(disk: Disk, method: str, room_blocks: int) -> None:
     store, path = LocalFileIO(), str(disk.path / "file")
     data = bytes(range(256)) * 40  # needs three blocks

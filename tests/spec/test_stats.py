@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from paimonlab.errors import SchemaError
@@ -184,6 +185,47 @@ def test_many_files_together_have_the_statistics_of_each(
         alone.append(collect_stats(rows, fields, modes, dense=False))
 
     assert finish_each(collectors, dense=False) == alone
+
+
+@pytest.mark.parametrize("text", ALL_TYPES)
+def test_slices_of_one_table_have_the_statistics_of_each(
+    text: str, rng: np.random.Generator
+) -> None:
+    fields, modes = [field_of(text, name) for name in "ab"], [StatsMode.parse("full")] * 2
+    rows = pa.table({name: random_column(parse_type(text), 300, rng) for name in "ab"})
+    ends = [5, 5, 6, 120, 300]
+    slices = [rows.slice(start, end - start) for start, end in zip([2, *ends], ends, strict=False)]
+    collectors = [StatsCollector(fields, modes, keeps_rows=True) for _ in slices]
+    for collector, part in zip(collectors, slices, strict=True):
+        collector.add(part)
+
+    found = finish_each(collectors, dense=False)
+
+    assert found == [collect_stats(part, fields, modes, dense=False) for part in slices]
+
+
+@pytest.mark.parametrize("precision", [4, 18, 19, 38])
+def test_bounds_of_decimals_are_those_of_arrow(precision: int, rng: np.random.Generator) -> None:
+    values = random_column(parse_type(f"DECIMAL({precision}, 2)"), 400, rng)
+    slices = [values.slice(start, 50) for start in range(7, 350, 50)]
+
+    low, high = extremes(slices, np.arange(len(slices)), len(slices))
+
+    expected = [pc.min_max(part).as_py() for part in slices]
+    assert low.to_pylist() == [bounds["min"] for bounds in expected]
+    assert high.to_pylist() == [bounds["max"] for bounds in expected]
+
+
+def test_slices_of_one_array_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    def concat_arrays(_: object) -> None:
+        raise AssertionError("copied")
+
+    whole = pa.array([5, None, 1, 7, 3, 2])
+    monkeypatch.setattr(pa, "concat_arrays", concat_arrays)
+
+    low, high = extremes([whole.slice(1, 2), whole.slice(3, 2)], np.array([0, 1]), 2)
+
+    assert (low.to_pylist(), high.to_pylist()) == ([1, 3], [1, 7])
 
 
 def test_files_of_many_columns_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:

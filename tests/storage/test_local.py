@@ -68,6 +68,29 @@ def test_write_and_open_output_never_overwrite(file_io: LocalFileIO, tmp_path: P
     assert file_io.read(path) == b"x"
 
 
+def test_create_makes_folders_and_never_overwrites(file_io: LocalFileIO, tmp_path: Path) -> None:
+    store, path = file_io.within(str(tmp_path)), str(tmp_path / "a" / "b" / "c" / "file")
+
+    store.create(path, memoryview(b"first"))
+    with pytest.raises(FileExistsError):
+        store.create(path, b"second")
+    store.sync_files({path: 5})
+
+    assert Path(path).read_bytes() == b"first"
+
+
+def test_create_makes_no_folder_through_a_link(file_io: LocalFileIO, tmp_path: Path) -> None:
+    root, outside = tmp_path / "table", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (root / "link").symlink_to(outside)
+
+    with pytest.raises(CorruptMetadataError, match="link"):
+        file_io.within(str(root)).create(str(root / "link" / "bucket-0" / "file"), b"x")
+
+    assert not list(outside.iterdir())
+
+
 def test_open_output_then_sync_and_read_back(file_io: LocalFileIO, tmp_path: Path) -> None:
     path = str(tmp_path / "new" / "folder" / "file")
 

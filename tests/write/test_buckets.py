@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
 from paimonlab.write.buckets import groups
@@ -50,6 +51,40 @@ def test_rows_of_a_group_share_the_partition_and_keep_their_order() -> None:
         values = set(zip(*(picked.column(name).to_pylist() for name in ("dt", "h")), strict=True))
         assert len(values) == 1, f"seed {seed}"
         assert (np.diff(group.rows) > 0).all()
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 300, 70_000], ids=str)
+def test_groups_come_in_order_of_appearance(kinds: int, rng: np.random.Generator) -> None:
+    definition = Schema({"p": "INT", "id": "BIGINT"}, partition_keys=("p",))
+    schema = new_table_schema(definition, time_millis=0)
+    values = rng.integers(0, kinds, 2000)
+    known = pa.array(values, pa.int32(), mask=values == 0)
+    rows = pa.table({"p": known, "id": range(2000)})
+    expected: dict[int | None, list[int]] = {}
+    for row, value in enumerate(known.to_pylist()):
+        expected.setdefault(value, []).append(row)
+
+    found = list(groups(rows, schema, -1))
+
+    positions = [range(2000) if group.rows is None else group.rows.tolist() for group in found]
+    assert [*map(list, positions)] == list(expected.values())
+
+
+def test_partitions_of_several_columns_come_in_order_of_appearance() -> None:
+    rows = table_of(500, 3)
+    expected: dict[tuple[object, object], list[int]] = {}
+    pairs = zip(rows["dt"].to_pylist(), rows["h"].to_pylist(), strict=True)
+    for row, pair in enumerate(pairs):
+        expected.setdefault(pair, []).append(row)
+    types = [field.type for field in schema_of(-1).fields[:2]]
+
+    found = list(groups(rows, schema_of(-1), -1))
+
+    decoded = decode(pa.array([group.partition for group in found], pa.large_binary()), types)
+    assert [*zip(*(column.to_pylist() for column in decoded), strict=True)] == list(expected)
+    assert [group.rows.tolist() for group in found if group.rows is not None] == list(
+        expected.values()
+    )
 
 
 def test_a_table_without_partitions_and_buckets_is_one_group() -> None:

@@ -11,7 +11,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paimonlab.formats.parquet.fields import file_schema, has_nanos
+from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.parallel_groups import MOST_BYTES, ParallelGroups
 from paimonlab.formats.parquet.repetitive import (
@@ -31,6 +31,8 @@ _LEAST_PAGE_ROWS = 512
 _PAGES_BYTES = 10 << 20
 """What a page of every column may take together: whoever reads many columns, or merges many
 files, holds one of each."""
+_SMALL_BYTES = 8 << 20
+"""Memory of the rows of a file that is encoded in memory: it is written at once, as one piece."""
 _BATCH_VALUES = 1024
 """Values after which the size of a page is looked at, unless they are large."""
 
@@ -54,8 +56,8 @@ class ParquetWriter:
     threads
         How many encode row groups. More than one pays only where the processor has nothing else
         to do: row groups take a tenth more of its time then.
-    repetitive
-        Columns whose values repeat, as `repetitive_columns` finds them; None: not known yet.
+    shape
+        Of ``fields``, if it is known already.
     """
 
     def __init__(
@@ -66,17 +68,20 @@ class ParquetWriter:
         options: ParquetOptions,
         *,
         threads: int = 1,
-        repetitive: Sequence[str] | None = None,
+        shape: FileShape | None = None,
     ) -> None:
         self._threads = threads
-        self._repetitive = repetitive
-        self._schema = file_schema(fields)
-        self._has_nanos = any(has_nanos(field.type) for field in fields)
+        shape = shape or FileShape.of(fields)
+        self._repetitive = shape.repetitive
+        self._schema = shape.schema
+        self._has_nanos = shape.has_nanos
         self._options = options
         self._codec = options.codec
         self._pending: PendingRows[pa.Table] = PendingRows()
         self._writer: pq.ParquetWriter | ParallelGroups | None = None
-        self._file = file_io.open_output(path)
+        self._file_io = file_io
+        self._path = path
+        self._file: pa.NativeFile | None = None
         self._end: EndHeldBack | None = None
         self._page_rows = PAGE_ROWS
         self._batch_values = _BATCH_VALUES
@@ -108,7 +113,7 @@ class ParquetWriter:
         unwritten = 0
         if isinstance(self._writer, ParallelGroups):
             unwritten = self._writer.unwritten_bytes
-        return self._pending.with_file(self._file.tell(), unwritten)
+        return self._pending.with_file(0 if self._file is None else self._file.tell(), unwritten)
 
     def settle(self) -> None:
         """Wait until all full row groups are in the file."""
@@ -117,6 +122,9 @@ class ParquetWriter:
 
     def close(self) -> int:
         """Finish the file; returns its size in bytes."""
+        in_memory = None
+        if self._file is None and self._pending.memory_bytes <= _SMALL_BYTES:
+            self._file = in_memory = pa.BufferOutputStream()
         self._flush(is_last=True)
         writer = self._writer or self._open([])
         if self._end is not None:
@@ -124,8 +132,11 @@ class ParquetWriter:
         writer.close()
         if self._end is not None:
             self._end.finish(self._twin())
-        size: int = self._file.tell()
-        self._file.close()
+        size: int = self._output.tell()
+        if in_memory is None:
+            self._output.close()
+        else:
+            self._file_io.create(self._path, memoryview(in_memory.getvalue()))
         return size
 
     def abort(self) -> None:
@@ -133,7 +144,15 @@ class ParquetWriter:
         self._pending.clear()
         if isinstance(self._writer, ParallelGroups):
             self._writer.abort()
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
+
+    @property
+    def _output(self) -> pa.NativeFile:
+        """The file; it is opened when there is something to write."""
+        if self._file is None:
+            self._file = self._file_io.open_output(self._path)
+        return self._file
 
     def _as_in_file(self, rows: pa.RecordBatch | pa.Table) -> pa.Table:
         given, wanted = rows.schema, self._schema
@@ -182,7 +201,7 @@ class ParquetWriter:
                 self._writer = self._open(dictionaries)
             else:
                 start = partial(self._start, schema=self._schema, dictionary_columns=dictionaries)
-                self._writer = ParallelGroups(self._file, start, self._threads)
+                self._writer = ParallelGroups(self._output, start, self._threads)
         if isinstance(self._writer, ParallelGroups):
             self._writer.write(table)
             return
@@ -203,8 +222,8 @@ class ParquetWriter:
 
     def _open(self, dictionary_columns: list[str]) -> pq.ParquetWriter:
         if not self._has_nanos:
-            return self._start(self._file, self._schema, dictionary_columns)
-        self._end = EndHeldBack(self._file)
+            return self._start(self._output, self._schema, dictionary_columns)
+        self._end = EndHeldBack(self._output)
         schema = with_integers(self._schema)
         return self._start(self._end, schema, dictionary_columns, has_int96=True)
 

@@ -109,14 +109,15 @@ class StatsCollector:
                 counts[number] += sum(rows.column(field.name).null_count for rows in self._pieces)
         return counts
 
-    def pieces_of(self, block: int, column: int, field: DataField) -> list[pa.Array]:
+    def pieces_of(
+        self, block: int, column: int, name: str, arrow_type: pa.DataType
+    ) -> list[pa.Array]:
         """Return what decides about the bounds of a column: values, or bounds of some."""
-        arrow_type = to_arrow(field.type)
         arrays = list[pa.Array]()
         for bounds in self._reduced[block : block + 1]:
             arrays += (side.slice(column, 1) for side in (bounds.low, bounds.high))
         for rows in self._pieces:
-            values = rows.column(field.name)
+            values = rows.column(name)
             if values.type != arrow_type:
                 values = values.cast(arrow_type)
             arrays += values.chunks if isinstance(values, pa.ChunkedArray) else [values]
@@ -224,16 +225,18 @@ def _bounds_of(collectors: Sequence[StatsCollector]) -> list[_Bounds]:
     bounds = []
     for block, columns in enumerate(_blocks(first.fields, first.modes)):
         pieces, lengths = list[pa.Array](), list[int]()
+        arrow_type = to_arrow(first.fields[columns[0]].type)
         for place, column in enumerate(columns):
+            name = first.fields[column].name
             for collector in collectors:
-                found = collector.pieces_of(block, place, first.fields[column])
+                found = collector.pieces_of(block, place, name, arrow_type)
                 pieces += found
                 lengths.append(len(found))
         groups = np.repeat(np.arange(len(lengths)), lengths)
         if pieces:
             low, high = extremes(pieces, groups, len(lengths))
         else:
-            low = high = pa.nulls(len(lengths), to_arrow(first.fields[columns[0]].type))
+            low = high = pa.nulls(len(lengths), arrow_type)
         bounds.append(_Bounds(columns, low, high))
     return bounds
 

@@ -14,6 +14,8 @@ from paimonlab.arrow_values import arrow_array, numpy_values
 
 _LONG_PIECE = 4096
 """Values from which a piece is looked at by itself: joining pieces copies them."""
+_LONG_DIGITS = 18
+"""Digits of a decimal that fits into 64 bits."""
 
 
 def extremes(
@@ -47,13 +49,22 @@ def extremes(
     if pa.types.is_boolean(kind):
         low, high = extremes([piece.cast(pa.int8()) for piece in pieces], groups, group_count)
         return low.cast(kind), high.cast(kind)
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)):
+    if not _is_number(kind):
         return _of_others(pieces, groups, group_count)
-    if sum(map(len, pieces)) > _LONG_PIECE * len(pieces):
+    if _first_array(pieces) is None and sum(map(len, pieces)) > _LONG_PIECE * len(pieces):
         each = [_of_numbers([piece], np.zeros(1, np.int64), 1) for piece in pieces]
         pieces = [end for ends in each for end in ends]
         groups = np.repeat(groups, 2)
     return _of_numbers(pieces, groups, group_count)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Whether numpy can compare the values: small decimals are integers, too."""
+    if pa.types.is_decimal128(kind):
+        return bool(kind.precision <= _LONG_DIGITS)
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)
+    )
 
 
 def _of_others(
@@ -62,7 +73,10 @@ def _of_others(
     low, high = list[pa.Array](), list[pa.Array]()
     ends = np.searchsorted(groups, np.arange(group_count), side="right").tolist()
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        found = pc.min_max(pa.chunked_array(pieces[start:end], pieces[0].type))
+        if end == start + 1:
+            found = pc.min_max(pieces[start])
+        else:
+            found = pc.min_max(pa.chunked_array(pieces[start:end], pieces[0].type))
         low.append(pa.repeat(found["min"], 1))
         high.append(pa.repeat(found["max"], 1))
     return pa.concat_arrays(low), pa.concat_arrays(high)
@@ -71,31 +85,80 @@ def _of_others(
 def _of_numbers(
     pieces: Sequence[pa.Array], groups: npt.NDArray[np.int64], group_count: int
 ) -> tuple[pa.Array, pa.Array]:
-    joined, group_of = _joined(pieces, groups)
-    kind = joined.type
-    stored = joined
-    if pa.types.is_temporal(kind):
-        stored = joined.view(pa.int64() if kind.bit_width == 64 else pa.int32())
-    values: npt.NDArray[Any] = numpy_values(stored)
+    joined, lengths = _joined(pieces)
+    present, starts = _starts_of(groups, lengths)
+    values = _comparable(joined)
     is_missing = np.ones(group_count, np.bool_)
     low, high = np.zeros(group_count, values.dtype), np.zeros(group_count, values.dtype)
     if len(values):
-        starts = np.flatnonzero(np.concatenate([[True], group_of[1:] != group_of[:-1]]))
-        present = group_of[starts]
         is_missing[present] = False
         low[present] = np.minimum.reduceat(values, starts)
         high[present] = np.maximum.reduceat(values, starts)
     mask = is_missing if is_missing.any() else None
-    return arrow_array(low, mask=mask).view(kind), arrow_array(high, mask=mask).view(kind)
+    return _values(low, joined.type, mask), _values(high, joined.type, mask)
 
 
-def _joined(
-    pieces: Sequence[pa.Array], groups: npt.NDArray[np.int64]
-) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Put the values that are not null one after the other; return the group of each, too."""
-    joined = pa.concat_arrays(pieces) if len(pieces) > 1 else pieces[0]
-    group_of = np.repeat(groups, np.fromiter(map(len, pieces), np.int64, len(pieces)))
+def _comparable(values: pa.Array) -> npt.NDArray[Any]:
+    """Return values without nulls as numbers of numpy in the same order."""
+    kind = values.type
+    if pa.types.is_decimal128(kind):
+        both = np.frombuffer(values.buffers()[1], np.int64) if len(values) else np.zeros(0, "i8")
+        # The other half is the sign: there are no more digits.
+        return both[2 * values.offset : 2 * (values.offset + len(values)) : 2]
+    if pa.types.is_temporal(kind):
+        values = values.view(pa.int64() if kind.bit_width == 64 else pa.int32())
+    found: npt.NDArray[Any] = numpy_values(values)
+    return found
+
+
+def _values(
+    numbers: npt.NDArray[Any], kind: pa.DataType, mask: npt.NDArray[np.bool_] | None
+) -> pa.Array:
+    """Make values of numbers, the contrary of `_comparable`; null where the mask is True."""
+    made = arrow_array(numbers, mask=mask)
+    if not pa.types.is_decimal128(kind):
+        return made.view(kind)
+    both = np.stack([numbers, numbers >> 63], axis=1)
+    return pa.Array.from_buffers(kind, len(numbers), [made.buffers()[0], pa.py_buffer(both)])
+
+
+def _joined(pieces: Sequence[pa.Array]) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Put the values that are not null one after the other; count those of each piece."""
+    lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    joined = _first_array(pieces)
+    if joined is None:
+        joined = pa.concat_arrays(pieces)
     if joined.null_count:
-        group_of = group_of[numpy_values(joined.is_valid())]
+        known = np.concatenate([[0], np.cumsum(numpy_values(joined.is_valid()))])
+        ends = np.cumsum(lengths)
+        lengths = known[ends] - known[ends - lengths]
         joined = joined.drop_null()
-    return joined, group_of
+    return joined, lengths
+
+
+def _first_array(pieces: Sequence[pa.Array]) -> pa.Array | None:
+    """Return the array that pieces are slices of, one after the other; None: there is none."""
+    first = pieces[0]
+    if len(pieces) == 1:
+        return first
+    buffers = first.buffers()
+    place, end = [_address(buffer) for buffer in buffers], first.offset + len(first)
+    for piece in pieces[1:]:
+        if piece.offset != end or [_address(buffer) for buffer in piece.buffers()] != place:
+            return None
+        end += len(piece)
+    return pa.Array.from_buffers(first.type, end - first.offset, buffers, offset=first.offset)
+
+
+def _address(buffer: pa.Buffer | None) -> int:
+    return 0 if buffer is None else buffer.address
+
+
+def _starts_of(
+    groups: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the groups that have values, and where those of each begin."""
+    is_there = lengths > 0
+    group_of, starts = groups[is_there], (np.cumsum(lengths) - lengths)[is_there]
+    is_first = np.concatenate([[True], group_of[1:] != group_of[:-1]])[: len(group_of)]
+    return group_of[is_first], starts[is_first]

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from paimonlab.errors import CorruptMetadataError, StorageError, UnsupportedError
 from paimonlab.storage.failures import delete_each
-from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileStatus
+from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
 from paimonlab.storage.stores.answers import (
     Answer,
     answer_of,
@@ -116,6 +116,11 @@ class ObjectFileIO:
             secrets=self.options.secrets,
         )
         return pa.PythonFile(output, mode="w")
+
+    def create(self, path: str, data: Buffer) -> None:
+        """Create a new file."""
+        self.write(path, bytes(data))
+        self._remembered.sizes[path] = len(data)
 
     def write(self, path: str, data: bytes) -> None:
         """Create a new file."""

@@ -99,7 +99,7 @@ def test_manifests_that_expired_are_not_kept_in_memory(tmp_path: Path) -> None:
     )
     _written(table, range(8))
 
-    written = {path for method, path in store.calls if method == "open_output"}
+    written = {path for method, path in store.calls if method == "create"}
     there = {path for path in written if Path(path).exists()}
     kept = {path for path in written if shared_cache.get(path) or shared_cache.get_list(path)}
     assert len(there) < len(written), "something has expired"
