@@ -266,6 +266,24 @@ def test_rows_of_a_stream_that_do_not_fit_are_refused(
     assert [ids_of(each) for each in (sink, padded, moving)] == [[], [], []]
 
 
+def test_a_stream_goes_on_with_columns_that_its_sink_gets(
+    spark: SparkSession, source: Table, catalog: Catalog, tmp_path: Path
+) -> None:
+    catalog.create_table("db.t", COLUMNS)
+    rows = stream(spark, "paimon.db.s")
+    write_to(rows, "paimon.db.t", tmp_path / "c")
+    spark.sql("ALTER TABLE paimon.db.t ADD COLUMN more INT")
+    add(source, 6)
+
+    with pytest.raises(SchemaError, match="more"):
+        write_to(rows, "paimon.db.t", tmp_path / "c")
+    write_to(rows.selectExpr("*", "7 AS more"), "paimon.db.t", tmp_path / "c")
+
+    found = spark.table("paimon.db.t").orderBy("id").collect()
+    assert [row["id"] for row in found] == [0, 1, 2, 3, 4, 5, 6]
+    assert [row["more"] for row in found] == [*[None] * 6, 7]
+
+
 def test_columns_are_found_by_name(
     spark: SparkSession, source: Table, catalog: Catalog, tmp_path: Path
 ) -> None:
