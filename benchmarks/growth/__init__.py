@@ -22,5 +22,6 @@ SUBJECTS = (
     "limits",
     "few_keys",
     "spark_writes",
+    "spark_planning",
 )
 """Modules of this package, in the order of the table."""

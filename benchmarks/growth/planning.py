@@ -31,7 +31,9 @@ def rows() -> Iterator[GrowthRow]:
     with tempfile.TemporaryDirectory() as folder:
         costs, costs_of_system_table = list[float](), list[float]()
         for files in FILES:
-            _name_files(Path(folder) / str(files), files)
+            catalog = pl.connect(str(Path(folder) / str(files)))
+            catalog.create_database("db")
+            name_files(catalog, "db.files", files)
             costs.append(in_new_process(__name__, "plan", Path(folder) / str(files)))
             costs_of_system_table.append(
                 in_new_process(__name__, "files", Path(folder) / str(files))
@@ -62,24 +64,23 @@ def _system_table(warehouse: str) -> float:
     return time.process_time() - start
 
 
-def _name_files(folder: Path, count: int) -> None:
-    catalog = pl.connect(str(folder))
-    catalog.create_database("db")
+def name_files(catalog: pl.Catalog, name: str, count: int) -> None:
+    """Make a table of so many files in `PARTITIONS` partitions; the files do not exist."""
     columns = {"dt": "STRING", "id": "BIGINT", "v": "STRING"}
-    table = catalog.create_table("db.files", columns, partition_keys=["dt"])
+    table = catalog.create_table(name, columns, partition_keys=["dt"])
     types = [field.type for field in table.schema.fields]
     for _ in range(10):
         messages = []
         for day in range(PARTITIONS):
-            name = f"d{day:03}"
+            day_text = f"d{day:03}"
             low, high = (
-                encode_one([pa.scalar(name), pa.scalar(number), pa.scalar(text)], types)
+                encode_one([pa.scalar(day_text), pa.scalar(number), pa.scalar(text)], types)
                 for number, text in ((1, "a" * 16), (9, "z" * 16))
             )
             files = [
                 _file(SimpleStats(low, high, (0, 0, 0))) for _ in range(count // PARTITIONS // 10)
             ]
-            partition = encode_one([pa.scalar(name)], types[:1])
+            partition = encode_one([pa.scalar(day_text)], types[:1])
             messages.append(
                 CommitMessage(
                     partition=partition, bucket=0, total_buckets=-1, new_files=tuple(files)

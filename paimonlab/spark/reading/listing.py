@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from paimonlab.spark.jvm.bridge import Bridge
 
-_FILE_STATUS = "org.apache.hadoop.fs.FileStatus"
-_BLOCK_BYTES = 128 << 20
+_TEXTS = "[[Ljava.lang.String;"
 _SOURCE = """
 package org.paimonlab.spark;
 
@@ -33,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
@@ -62,6 +62,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 public final class Listing {
+  private static final long BLOCK_BYTES = 128L << 20;
+
   private final StructType schema;
   private final Object[][] rows;
 
@@ -112,7 +114,8 @@ public final class Listing {
   }
 
   /** Makes a directory of files each: the number of its row, its files, its mask or null. */
-  public Seq directories(int[] numbers, FileStatus[][] files, byte[][] masks, boolean masked) {
+  public Seq directories(int[] numbers, String[][] paths, long[][] sizes, long[][] times,
+      byte[][] masks, boolean masked) {
     ArrayList made = new ArrayList();
     for (int i = 0; i < numbers.length; i++) {
       Object[] values = this.rows[numbers[i]];
@@ -120,7 +123,12 @@ public final class Listing {
         values = Arrays.copyOf(values, values.length + 1);
         values[values.length - 1] = masks[i];
       }
-      made.add(PartitionDirectory.apply(new GenericInternalRow(values), files[i]));
+      FileStatus[] files = new FileStatus[paths[i].length];
+      for (int k = 0; k < files.length; k++) {
+        files[k] = new FileStatus(
+            sizes[i][k], false, 1, BLOCK_BYTES, times[i][k], new Path(paths[i][k]));
+      }
+      made.add(PartitionDirectory.apply(new GenericInternalRow(values), files));
     }
     return CollectionConverters.asScala(made).toSeq();
   }
@@ -149,17 +157,6 @@ class ListedFile:
     uri: str
     size_bytes: int
     modified_millis: int
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields of Hadoop's ``FileStatus``."""
-        return {
-            "path": self.uri,
-            "length": self.size_bytes,
-            "blocksize": _BLOCK_BYTES,
-            "block_replication": 1,
-            "modification_time": self.modified_millis,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +187,7 @@ class Listing:
         self, bridge: Bridge, schema: StructType, rows: Sequence[Sequence[str | None]]
     ) -> None:
         self._bridge = bridge
-        texts = bridge.from_json("[[Ljava.lang.String;", json.dumps(rows))
+        texts = bridge.from_json(_TEXTS, json.dumps(rows))
         self._java = new(bridge, _SOURCE, "Listing", texts, bridge.java_schema(schema))
 
     def matching(self, filters: Any) -> frozenset[int]:
@@ -202,10 +199,17 @@ class Listing:
         """Make a ``Seq[PartitionDirectory]``."""
         bridge = self._bridge
         numbers = bridge.from_json("[I", json.dumps([one.row for one in directories]))
-        described = json.dumps([[file.fields for file in one.files] for one in directories])
-        statuses = bridge.from_json(f"[[L{_FILE_STATUS};", described)
+        files = [one.files for one in directories]
+        uris = bridge.from_json(_TEXTS, json.dumps([[file.uri for file in some] for some in files]))
+        sizes, times = (
+            bridge.from_json("[[J", json.dumps(numbers_of_files))
+            for numbers_of_files in (
+                [[file.size_bytes for file in some] for some in files],
+                [[file.modified_millis for file in some] for some in files],
+            )
+        )
         encoded = [
             None if one.mask is None else base64.b64encode(one.mask).decode() for one in directories
         ]
         masks = bridge.from_json("[[B", json.dumps(encoded if has_mask_column else []))
-        return self._java.directories(numbers, statuses, masks, has_mask_column)
+        return self._java.directories(numbers, uris, sizes, times, masks, has_mask_column)
