@@ -181,6 +181,19 @@ def test_a_fallback_fills_missing_partitions(days: pl.Table) -> None:
     assert found(snapshot=1)[0] == ("d1", "m")
 
 
+def test_a_version_is_the_snapshot_of_the_fallback_at_its_time(days: pl.Table) -> None:
+    write_days(days, d3="m")
+    write_days(days.on_branch("old"), d4="o")  # newer than the table's second snapshot
+
+    def found(**arguments: object) -> list[tuple[str, ...]]:
+        rows = days.scan(**arguments).to_arrow().to_pylist()  # type: ignore[arg-type]
+        return sorted(tuple(row.values()) for row in rows)
+
+    assert found(version=2) == found(snapshot=2) == [("d1", "m"), ("d2", "o"), ("d3", "m")]
+    assert found(version="2") == found(snapshot=2)
+    assert ("d4", "o") in found()
+
+
 def test_the_fallback_is_not_deleted(days: pl.Table) -> None:
     with pytest.raises(ValueError, match="fallback"):
         days.branches.delete("old")

@@ -156,7 +156,8 @@ def _fallback(scan: Scan, branch: str, query: Query) -> Scan:
     own, store = scan.store.on_branch(branch)
     options = {key: value for key, value in query.options.items() if key not in _OF_ONE_BRANCH}
     point = query.point
-    if options.pop(_SNAPSHOT_ID, None) is not None or point.snapshot is not None:
+    is_id = options.pop(_SNAPSHOT_ID, None) is not None or point.snapshot is not None
+    if is_id or _is_snapshot(point.version, scan.store):
         assert scan.snapshot is not None, "the snapshot was found"
         point = TravelPoint(snapshot=_same_time(scan.snapshot, store.snapshots))
     own, store = with_read_options(own, store, options)
@@ -164,6 +165,12 @@ def _fallback(scan: Scan, branch: str, query: Query) -> Scan:
     asked = replace(query, point=point, options=options, columns=scan.columns, limit=None)
     other = _scan_branch(own, store, asked)
     return replace(other, kind=OfFallback(_rows(other), hidden_by=scan))
+
+
+def _is_snapshot(version: int | str | None, store: TableStore) -> bool:
+    """Whether a version is the id of a snapshot, and no name of a tag."""
+    text = str(version)
+    return text.isdigit() and text not in dict(store.tags.list())
 
 
 def _rows(scan: Scan) -> OfSnapshot:
