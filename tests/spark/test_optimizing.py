@@ -143,3 +143,61 @@ def test_nothing_is_asked_about_tables_of_others(
     monkeypatch.setattr(SnapshotFileIndex, "_row_count", forbidden)
 
     assert spark.range(5).where("id > 1").count() == 3
+
+
+@pytest.mark.parametrize("kind", ["partitions", "keys", "vectors", "first-row"])
+def test_what_asks_for_partitions_reads_no_rows(
+    catalog: Catalog, spark: SparkSession, kind: str
+) -> None:
+    table = made(catalog, kind)
+    table.delete("day = 6") if kind != "first-row" else None
+    spark.createDataFrame(table.scan().to_arrow()).createOrReplaceTempView("plain_rows")
+
+    for query in (
+        "SELECT day, count(*) AS n FROM t GROUP BY day",
+        "SELECT count(*), day + 1, count(1) * 2 FROM t WHERE day > 3 GROUP BY day",
+        "SELECT max(day), min(day), max(day % 5) FROM t",
+        "SELECT max(day) FROM t WHERE day < 0",
+        "SELECT count(DISTINCT day) FROM t",
+        "SELECT DISTINCT day FROM t WHERE day IN (1, 2, 6, 99)",
+        "SELECT day, max(day) FROM t GROUP BY day HAVING max(day) > 3",
+    ):
+        frame = spark.sql(query.replace("FROM t", "FROM paimon.db.t"))
+        assert "FileScan" not in physical_plan(frame), query
+        plain = spark.sql(query.replace("FROM t", "FROM plain_rows"))
+        assert sorted(map(tuple, frame.collect())) == sorted(map(tuple, plain.collect())), query
+    for query in (
+        "SELECT day, count(v) AS n FROM t GROUP BY day",
+        "SELECT day, sum(day) FROM t GROUP BY day",
+        "SELECT day, count(*) FROM t WHERE v = 1 GROUP BY day",
+        "SELECT max(day), count(*) FROM t",
+        "SELECT day % 2, count(*) FROM t GROUP BY 1",
+    ):
+        frame = spark.sql(query.replace("FROM t", "FROM paimon.db.t"))
+        plain = spark.sql(query.replace("FROM t", "FROM plain_rows"))
+        assert sorted(map(tuple, frame.collect())) == sorted(map(tuple, plain.collect())), query
+
+
+def test_groups_of_partitions_of_many_types_are_those_of_rows(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    columns = {"s": "STRING", "f": "DOUBLE", "d": "DATE", "b": "BOOLEAN", "v": "INT"}
+    table = catalog.create_table("db.t", columns, partition_keys=["s", "f", "d", "b"])
+    table.write(
+        pa.table(
+            {
+                "s": ["a", None, "a", "ä b", "a"],
+                "f": [0.0, -0.0, float("nan"), None, -0.0],
+                "d": pa.array([0, None, 20_000, 0, 0], pa.date32()),
+                "b": [True, None, False, True, True],
+                "v": pa.array(range(5), pa.int32()),
+            }
+        )
+    )
+    spark.createDataFrame(table.scan().to_arrow()).createOrReplaceTempView("plain_rows")
+
+    for columns_asked in ("s", "d", "b", "f", "s, b", "d, f", "s, f, d, b"):
+        query = f"SELECT {columns_asked}, count(*) FROM t GROUP BY {columns_asked}"
+        frame = spark.sql(query.replace("FROM t", "FROM paimon.db.t"))
+        plain = spark.sql(query.replace("FROM t", "FROM plain_rows"))
+        assert sorted(map(str, frame.collect())) == sorted(map(str, plain.collect())), query

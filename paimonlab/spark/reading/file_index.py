@@ -6,7 +6,7 @@ import contextlib
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,7 +174,7 @@ class SnapshotFileIndex(PinnedRead):
                 for file in self._own(split)
             }
         listing = Listing(self._bridge, self._row_schema, list(rows.values()))
-        return _Rows(listing, {key: number for number, key in enumerate(rows)})
+        return _Rows(listing, {key: number for number, key in enumerate(rows)}, [*rows.values()])
 
     def _number(self, split: DataSplit, file: DataFileMeta) -> int:
         return self._rows.numbers[file.file_name if self._of_files else split.partition]
@@ -230,13 +230,41 @@ class SnapshotFileIndex(PinnedRead):
         return enough
 
     def _row_count(self, filters: Any) -> int:
-        """Count the rows of partitions that filters keep; reads keys of overlapping files only."""
+        """Count the rows of partitions that filters keep."""
         rows = self._matching(filters)
         rows = self._choice.rows if rows is None else rows
-        splits = self._splits(AlwaysTrue(), rows)
-        known = [split for split in splits if self._is_known(split)]
+        return sum(count for _, count in self._split_counts(self._splits(AlwaysTrue(), rows), rows))
+
+    def _groups(self, filters: Any, columns: Sequence[int]) -> Any:
+        """Count the rows that filters keep, by their values in columns of the partition.
+
+        Returns
+        -------
+        Seq[InternalRow]
+            The values and the count, which is above 0.
+        """
+        rows = self._matching(filters)
+        rows = self._choice.rows if rows is None else rows
+        by_values: dict[Texts, tuple[int, int]] = {}
+        for split, count in self._split_counts(self._splits(AlwaysTrue(), rows), rows):
+            if count:
+                number = self._rows.numbers[split.partition]
+                texts = self._rows.texts[number]
+                values = tuple(texts[column] for column in columns)
+                first, before = by_values.get(values, (number, 0))
+                by_values[values] = first, before + count
+        return self._rows.listing.counted(dict(by_values.values()), columns)
+
+    def _split_counts(
+        self, splits: Sequence[DataSplit], rows: frozenset[int] | None
+    ) -> Iterator[tuple[DataSplit, int]]:
+        """Count the rows of splits; reads keys of overlapping files only."""
+        for split in splits:
+            if self._is_known(split):
+                yield split, self._least(split, rows)
         others = [split for split in splits if not self._is_known(split)]
-        return sum(self._least(split, rows) for split in known) + self._count_masked(others, rows)
+        for split, masks in self._with_masks(others):
+            yield split, self._unmasked(split, masks, rows)
 
     def _is_known(self, split: DataSplit) -> bool:
         """Say whether metadata tell how many rows of a split are in files of the shape."""
@@ -251,9 +279,11 @@ class SnapshotFileIndex(PinnedRead):
         return sum(file.row_count for file in self._wanted(split, rows))
 
     def _count_masked(self, splits: Sequence[DataSplit], rows: frozenset[int] | None) -> int:
+        return sum(self._unmasked(split, masks, rows) for split, masks in self._with_masks(splits))
+
+    def _unmasked(self, split: DataSplit, masks: SplitMasks, rows: frozenset[int] | None) -> int:
         return sum(
             mask.count(file.row_count)
-            for split, masks in self._with_masks(splits)
             for file, mask in zip(split.files, masks, strict=True)
             if self._snapshot.has_shape(file, self._shape)
             and (rows is None or self._number(split, file) in rows)
@@ -352,6 +382,8 @@ class _Rows:
     listing: Listing
     numbers: Mapping[bytes | str, int]
     """By the partition's serialised row, or the name of the file."""
+    texts: Sequence[Texts]
+    """The values, by number."""
 
 
 def _masks_for(split: DataSplit, source: DataSplit, masks: SplitMasks) -> SplitMasks:

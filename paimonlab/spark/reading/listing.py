@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +133,18 @@ public final class Listing {
     return CollectionConverters.asScala(made).toSeq();
   }
 
+  /** Makes a row each of some columns of a row, and a count. */
+  public Seq counted(int[] numbers, long[] counts, int[] columns) {
+    ArrayList made = new ArrayList();
+    for (int i = 0; i < numbers.length; i++) {
+      Object[] values = new Object[columns.length + 1];
+      for (int k = 0; k < columns.length; k++) values[k] = this.rows[numbers[i]][columns[k]];
+      values[columns.length] = Long.valueOf(counts[i]);
+      made.add(new GenericInternalRow(values));
+    }
+    return CollectionConverters.asScala(made).toSeq();
+  }
+
   public static final class Binding extends AbstractPartialFunction {
     private final StructType schema;
 
@@ -194,6 +206,21 @@ class Listing:
         """Return the numbers of the rows that a Scala ``Seq`` of Catalyst expressions keeps."""
         kept = self._java.matching(filters)
         return frozenset(number for number, is_kept in enumerate(kept) if is_kept == "1")
+
+    def counted(self, counts: Mapping[int, int], columns: Sequence[int]) -> Any:
+        """Make a ``Seq[InternalRow]`` of columns of rows, each with a count after them.
+
+        Parameters
+        ----------
+        counts
+            By number of the row.
+        columns
+            Places of the columns.
+        """
+        bridge = self._bridge
+        numbers = bridge.from_json("[I", json.dumps(list(counts)))
+        rows = bridge.from_json("[J", json.dumps(list(counts.values())))
+        return self._java.counted(numbers, rows, bridge.from_json("[I", json.dumps([*columns])))
 
     def directories(self, directories: Sequence[Directory], *, has_mask_column: bool) -> Any:
         """Make a ``Seq[PartitionDirectory]``."""

@@ -19,7 +19,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.reading.frames import read_frame
-from paimonlab.spark.reading.optimizing import SameRule
+from paimonlab.spark.reading.optimizing.asking import SameRule
 from paimonlab.spark.reading.pinned import PinnedRead, reads_in
 from paimonlab.spark.reading.places import PLACES, place_types
 from paimonlab.spark.reading.relation import VIEW_PROPERTY

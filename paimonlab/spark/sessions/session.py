@@ -27,7 +27,7 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.python_tasks import data_source
 from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.reading.metadata_columns import offer_metadata_columns
-from paimonlab.spark.reading.optimizing import optimize_reads
+from paimonlab.spark.reading.optimizing.asking import optimize_reads
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote

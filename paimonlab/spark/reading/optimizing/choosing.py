@@ -1,26 +1,12 @@
-"""What Spark's optimizer learns of a table: sizes of partitions, files for a limit, counts of rows.
-
-A rule looks at what is left of a query before Spark orders its joins. Where a filter is on
-partition columns, the scan gets the files of those partitions, so that their size decides what is
-broadcast; a limit without other conditions leaves as few files as have enough rows; and a count
-of rows is a value. The rule is a Java class (`paimonlab.spark.jvm.compiled`), which asks Python
-only where there is something to win.
+"""The rule of Spark's optimizer, in Java: what it sees of a query, and what it puts in its place.
 
 Source: apache/spark@v4.2.0 and v4.3.0, ``Optimizer.preCBORules``, ``PruneFileSourcePartitions``.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from paimonlab.spark.jvm.bridge import Bridge, Proxy
-from paimonlab.spark.jvm.compiled import new
-from paimonlab.spark.reading.file_index import SnapshotFileIndex
-from paimonlab.spark.reading.masks import MASK_COLUMN
-from paimonlab.spark.reading.pinned import read_of
-
-_RULE = "Choosing"
-_SOURCE = """
+RULE = "Choosing"
+SOURCE = """
 package org.paimonlab.spark;
 
 import java.lang.reflect.Proxy;
@@ -30,14 +16,19 @@ import java.util.HashSet;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Min;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
@@ -48,8 +39,11 @@ import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.StructType;
 import scala.Function1;
 import scala.Function4;
+import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
@@ -118,6 +112,17 @@ public final class Choosing extends Rule {
           this.hasOthers = true;
         }
       }
+    }
+
+    /** Says which column of the partition a column is; -1: none. */
+    int place(Attribute column, String mask) {
+      StructType keys = ((HadoopFsRelation) this.relation.relation()).partitionSchema();
+      for (int i = 0; i < this.relation.output().size(); i++) {
+        Attribute one = (Attribute) this.relation.output().apply(i);
+        if (!one.exprId().equals(column.exprId()) || one.name().equals(mask)) continue;
+        return Arrays.asList(keys.fieldNames()).indexOf(one.name());
+      }
+      return -1;
     }
 
     Object answer(Function4 ask, String what, long limit) {
@@ -190,6 +195,13 @@ public final class Choosing extends Rule {
     return true;
   }
 
+  /** Says whether an aggregate is the same however often a row comes. */
+  static boolean onceIsEnough(AggregateExpression aggregate) {
+    Object function = aggregate.aggregateFunction();
+    boolean once = function instanceof Min || function instanceof Max || aggregate.isDistinct();
+    return once && aggregate.deterministic() && !SubqueryExpression.hasSubquery(aggregate);
+  }
+
   public static final class Step extends AbstractPartialFunction {
     private final Function4 ask;
     private final String mask;
@@ -212,10 +224,11 @@ public final class Choosing extends Rule {
     }
 
     private Object counted(Aggregate plan) {
-      if (!plan.groupingExpressions().isEmpty()) return null;
       ArrayList found = new ArrayList();
       Seq results = plan.aggregateExpressions();
       for (int i = 0; i < results.size(); i++) aggregates((Expression) results.apply(i), found);
+      Object grouped = this.grouped(plan, found);
+      if (grouped != null || !plan.groupingExpressions().isEmpty()) return grouped;
       for (int i = 0; i < found.size(); i++) {
         if (!countsRows((AggregateExpression) found.get(i))) return null;
       }
@@ -228,9 +241,53 @@ public final class Choosing extends Rule {
       }
       ArrayList values = new ArrayList();
       for (int i = 0; i < results.size(); i++) {
-        values.add(((Expression) results.apply(i)).transform(new Known(rows)));
+        Literal known = new Literal(Long.valueOf(rows), DataTypes.LongType);
+        values.add(((Expression) results.apply(i)).transform(new Known(known)));
       }
       return new Project(seq(values), new OneRowRelation());
+    }
+
+    /** Answers by the partitions what only asks for their values, and counts rows by them. */
+    private Object grouped(Aggregate plan, List found) {
+      Seq columns = plan.references().toSeq();
+      boolean counts = !plan.groupingExpressions().isEmpty();
+      boolean values = true;
+      for (int i = 0; i < found.size(); i++) {
+        AggregateExpression one = (AggregateExpression) found.get(i);
+        counts = counts && countsRows(one);
+        values = values && onceIsEnough(one);
+      }
+      if (columns.isEmpty() || !(counts || values)) return null;
+      ArrayList scans = new ArrayList();
+      if (!scans(plan.child(), new ArrayList(), this.mask, scans) || scans.size() != 1) return null;
+      Scan scan = (Scan) scans.get(0);
+      StringBuilder places = new StringBuilder("groups");
+      for (int i = 0; i < columns.size(); i++) {
+        Attribute column = (Attribute) columns.apply(i);
+        int place = scan.place(column, this.mask);
+        boolean fraction = column.dataType().equals(DataTypes.FloatType)
+            || column.dataType().equals(DataTypes.DoubleType);
+        if (place < 0 || (counts && !values && fraction)) return null;
+        places.append(' ').append(place);
+      }
+      Seq grouping = plan.groupingExpressions();
+      for (int i = 0; i < grouping.size(); i++) {
+        if (!(grouping.apply(i) instanceof Attribute)) return null;
+      }
+      Object rows = scan.answer(this.ask, places.toString(), -1L);
+      if (rows == null) return null;
+      AttributeReference count = new AttributeReference("rows", DataTypes.LongType, false,
+          Metadata.empty(), NamedExpression.newExprId(), seq(new ArrayList()));
+      ArrayList output = new ArrayList(CollectionConverters.asJava(columns));
+      output.add(count);
+      LogicalPlan local = new LocalRelation(seq(output), (Seq) rows, false, Option.empty());
+      if (values) return plan.withNewChildren(seq(Arrays.asList(local)));
+      ArrayList results = new ArrayList();
+      for (int i = 0; i < plan.aggregateExpressions().size(); i++) {
+        Expression result = (Expression) plan.aggregateExpressions().apply(i);
+        results.add(result.transform(new Known(count)));
+      }
+      return new Project(seq(results), local);
     }
 
     private Object limited(LocalLimit plan) {
@@ -276,61 +333,15 @@ public final class Choosing extends Rule {
 
   /** Puts the number of rows in the place of aggregates that count them. */
   public static final class Known extends AbstractPartialFunction {
-    private final long rows;
+    private final Expression rows;
 
-    public Known(long rows) { this.rows = rows; }
+    public Known(Expression rows) { this.rows = rows; }
 
     public boolean isDefinedAt(Object one) { return one instanceof AggregateExpression; }
 
     public Object applyOrElse(Object one, Function1 otherwise) {
-      if (!this.isDefinedAt(one)) return otherwise.apply(one);
-      return new Literal(Long.valueOf(this.rows), DataTypes.LongType);
+      return this.isDefinedAt(one) ? this.rows : otherwise.apply(one);
     }
   }
 }
 """
-
-
-def optimize_reads(bridge: Bridge) -> None:
-    """Let the optimizer of the session, its clones and those beside it ask about tables of ours."""
-    extensions = bridge.session.extensions()
-    present = extensions.buildPreCBORules(bridge.session)
-    if any(_RULE in present.apply(place).ruleName() for place in range(present.size())):
-        return
-    rule = new(bridge, _SOURCE, _RULE, _Answers(bridge), MASK_COLUMN)
-    extensions.injectPreCBORule(SameRule(bridge, rule))
-
-
-class SameRule(Proxy):
-    """Gives a rule to each session that asks for it."""
-
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = ["scala.Function1"]  # noqa: RUF012
-
-    def __init__(self, bridge: Bridge, rule: Any) -> None:
-        super().__init__(bridge)
-        self._rule = rule
-
-    def apply(self, session: Any) -> Any:
-        """Return the rule."""
-        del session
-        return self._rule
-
-
-class _Answers(Proxy):
-    """Answers the rule about one scan."""
-
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = ["scala.Function4"]  # noqa: RUF012
-
-    def apply(self, what: str, code: int, filters: Any, limit: int) -> Any:
-        """Return the rows of a scan, or an index of the files that are enough; None: of all."""
-        index = read_of(code)
-        assert isinstance(index, SnapshotFileIndex), "the rule asks about scans of files"
-        if what == "count":
-            return index._row_count(filters)
-        return index._narrowed(filters, None if limit < 0 else limit)

@@ -1,0 +1,1 @@
+"""What Spark's optimizer learns of tables."""
