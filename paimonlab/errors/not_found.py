@@ -38,17 +38,19 @@ class TableNotFoundError(NotFoundError):
 class ColumnNotFoundError(NotFoundError):
     """The table has no such column."""
 
-    def __init__(self, column: str, table: str, known: Sequence[str] = ()) -> None:
+    def __init__(self, column: str, table: str, known: Sequence[str] = (), hint: str = "") -> None:
         self.column = column
         self.table = table
         self.known = tuple(known)
-        super().__init__(column, table, self.known)
+        self.hint = hint
+        super().__init__(column, table, self.known, hint)
 
     def __str__(self) -> str:
         shown = ", ".join(self.known[:20]) + (", …" if len(self.known) > 20 else "")
+        hint = f" {self.hint}." if self.hint else ""
         return (
             f"{self.table} has no column {self.column!r}; it has {shown}."
-            f"{close_matches(self.column, self.known)}"
+            f"{close_matches(self.column, self.known)}{hint}"
         )
 
 

@@ -104,11 +104,19 @@ def test_a_table_is_emptied_for_good(lake: Lake, table: Table) -> None:
 REFUSED = {
     "alter_function": ("db.f", "{}"),
     "alter_view_dialect": ("db.v", "drop"),
+    "compact_chain_table": ("db.t", "dt=a"),
+    "copy": ("db.t", "db.u"),
     "create_function": ("db.f", "[]", "[]"),
+    "create_global_index": ("db.t", "k", "btree"),
     "drop_function": ("db.f",),
+    "drop_global_index": ("db.t", "k", "btree"),
+    "materialize_deletion_vectors": ("db.t",),
+    "merge_branch": ("db.t", "b"),
     "migrate_database": ("hive", "db"),
     "migrate_table": ("hive", "db.t"),
+    "reassign_row_id": ("db.t",),
     "repair": ("db",),
+    "repair_earliest_snapshot": ("db.t", 1),
 }
 
 
@@ -132,6 +140,7 @@ def test_a_result_has_the_columns_that_are_declared(lake: Lake, table: Table, na
         "expire_partitions": ["9999 d"],
         "fast_forward": ["b"],
         "mark_partition_done": ["dt=a"],
+        "rename_branch": ["b", "new"],
         "rename_tag": ["one", "new"],
         "replace_tag": ["one"],
         "reset_consumer": ["c", 1],

@@ -195,11 +195,12 @@ def test_tables_that_are_not_there_or_are_none_are_refused(lake: Lake) -> None:
 
 
 def test_a_branch_is_renamed(lake: Lake) -> None:
-    write(lake.append(), (1, "a", "2026-01-01"))
-    lake.call("create_branch", "db.t", "a")
+    table = lake.append("db.r")
+    write(table, (1, "a", "2026-01-01"))
+    lake.call("create_branch", "db.r", "a")
 
-    assert lake.call("rename_branch", "db.t", "a", to_branch="b") == DONE
+    assert lake.call("rename_branch", "db.r", "a", to_branch="b") == DONE
 
-    assert lake.table().branches.list() == ["b"]
+    assert table.branches.list() == ["b"]
     with pytest.raises(BranchNotFoundError, match="'a'"):
-        lake.call("rename_branch", "db.t", "a", "c")
+        lake.call("rename_branch", "db.r", "a", "c")

@@ -82,6 +82,10 @@ def test_rows_of_a_statement_are_written_by_one_task(catalog: Catalog, spark: Sp
     assert [len(split.files) for split in table.scan().plan().splits] == [3]
 
 
+MEMORY = "m\n"
+"""How py4j's commands begin that let go of an object."""
+
+
 def test_an_insert_takes_few_calls_into_the_jvm(
     plain: Table, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +95,8 @@ def test_an_insert_takes_few_calls_into_the_jvm(
     send = JavaClient.send_command
 
     def counted(self: JavaClient, command: str, *arguments: Any, **keywords: Any) -> Any:
-        calls.append(command)
+        if not command.startswith(MEMORY):  # of what earlier tests left behind
+            calls.append(command)
         return send(self, command, *arguments, **keywords)
 
     monkeypatch.setattr(JavaClient, "send_command", counted)

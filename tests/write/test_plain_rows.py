@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pytest
 
 from paimonlab.catalog import Catalog, connect
-from paimonlab.errors import DataError, UnsupportedError
+from paimonlab.errors import ColumnNotFoundError, DataError
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 
@@ -130,5 +130,5 @@ def test_conditions_of_others_are_refused_by_name(table: Table) -> None:
     for where in (pc.field("id") > 0, pl.col("id") > 0):
         with pytest.raises(TypeError, match=r"a condition is SQL text .* not a (pyarrow|polars)"):
             table.scan(where=where)  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="a text is quoted: 'sun'"):
+    with pytest.raises(ColumnNotFoundError, match="A text is quoted: 'sun'"):
         table.scan(where="v = sun")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from paimonlab import write
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from paimonlab.spec import predicates
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.reading.scan import OfCondition, Scan
@@ -47,6 +47,8 @@ def with_condition(rows: Scan, text: str, limit: int | None) -> Scan:
     """
     names = write.expressions.sql.columns_of(text)
     schema, table = rows.schema.arrow_schema, rows.definition.name
+    for name in sorted(names.difference(schema.names)):
+        raise ColumnNotFoundError(name, table, schema.names, f"A text is quoted: '{name}'")
     value = write.expressions.conditions.truth(
         write.expressions.sql.parse_expression(text, schema, table)
     )

@@ -219,7 +219,11 @@ def offered_in_call(sql: str) -> tuple[str, dict[str, str]]:
     ("sql", "word", "found"),
     [
         ("CALL sys.expire_s|", "sys.expire_s", ["sys.expire_snapshots("]),
-        ("SELECT 1; call SYS.rename|", "SYS.rename", ["sys.rename_tag("]),
+        (
+            "SELECT 1; call SYS.rename|",
+            "SYS.rename",
+            ["sys.rename_branch(", "sys.rename_tag("],
+        ),
         ("CALL pai|", "pai", ["paimon.sys."]),
         ("CALL paimon.sys.rename_t|", "paimon.sys.rename_t", ["paimon.sys.rename_tag("]),
         ("CALL nix|", "nix", []),
