@@ -103,7 +103,7 @@ def test_an_insert_takes_few_calls_into_the_jvm(
     spark.sql(insert)
 
     assert len(plain.scan().to_arrow()) == 4
-    assert len(calls) < 450  # once it was 1,988: options were asked for one by one
+    assert len(calls) < 250  # once it was 1,988: options were asked for one by one
 
 
 def test_the_driver_compacts_buckets_of_append_tables(
