@@ -115,8 +115,8 @@ def arrow_scalar(value: Any, arrow_type: pa.DataType | None = None) -> pa.Scalar
         return pa.scalar(value)
     if value is None:
         return pa.nulls(1, kind)[0]
-    if isinstance(value, float) and pa.types.is_floating(kind):
-        return arrow_array(np.array([value]), kind)[0]
+    if pa.types.is_floating(kind) and (isinstance(value, float) or value == 0):
+        return arrow_array(np.array([float(value)]), kind)[0]
     return arrow_array([value], kind)[0]
 
 

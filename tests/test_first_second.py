@@ -83,6 +83,27 @@ def test_the_first_verb_loads_neither_pandas_nor_polars(verb: str, warehouse: st
     assert done.returncode == 0, done.stderr
 
 
+VIEWS = (
+    *("timeline()", "log()", "lsm()", "files()", "manifests()", "schemas()", "heatmap()"),
+    *("health()", "compaction()", "travel()", "diff(1, 2)", "fsck()", "simulator()"),
+)
+
+
+def test_views_load_neither_pandas_nor_polars(warehouse: str) -> None:
+    draw = "import paimonlab.notebook\n" + "".join(
+        f"table.show.{view}._repr_mimebundle_()\n" for view in VIEWS
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", VERB.format(draw), warehouse],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
 WRITE = """
 import numpy as np
 import pyarrow as pa
@@ -95,6 +116,7 @@ texts = arrow_array([str(number) for number in ids.tolist()], pa.string())
 arrays = [arrow_array(ids), arrow_array((ids % 3).astype("int32")), texts, arrow_array(ids * 1.5)]
 for _ in range(2):
     table.write(pa.Table.from_arrays(arrays, names=list(columns)))
+table.write([{"id": 1, "part": 2, "s": "x", "v": 1.5}, {"id": 2, "part": 1, "s": "y"}])
 """
 _SUM = {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"}
 _LOOKUP = {"changelog-producer": "lookup"}

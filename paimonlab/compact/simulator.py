@@ -16,6 +16,7 @@ from functools import lru_cache
 import msgspec
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.levels import LevelSortedRun, level_count, level_runs
 from paimonlab.compact.strategy import PickMemory, StrategyOptions, next_unit
 from paimonlab.compact.tasks import Rewrite, Step, TaskOptions, drops_deletes, steps
@@ -310,13 +311,13 @@ def _key_range(files: Sequence[DataFileMeta]) -> tuple[int, int]:
 # Files keep their keys while they are merged again and again.
 @lru_cache(maxsize=_KEYS_KEPT)
 def _key_bytes(key: int) -> bytes:
-    (row,) = encode([pa.array([key], pa.int64())], KEY_TYPES).to_pylist()
+    (row,) = encode([arrow_array([key], pa.int64())], KEY_TYPES).to_pylist()
     return bytes(row)
 
 
 @lru_cache(maxsize=_KEYS_KEPT)
 def _key_of(row: bytes) -> int:
-    (keys,) = decode(pa.array([row], pa.large_binary()), KEY_TYPES)
+    (keys,) = decode(arrow_array([row], pa.large_binary()), KEY_TYPES)
     return int(keys[0].as_py())
 
 

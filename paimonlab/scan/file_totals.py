@@ -7,6 +7,8 @@ longer than most sums.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,48 +35,76 @@ def totals(entries: pa.Table, keys: Sequence[str]) -> pa.Table:
         ``file_count``, the latest ``creation_time_millis`` (null: of no file is one known) and the
         ``total_buckets`` of the last file.
     """
-    order, starts = _groups(entries, keys)
-    ends = np.append(starts, order.size)[1:]
-    columns = {name: _taken(entries[name], order[starts]) for name in keys}
+    groups = Groups.of(entries, keys)
+    columns = {name: groups.first(entries[name]) for name in keys}
     for name in ("row_count", "file_size_bytes"):
-        values = numpy_values(entries[name])[order]
-        columns[name] = arrow_array(np.add.reduceat(values, starts) if starts.size else values)
-    columns["file_count"] = arrow_array((ends - starts).astype(np.int64))
-    columns["creation_time_millis"] = _latest(entries["creation_time_millis"], order, starts)
-    columns["total_buckets"] = _taken(entries["total_buckets"], order[ends - 1])
+        columns[name] = arrow_array(groups.sums(numpy_values(entries[name])))
+    columns["file_count"] = arrow_array(groups.counts)
+    columns["creation_time_millis"] = groups.latest(entries["creation_time_millis"])
+    columns["total_buckets"] = groups.last(entries["total_buckets"])
     return pa.table(columns)
 
 
 def distinct(entries: pa.Table, keys: Sequence[str]) -> pa.Table:
     """Return the values of columns of entries that occur together, each once."""
-    order, starts = _groups(entries, keys)
-    return pa.table({name: _taken(entries[name], order[starts]) for name in keys})
+    groups = Groups.of(entries, keys)
+    return pa.table({name: groups.first(entries[name]) for name in keys})
 
 
-def _groups(
-    entries: pa.Table, keys: Sequence[str]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return an order in which rows of equal keys are together, and where in it each group begins.
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Rows that have the same values in some columns, g groups of n rows."""
 
-    Equal rows stay in their order.
-    """
-    group = group_codes([codes(entries[name]) for name in keys])
-    order = np.argsort(group, kind="stable")
-    is_first = np.ones(order.size, np.bool_)
-    is_first[1:] = group[order[1:]] != group[order[:-1]]
-    return order, np.flatnonzero(is_first)
+    order: npt.NDArray[np.int64]
+    """(n,) row numbers, those of a group together and ascending."""
+    starts: npt.NDArray[np.int64]
+    """(g,) where in the order each group begins."""
 
+    @classmethod
+    def of(cls, entries: pa.Table, keys: Sequence[str]) -> Self:
+        """Find the groups of rows with equal keys."""
+        group = group_codes([codes(entries[name]) for name in keys])
+        order = np.argsort(group, kind="stable")
+        is_first = np.ones(order.size, np.bool_)
+        is_first[1:] = group[order[1:]] != group[order[:-1]]
+        return cls(order, np.flatnonzero(is_first))
 
-def _taken(column: pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> pa.Array:
-    return one_array(column).take(arrow_array(rows))
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """(g,) rows of each group."""
+        return np.diff(np.append(self.starts, self.order.size)).astype(np.int64)
 
+    def by_first_row(self) -> npt.NDArray[np.int64]:
+        """Return (g,) numbers of groups, in the order of their first rows."""
+        return np.argsort(self.order[self.starts], kind="stable")
 
-def _latest(
-    column: pa.ChunkedArray,
-    order: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-) -> pa.Array:
-    unknown = np.iinfo(np.int64).min
-    values = numpy_values(null_filled(column, unknown))[order]
-    latest = np.maximum.reduceat(values, starts) if starts.size else values
-    return arrow_array(latest, pa.int64(), mask=latest == unknown)
+    def first(self, column: pa.ChunkedArray) -> pa.Array:
+        """Return the values of the first row of each group."""
+        return one_array(column).take(arrow_array(self.order[self.starts]))
+
+    def last(self, column: pa.ChunkedArray) -> pa.Array:
+        """Return the values of the last row of each group."""
+        ends = self.starts + self.counts - 1
+        return one_array(column).take(arrow_array(self.order[ends]))
+
+    def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Add up (n,) numbers, or count (n,) truths, of each group."""
+        numbers = values.astype(np.int64) if values.dtype == np.bool_ else values
+        return np.add.reduceat(numbers[self.order], self.starts) if self.starts.size else numbers
+
+    def greatest(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the greatest of the (n,) numbers of each group."""
+        return np.maximum.reduceat(values[self.order], self.starts) if self.starts.size else values
+
+    def different(self, values: npt.NDArray[Any], where: npt.NDArray[np.bool_]) -> Any:
+        """Count the different ones of the (n,) numbers of each group that count."""
+        group = np.empty(self.order.size, np.int64)
+        group[self.order] = np.repeat(np.arange(self.starts.size), self.counts)
+        pairs = np.unique(np.stack([group[where], values[where].astype(np.int64)]), axis=1)
+        return np.bincount(pairs[0], minlength=self.starts.size).astype(np.int64)
+
+    def latest(self, column: pa.ChunkedArray) -> pa.Array:
+        """Return the greatest value of each group; null where all are null."""
+        unknown = np.iinfo(np.int64).min
+        latest = self.greatest(numpy_values(null_filled(column, unknown)))
+        return arrow_array(latest, pa.int64(), mask=latest == unknown)

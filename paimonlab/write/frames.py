@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -155,9 +156,24 @@ def _column(name: str, values: Any, table: str) -> pa.Array | pa.ChunkedArray:
             f"{table}: column {name!r} of a dict is a list of values, not a {type(values).__name__}"
         )
     try:
-        return arrow_array(values if isinstance(values, np.ndarray) else list(values))
+        return arrow_array(values) if isinstance(values, np.ndarray) else _of_python(list(values))
     except (*_NO_ARROW, pa.ArrowException) as error:
         raise DataError(f"{table}: column {name!r}: {error}") from error
+
+
+def _of_python(values: list[Any]) -> pa.Array:
+    """Make an array of Python's values; of plain ones without a look for pandas."""
+    kinds = {type(value) for value in values} - {NoneType}
+    if kinds == {float}:
+        missing = np.array([value is None for value in values])
+        numbers = np.array([0.0 if value is None else value for value in values])
+        return arrow_array(numbers, mask=missing if missing.any() else None)
+    if len(kinds) == 1:
+        return arrow_array(values, _PLAIN.get(kinds.pop()))
+    return arrow_array(values)
+
+
+_PLAIN = {int: pa.int64(), bool: pa.bool_(), str: pa.string(), bytes: pa.binary()}
 
 
 def _is_pandas(data: Any) -> bool:

@@ -42,7 +42,7 @@ class ShownBucket:
     def entries(self, table: pa.Table) -> pa.Table:
         """Return the rows of this bucket."""
         is_here = pc.and_(
-            pc.equal(table["bucket"], self.bucket),
+            pc.equal(table["bucket"], arrow_scalar(self.bucket, pa.int32())),
             pc.equal(table["partition"], arrow_scalar(self.partition, pa.large_binary())),
         )
         return table.filter(is_here)

@@ -7,17 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
-
-_RENAMED = {
-    "file_name_count": "files",
-    "file_size_bytes_sum": "bytes",
-    "row_count_sum": "rows",
-    "is_level_0_sum": "level_0",
-    "upper_level_count_distinct": "upper_levels",
-    "delete_row_count_sum": "deletes",
-    "is_compacted_sum": "compacted_files",
-    "level_max": "highest_level",
-}
+from paimonlab.scan.file_totals import Groups
 
 
 def bucket_totals(files: pa.Table) -> pa.Table:
@@ -36,32 +26,32 @@ def bucket_totals(files: pa.Table) -> pa.Table:
         level 0, each other level), ``deletes`` (rows of kind -U and -D; null if no file says),
         ``compacted_files`` (those a compaction wrote) and ``highest_level``.
     """
-    level = files["level"]
-    is_upper = pc.greater(level, arrow_scalar(0))
-    wide = (
-        files.select(["partition", "bucket", "file_name", "file_size_bytes", "row_count", "level"])
-        .append_column("delete_row_count", files["delete_row_count"])
-        .append_column("is_level_0", pc.cast(pc.equal(level, arrow_scalar(0)), pa.int64()))
-        .append_column("upper_level", pc.if_else(is_upper, level, arrow_scalar(None, pa.int32())))
-        .append_column(
-            "is_compacted",
-            null_filled(pc.cast(pc.equal(files["file_source"], arrow_scalar(1)), pa.int64()), 0),
-        )
+    groups = Groups.of(files, ["partition", "bucket"])
+    level = numpy_values(files["level"])
+    deletes = files["delete_row_count"]
+    is_known = numpy_values(deletes.is_valid())
+    delete_counts = groups.sums(numpy_values(null_filled(deletes, 0)))
+    level_0 = groups.sums(level == 0)
+    upper_levels = groups.different(level, level > 0)
+    compacted = pc.equal(files["file_source"], arrow_scalar(1))
+    totals = pa.table(
+        {
+            "partition": groups.first(files["partition"]),
+            "bucket": groups.first(files["bucket"]),
+            "files": arrow_array(groups.counts),
+            "bytes": arrow_array(groups.sums(numpy_values(files["file_size_bytes"]))),
+            "rows": arrow_array(groups.sums(numpy_values(files["row_count"]))),
+            "level_0": arrow_array(level_0),
+            "upper_levels": arrow_array(upper_levels),
+            "deletes": arrow_array(delete_counts, mask=groups.sums(is_known) == 0),
+            "compacted_files": arrow_array(
+                groups.sums(numpy_values(null_filled(compacted, False)))
+            ),
+            "highest_level": arrow_array(groups.greatest(level)),
+            "runs": arrow_array(level_0 + upper_levels),
+        }
     )
-    totals = wide.group_by(["partition", "bucket"], use_threads=False).aggregate(
-        [
-            ("file_name", "count"),
-            ("file_size_bytes", "sum"),
-            ("row_count", "sum"),
-            ("is_level_0", "sum"),
-            ("upper_level", "count_distinct"),
-            ("delete_row_count", "sum"),
-            ("is_compacted", "sum"),
-            ("level", "max"),
-        ]
-    )
-    totals = totals.rename_columns([_RENAMED.get(name, name) for name in totals.column_names])
-    return totals.append_column("runs", pc.add(totals["level_0"], totals["upper_levels"]))
+    return totals.take(arrow_array(groups.by_first_row()))
 
 
 def worst(totals: pa.Table, most: int, *, has_levels: bool) -> pa.Table:

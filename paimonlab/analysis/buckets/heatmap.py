@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimonlab.analysis.buckets.skew import Skew, skew
-from paimonlab.arrow_values import arrow_scalar, numpy_values
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
+from paimonlab.scan.file_totals import Groups
 from paimonlab.spec.visible_text import shortened
 
 MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")
@@ -90,26 +90,19 @@ def bucket_sums(files: pa.Table) -> pa.Table:
         ``partition`` (serialised), ``bucket`` and int64 columns ``bytes``, ``files``, ``rows``,
         ``level_0`` and ``updated_millis``, which may be null.
     """
-    is_low = pc.cast(pc.equal(files["level"], arrow_scalar(0)), pa.int64())
-    columns = ["partition", "bucket", "file_size_bytes", "row_count", "creation_time_millis"]
-    totals = (
-        files.select(columns)
-        .append_column("is_low", is_low)
-        .group_by(["partition", "bucket"], use_threads=False)
-        .aggregate(
-            [
-                ("file_size_bytes", "sum"),
-                ("bucket", "count"),
-                ("row_count", "sum"),
-                ("is_low", "sum"),
-                ("creation_time_millis", "max"),
-            ]
-        )
+    groups = Groups.of(files, ["partition", "bucket"])
+    totals = pa.table(
+        {
+            "partition": groups.first(files["partition"]),
+            "bucket": groups.first(files["bucket"]),
+            "bytes": arrow_array(groups.sums(numpy_values(files["file_size_bytes"]))),
+            "files": arrow_array(groups.counts),
+            "rows": arrow_array(groups.sums(numpy_values(files["row_count"]))),
+            "level_0": arrow_array(groups.sums(numpy_values(files["level"]) == 0)),
+            "updated_millis": groups.latest(files["creation_time_millis"]),
+        }
     )
-    sums = ("file_size_bytes_sum", "bucket_count", "row_count_sum", "is_low_sum")
-    return totals.select(["partition", "bucket", *sums, "creation_time_millis_max"]).rename_columns(
-        ["partition", "bucket", *_SUMS]
-    )
+    return totals.take(arrow_array(groups.by_first_row()))
 
 
 def heatmap(
@@ -212,7 +205,7 @@ def measured(values: Arrays, measure: str, newest: int) -> npt.NDArray[np.float6
 
 
 def _filled(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    return numpy_values(pc.fill_null(column, -1)).astype(np.int64)
+    return numpy_values(null_filled(column, -1)).astype(np.int64)
 
 
 def _totals(values: Arrays, of_row: npt.NDArray[np.int64], count: int) -> Arrays:

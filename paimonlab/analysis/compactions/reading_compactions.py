@@ -15,7 +15,7 @@ from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.compactions.compaction import Call, Compaction, CompactionSource, compaction
 from paimonlab.analysis.compactions.compaction_calls import calls
 from paimonlab.analysis.compactions.compaction_picks import Pick, explained, runs_of
-from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table, numpy_values
 from paimonlab.errors import PaimonError
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
@@ -151,7 +151,9 @@ def _planned(
 
     def keep(entries: pa.Table) -> pa.Table:
         number = pc.cast(pc.index_in(entries["partition"], partitions), pa.int64())
-        bucket = pc.add(pc.multiply(number, _STRIDE), pc.cast(entries["bucket"], pa.int64()))
+        bucket = pc.add(
+            pc.multiply(number, arrow_scalar(_STRIDE)), pc.cast(entries["bucket"], pa.int64())
+        )
         return entries.filter(pc.is_in(bucket, wanted))
 
     return planned_compaction(definition_of(table), store_of(table), keep, full=full).buckets

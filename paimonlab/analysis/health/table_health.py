@@ -23,6 +23,7 @@ from paimonlab.analysis.health.measures import (
 )
 from paimonlab.analysis.health.report import TableHealth, unreadable
 from paimonlab.analysis.health.rules import findings
+from paimonlab.arrow_values import arrow_scalar, numpy_values
 from paimonlab.clock import now_millis
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions
@@ -174,16 +175,17 @@ def _of_files(
 ) -> dict[str, Any]:
     metas = manifests_of(snapshot, manifests)
     entries = live_entries(snapshot, manifests, metas=metas)
-    postponed = pc.equal(entries["bucket"], POSTPONE_BUCKET)
+    postponed = pc.equal(entries["bucket"], arrow_scalar(POSTPONE_BUCKET, pa.int32()))
     waiting = pc.sum(entries.filter(postponed)["row_count"]).as_py() or 0
     files = entries.filter(pc.invert(postponed))
+    compacted = arrow_scalar(int(FileSource.COMPACT))
     measures: dict[str, Any] = {
         "manifest_count": len(metas),
         "postponed_rows": waiting,
         "file_count": files.num_rows,
         "total_bytes": pc.sum(files["file_size_bytes"]).as_py() or 0,
         "record_count": pc.sum(files["row_count"]).as_py() or 0,
-        "compacted_files": _count(pc.equal(files["file_source"], int(FileSource.COMPACT))),
+        "compacted_files": _count(pc.equal(files["file_source"], compacted)),
     }
     return measures | _of_buckets(definition, files) if files.num_rows else measures
 
@@ -294,7 +296,7 @@ def _sums(
 
 
 def _ints(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    return np.asarray(column.cast(pa.int64()))
+    return numpy_values(column.cast(pa.int64()))
 
 
 def _count(mask: pa.ChunkedArray) -> int:

@@ -170,7 +170,7 @@ def _newest_first(files: pa.Table, low: Ranks, *, has_levels: bool) -> list[int]
     newest = -numpy_values(files["max_sequence_number"])
     oldest = numpy_values(files["min_sequence_number"])
     created = numpy_values(null_filled(files["creation_time_millis"], 0))
-    names = numpy_values(files["file_name"], zero_copy_only=False).astype(str)
+    names = np.array(files["file_name"].to_pylist(), np.str_)
     within = [np.where(level == 0, part, low) for part in (newest, oldest, created)]
     ordered: list[int] = np.lexsort((names, *reversed(within), level)).tolist()
     return ordered

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from paimonlab.analysis.buckets.bucket_lives import Lives, Places
-from paimonlab.arrow_values import numpy_values
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.spec.snapshot import CommitKind
 
@@ -146,7 +146,7 @@ def _state(history: Lives, places: Places) -> _State:
 
 
 def _some(history: Lives, places: Places) -> _Files:
-    chosen = history.files.take(places)
+    chosen = history.files.take(arrow_array(places))
     return _Files(
         tuple(chosen["level"].to_pylist()),
         int(sum(chosen["row_count"].to_pylist())),

@@ -65,7 +65,7 @@ def reported(changes: Changes) -> RowChanges:
 
 def _paired(rows: pa.Table, bucket: int, schema: TableSchema) -> pa.Table:
     """Put ``-U`` and the ``+U`` of the same key that follows it together."""
-    kinds = numpy_values(rows[ROW_KIND], zero_copy_only=False)
+    kinds = np.array(rows[ROW_KIND].to_pylist(), "U2")
     values = rows.drop_columns(ROW_KIND)
     is_first = (kinds[:-1] == "-U") & (kinds[1:] == "+U")
     if schema.primary_keys and len(kinds) > 1:
@@ -202,8 +202,8 @@ def _events(
     marks = np.where(before < 0, "+", np.where(after < 0, "-", "~"))
     return pa.table(
         {
-            "mark": arrow_array(marks.astype(object), pa.string()),
-            "kind": arrow_array(labels.astype(object), pa.string()),
+            "mark": arrow_array(marks.tolist(), pa.string()),
+            "kind": arrow_array(labels.tolist(), pa.string()),
             "bucket": arrow_array(np.full(len(marks), bucket), pa.int32()),
             "before": _structs(old, before),
             "after": _structs(new, after),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from paimonlab.analysis.buckets.bucket_lives import ShownBucket
 from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.simulation.histories import FlushHistory, replayed
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import UnsupportedError
+from paimonlab.scan.file_totals import Groups
 from paimonlab.table.compacting.verb import kept
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
@@ -82,10 +84,8 @@ def flushes_of(
 
 def _most_flushed(written: Sequence[pa.Table]) -> ShownBucket:
     """Choose the bucket that most files were written to."""
-    counts = (
-        pa.concat_tables([entries.select(["partition", "bucket"]) for entries in written])
-        .group_by(["partition", "bucket"], use_threads=False)
-        .aggregate([([], "count_all")])
-        .sort_by([("count_all", "descending"), ("bucket", "ascending")])
-    )
-    return ShownBucket(counts["partition"][0].as_py(), counts["bucket"][0].as_py())
+    files = pa.concat_tables([entries.select(["partition", "bucket"]) for entries in written])
+    groups = Groups.of(files, ["partition", "bucket"])
+    buckets = numpy_values(groups.first(files["bucket"]))
+    most = int(np.lexsort((groups.by_first_row(), buckets, -groups.counts))[0])
+    return ShownBucket(groups.first(files["partition"])[most].as_py(), int(buckets[most]))

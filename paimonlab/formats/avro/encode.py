@@ -64,7 +64,7 @@ def _column(array: pa.Array, data_type: DataType) -> Encoded:
     size = len(array)
     if not array.null_count:
         return _joined([_constant(2, size), _value(array, data_type)])
-    is_valid = array.is_valid().to_numpy(zero_copy_only=False)
+    is_valid = numpy_values(array.is_valid())
     branches = Encoded(np.where(is_valid, 2, 0).astype(np.uint8), np.ones(size, np.int64))
     values = _value(array.drop_null(), data_type)
     lengths = np.zeros(size, np.int64)

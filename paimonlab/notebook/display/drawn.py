@@ -41,8 +41,8 @@ class Drawn(Generic[StructT]):
 
     value: StructT
     grid: Grid
-    rows: pa.Table
-    """The rows of the grid with their own types."""
+    rows: pa.Table | Callable[[], pa.Table]
+    """The rows of the grid with their own types, or what makes them."""
     picture: str = ""
     """HTML."""
     legend: Sequence[str] = ()
@@ -83,7 +83,12 @@ class Drawn(Generic[StructT]):
 
     def to_arrow(self) -> pa.Table:
         """Return the rows as Arrow."""
-        return self.rows
+        return self.all_rows
+
+    @property
+    def all_rows(self) -> pa.Table:
+        """The rows of the grid, whatever was chosen in the interactive form."""
+        return self.rows if isinstance(self.rows, pa.Table) else self.rows()
 
     def to_markdown(self) -> str:
         """Return a Markdown table, or several."""

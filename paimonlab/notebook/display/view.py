@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -29,8 +30,15 @@ class View(Protocol):
         """Return ``text/html`` and ``text/plain``."""
 
 
-def rows(structs: Sequence[msgspec.Struct]) -> pa.Table:
-    """Return Structs of one class as an Arrow table, a column for each field."""
+def rows(structs: Sequence[msgspec.Struct]) -> Callable[[], pa.Table]:
+    """Return what makes an Arrow table of Structs of one class, a column for each field.
+
+    It is asked for rarely, and to make it loads pandas.
+    """
+    return partial(_table, structs)
+
+
+def _table(structs: Sequence[msgspec.Struct]) -> pa.Table:
     return pa.Table.from_pylist([_plain(struct) for struct in structs])
 
 

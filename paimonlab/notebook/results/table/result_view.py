@@ -69,7 +69,9 @@ class ResultView(Drawn[ResultRows]):
             If Spark has to run it again and SQL cannot express it.
         """
         if not (all_rows and self.value.has_more_rows):
-            return Rows(self.rows, self._kinds).rows(self.query) if self.query else self.rows
+            return (
+                Rows(self.all_rows, self._kinds).rows(self.query) if self.query else self.all_rows
+            )
         if self.frame is None:
             raise UnsupportedError(
                 "all rows of a result that was read without Spark", "run it with --limit 0"
@@ -84,7 +86,7 @@ class ResultView(Drawn[ResultRows]):
     def _columns(self) -> list[SqlColumn]:
         return [
             SqlColumn(field.name, field.type, kind)
-            for field, kind in zip(self.rows.schema, self._kinds, strict=True)
+            for field, kind in zip(self.all_rows.schema, self._kinds, strict=True)
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pyarrow as pa
 
@@ -23,7 +24,7 @@ def draw(value: Compaction) -> Drawn[Compaction]:
     return Drawn(
         value,
         _run_grid(value),
-        _rows(value.runs),
+        partial(_rows, value.runs),
         "" if chosen is None else picture(value.table, chosen),
         legend=list(_legend(value)),
         others=[

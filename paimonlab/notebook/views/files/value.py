@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paimonlab.analysis.files.file_sizes import Advice, SizeBin, advice, numbered, size_bins
+from paimonlab.arrow_values import numpy_values
 from paimonlab.notebook.views.files.squares import Box, squarified
 from paimonlab.spec.visible_text import shortened
 
@@ -130,12 +131,12 @@ def file_map(
     has_levels
         Whether the table has a primary key.
     """
-    sizes, rows = (files[name].to_numpy() for name in ("file_size_bytes", "row_count"))
+    sizes, rows = (numpy_values(files[name]) for name in ("file_size_bytes", "row_count"))
     of_partition, of_bucket = numbered(partitions, files["bucket"])
     levels = files["level"].to_pylist() if has_levels else [None] * files.num_rows
     weights = sizes if weight == "bytes" else rows
     tile_map = _Map(files["file_name"].to_pylist(), levels, sizes, rows, weights)
-    _lay_out(tile_map, partitions, of_partition, of_bucket, files["bucket"].to_numpy())
+    _lay_out(tile_map, partitions, of_partition, of_bucket, numpy_values(files["bucket"]))
     return FileMap(
         table=table,
         snapshot_id=snapshot_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pyarrow as pa
 
@@ -35,10 +36,14 @@ def draw(health: Health) -> Drawn[Health]:
     return Drawn(
         health,
         _findings(health),
-        pa.Table.from_pylist(list(_records(health)), schema=_FINDINGS),
+        partial(_arrow, health),
         others=(_tables(health),),
         link=link,
     )
+
+
+def _arrow(health: Health) -> pa.Table:
+    return pa.Table.from_pylist(list(_records(health)), schema=_FINDINGS)
 
 
 def _findings(health: Health) -> Grid:

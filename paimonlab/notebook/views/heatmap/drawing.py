@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 import pyarrow as pa
@@ -36,11 +37,11 @@ def draw(heatmap: Heatmap, *, answer: Answer | None = None) -> Drawn[Heatmap]:
     """Draw the buckets of a table by one measure."""
     if not heatmap.rows:
         caption = f"{heatmap.table} has no files"
-        return Drawn(heatmap, Grid((), (), caption), _arrow(heatmap), link=heatmap.table)
+        return Drawn(heatmap, Grid((), (), caption), partial(_arrow, heatmap), link=heatmap.table)
     return Drawn(
         heatmap,
         _grid(heatmap),
-        _arrow(heatmap),
+        partial(_arrow, heatmap),
         legend=[_skew_text(skew) for skew in heatmap.skews],
         link=heatmap.table,
         answer=answer,

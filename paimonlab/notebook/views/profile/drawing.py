@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pyarrow as pa
 
@@ -66,7 +67,7 @@ def draw(value: Profile) -> Drawn[Profile]:
     title = f"{value.title}: {count:,} {'row' if count == 1 else 'rows'}"
     footer = "; ".join(value.notes)
     grid = Grid(_COLUMNS, rows, title, footer)
-    return Drawn(value, grid, _arrow(value), picture(value), link=value.table)
+    return Drawn(value, grid, partial(_arrow, value), picture(value), link=value.table)
 
 
 def _row(column: ProfileColumn, rows: int) -> Sequence[Cell]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import pyarrow as pa
 
@@ -32,7 +33,7 @@ def draw(value: Simulator, answer: Answer | None = None) -> Drawn[Simulator]:
     return Drawn(
         value,
         _grid(value),
-        _rows(value),
+        partial(_rows, value),
         _picture(value),
         legend=_legend(value),
         link=value.table,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from functools import partial
 
 import pyarrow as pa
 
@@ -35,7 +36,7 @@ def draw(travel: Travel, answer: Answer) -> Drawn[Travel]:
     return Drawn(
         travel,
         _grid(travel, by_id),
-        _rows(travel, by_id),
+        partial(_rows, travel, by_id),
         picture(travel),
         others=(_last(travel),),
         link=travel.table,
