@@ -5,6 +5,7 @@ A twin gets the same rows from Java alone, so that what writers merge is compare
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -282,5 +283,6 @@ def _unhashed(value: Any, is_64: bool) -> Any:
         return sorted((key.hex(), low.tolist()) for key, low in containers.items())
     if isinstance(value, list):
         return sorted(value, key=str)
-    is_united_hll = isinstance(value, str) and value.startswith("0a01070c00180002")
+    # The fifth byte says how many exceptions to its small counters a sketch has room for.
+    is_united_hll = isinstance(value, str) and re.match(r"0a01070c..180002", value) is not None
     return f"{value[:16]}{value[32:]}" if is_united_hll else value
