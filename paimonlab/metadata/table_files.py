@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
@@ -33,20 +34,20 @@ class TableFiles:
 T = TypeVar("T")
 
 
-class NumberedFiles(TableFiles, Generic[T]):
+class NumberedFiles(TableFiles, ABC, Generic[T]):
     """Files with an id each, that can be iterated and asked for: ``table.snapshots[3]``."""
 
+    @abstractmethod
     def ids(self) -> list[int]:
         """Return all ids, ascending."""
-        raise NotImplementedError
 
+    @abstractmethod
     def get(self, number: int, /) -> T:
         """Read the one with an id."""
-        raise NotImplementedError
 
+    @abstractmethod
     def list(self) -> list[T]:
         """Read all, by id."""
-        raise NotImplementedError
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.list())

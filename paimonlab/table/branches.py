@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paimonlab.metadata.branches import BranchManager
@@ -10,6 +9,7 @@ from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.options.table_options import option_field
+from paimonlab.table.named import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class BranchOptions:
     """``scan.fallback-branch``: has the partitions that this branch does not have."""
 
 
-class Branches:
+class Branches(Named):
     """Lines of snapshots of their own: ``table.branches``.
 
     ``catalog.table("db.t$branch_x")`` opens the branch x.
@@ -39,21 +39,6 @@ class Branches:
         self._snapshots = snapshots
         self._tags = tags
         self._options = options
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.list())
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.list()
-
-    def __len__(self) -> int:
-        return len(self.list())
-
-    def __bool__(self) -> bool:
-        return True  # it is there, whatever it holds
-
-    def __repr__(self) -> str:
-        return f"<Branches: {', '.join(self) or 'none'}>"
 
     def list(self) -> list[str]:
         """Names of all branches but the main one, sorted."""

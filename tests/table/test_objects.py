@@ -58,7 +58,7 @@ def test_every_object_says_in_a_line_what_it_is(catalog: Catalog, table: Table) 
         ),
         (table.changes(0, 2), "<Changes of db.t, of snapshots 1 to 2: id, v>"),
         (table.scan().plan(), "<Plan of snapshot 2: 2 files in 1 split>"),
-        (table.tags, "<Tags of db.t: first>"),
+        (table.tags, "<Tags: first>"),
         (table.branches, "<Branches: none>"),
         (table.consumers, "<Consumers: none>"),
         (wide.scan(), "<Scan of db.wide, empty: c0, c1, c2, c3, c4, c5, c6, c7, 12 more>"),

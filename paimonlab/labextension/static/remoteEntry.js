@@ -3534,7 +3534,7 @@ function render({ data, el, host }) {
     const headline = (body.previousElementSibling);
     headline?.replaceChildren(headlineOf(view));
     if (!view.streams.length) {
-      list.replaceChildren(empty("No stream was started in this session", "%%paimon --stream"));
+      list.replaceChildren(empty("No stream was started yet", "%%paimon --stream"));
       return;
     }
     const heads = [

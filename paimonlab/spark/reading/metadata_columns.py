@@ -18,8 +18,8 @@ from pyspark.sql import types as st
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
+from paimonlab.spark.jvm.rules import SameRule
 from paimonlab.spark.reading.frames import read_frame
-from paimonlab.spark.reading.optimizing.asking import SameRule
 from paimonlab.spark.reading.pinned import PinnedRead, reads_in
 from paimonlab.spark.reading.places import PLACES, place_types
 from paimonlab.spark.reading.relation import VIEW_PROPERTY

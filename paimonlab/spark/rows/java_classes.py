@@ -15,6 +15,7 @@ from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import constructor
+from paimonlab.spark.jvm.rules import SameRule
 
 _SOURCE = """
 package org.paimonlab.spark;
@@ -113,26 +114,8 @@ def install_rule(bridge: Bridge, rewrite: Proxy) -> None:
         return
     rule = rules.newInstance(bridge.list([rewrite]).toArray())
     field.set(analyzer, present.appended(rule))
-    bridge.session.extensions().injectPostHocResolutionRule(_RuleOfSession(bridge, rule))
+    bridge.session.extensions().injectPostHocResolutionRule(SameRule(bridge, rule))
 
 
 def _elements(bridge: Bridge, items: Any) -> Any:
     return bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(items)
-
-
-class _RuleOfSession(Proxy):
-    """Gives the rule to the analyzer of a session that is built later."""
-
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = ["scala.Function1"]  # noqa: RUF012
-
-    def __init__(self, bridge: Bridge, rule: Any) -> None:
-        super().__init__(bridge)
-        self._rule = rule
-
-    def apply(self, session: Any) -> Any:
-        """Return the rule."""
-        del session
-        return self._rule

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from paimonlab.errors import DatabaseNotFoundError, TableNotFoundError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
-from paimonlab.spark.reading.optimizing.asking import SameRule
+from paimonlab.spark.jvm.rules import SameRule
 
 _RULE = "Streams$Resolving"
 _SOURCE = """

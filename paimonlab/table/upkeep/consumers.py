@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from paimonlab import clock
 from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.spec.options.table_options import option_field
+from paimonlab.table.named import Named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class ConsumerOptions:
     """``consumer.expiration-time``: how long one may be idle; None: for ever."""
 
 
-class Consumers:
+class Consumers(Named):
     """Readers that record which snapshot they read next: ``table.consumers``.
 
     Snapshots from that one on do not expire.
@@ -29,23 +30,8 @@ class Consumers:
     def __init__(self, consumers: ConsumerManager) -> None:
         self._consumers = consumers
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.list())
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.list()
-
-    def __len__(self) -> int:
-        return len(self.list())
-
-    def __bool__(self) -> bool:
-        return True  # it is there, whatever it holds
-
     def __getitem__(self, name: str) -> int:
         return self.get(name)
-
-    def __repr__(self) -> str:
-        return f"<Consumers: {', '.join(self) or 'none'}>"
 
     def list(self) -> dict[str, int]:
         """Return the snapshot that each consumer reads next, sorted by name."""

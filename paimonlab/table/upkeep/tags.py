@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from paimonlab.maintenance.table_history import TableHistory
@@ -11,35 +11,21 @@ from paimonlab.maintenance.tag_deletion import TagDeletion, delete_tag
 from paimonlab.maintenance.tag_expiry import TagExpiryRequest, expire_tags
 from paimonlab.spec.snapshot import Tag
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.named import Named
 from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.history import history_of
 
 
-class Tags:
+class Tags(Named):
     """Named snapshots of one table: ``table.tags``."""
 
     def __init__(self, definition: TableDefinition, store: TableStore) -> None:
         self._definition = definition
         self._store = store
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.list())
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.list()
-
-    def __len__(self) -> int:
-        return len(self.list())
-
-    def __bool__(self) -> bool:
-        return True  # it is there, whatever it holds
-
     def __getitem__(self, name: str) -> Tag:
         return self.get(name)
-
-    def __repr__(self) -> str:
-        return f"<Tags of {self._definition.name}: {', '.join(self) or 'none'}>"
 
     @property
     def _history(self) -> TableHistory:

@@ -31,7 +31,7 @@ export function render({ data, el, host }) {
     const headline = /** @type {HTMLElement | null} */ (body.previousElementSibling);
     headline?.replaceChildren(headlineOf(view));
     if (!view.streams.length) {
-      list.replaceChildren(empty("No stream was started in this session", "%%paimon --stream"));
+      list.replaceChildren(empty("No stream was started yet", "%%paimon --stream"));
       return;
     }
     const heads = [

@@ -14,6 +14,7 @@ from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
+from paimonlab.spark.jvm.rules import SameRule
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spark.reading.optimizing.choosing import RULE, SOURCE
@@ -28,24 +29,6 @@ def optimize_reads(bridge: Bridge) -> None:
         return
     rule = new(bridge, SOURCE, RULE, _Answers(bridge), MASK_COLUMN)
     extensions.injectPreCBORule(SameRule(bridge, rule))
-
-
-class SameRule(Proxy):
-    """Gives a rule to each session that asks for it."""
-
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = ["scala.Function1"]  # noqa: RUF012
-
-    def __init__(self, bridge: Bridge, rule: Any) -> None:
-        super().__init__(bridge)
-        self._rule = rule
-
-    def apply(self, session: Any) -> Any:
-        """Return the rule."""
-        del session
-        return self._rule
 
 
 class _Answers(Proxy):
