@@ -12,9 +12,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql import SparkSession
 from traitlets.config import Config
 
+from paimonlab.catalog import settings
 from paimonlab.notebook import load_ipython_extension
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections import settings
 from paimonlab.notebook.connections.warehouse_connection import Connection
 from paimonlab.notebook.kernel import determinism, progress
 from paimonlab.spark.sessions import remote

@@ -21,6 +21,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nbconvert import HTMLExporter, MarkdownExporter
 
 import paimonlab as pl
+from paimonlab.catalog.settings import read
 from paimonlab.cli.main import main
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook.cell.history import history
@@ -31,7 +32,6 @@ from paimonlab.notebook.cell.statements import quote_system_tables, split
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.completion.completion import candidates
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections.settings import read
 from paimonlab.notebook.kernel.selection import selections
 from paimonlab.notebook.views.problem.drawing import draw as draw_problem
 from paimonlab.spark.sessions.session import _is_hidden

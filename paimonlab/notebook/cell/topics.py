@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from paimonlab.catalog.settings import SettingsError
 from paimonlab.errors import (
     ArgumentError,
     BranchNotFoundError,
@@ -19,7 +20,6 @@ from paimonlab.errors import (
     TagNotFoundError,
     UnsupportedError,
 )
-from paimonlab.notebook.connections.settings import SettingsError
 from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from paimonlab.spark.sessions.remote import RemoteError
 

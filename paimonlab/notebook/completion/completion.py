@@ -19,12 +19,12 @@ from IPython.core.completer import (
 )
 from IPython.core.interactiveshell import InteractiveShell
 
+from paimonlab.catalog import settings
 from paimonlab.notebook.cell.magic_line import OPTIONS
 from paimonlab.notebook.completion.candidates import Candidate
 from paimonlab.notebook.completion.known_names import known_names
 from paimonlab.notebook.completion.sql_completion import Names, sql_candidates
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections import settings
 from paimonlab.notebook.connections.environment_offers import offers
 from paimonlab.notebook.views.help.pages import TOPICS
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from paimonlab import spark as spark_layer
+from paimonlab.catalog import settings
+from paimonlab.catalog.settings import Engine, Setting
 from paimonlab.errors import NotFoundError, PaimonError, close_matches
-from paimonlab.notebook.connections import settings
 from paimonlab.notebook.connections.environment_offers import offers, sessions
-from paimonlab.notebook.connections.settings import Engine, Setting
 from paimonlab.notebook.connections.warehouse_connection import (
     DEFAULT_CATALOG,
     Connection,

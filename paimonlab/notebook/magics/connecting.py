@@ -9,10 +9,10 @@ from typing import Any
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
+from paimonlab.catalog import settings
 from paimonlab.notebook import commands
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections import settings
 from paimonlab.notebook.connections.warehouse_connection import Connection
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted, variables_of

@@ -15,11 +15,11 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql.connect.session import SparkSession as Client
 
+from paimonlab.catalog import settings
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import commands
 from paimonlab.notebook.completion.completion import candidates
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections import settings
 from paimonlab.notebook.connections.warehouse_connection import Connection
 from paimonlab.notebook.kernel.interruptible import Cancelled
 from paimonlab.notebook.kernel.progress import ProgressDisplay, StatementProgress, of_stages

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from paimonlab.catalog import settings
 from paimonlab.notebook import views
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.connections import settings
 from paimonlab.notebook.connections.environment_offers import Offer, offers, sessions
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.connections.drawing import draw_connections
