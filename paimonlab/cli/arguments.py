@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 import click
 
-from paimonlab.catalog import Catalog, connect
-from paimonlab.errors import NotFoundError, PaimonError
+from paimonlab.catalog import Catalog
+from paimonlab.cli.commands import WAREHOUSE
+from paimonlab.cli.completing import complete_columns, complete_tables
+from paimonlab.cli.opening import open_catalog, open_table, refused
+from paimonlab.cli.output import RowFormat
 from paimonlab.spec.options.grammar import parse_duration_millis
-from paimonlab.spec.options.table_options import check_known
-from paimonlab.table.inside import definition_of, with_definition
 from paimonlab.table.reading.time_travel import to_millis
-from paimonlab.table.system.system_table import SystemTable
-from paimonlab.table.table import Table
 
 Body: TypeAlias = Callable[..., None]
 
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_FORMATS: tuple[RowFormat, ...] = ("table", "json", "csv")
+table_argument = click.argument("name", metavar="DB.TABLE", shell_complete=complete_tables)
 
 
 class Pairs(click.ParamType):  # type: ignore[type-arg]  # generic in some versions only
@@ -58,7 +59,7 @@ class Partition(click.ParamType):  # type: ignore[type-arg]
 def in_warehouse(body: Body) -> Body:
     """Give a command the arguments of a warehouse; its function gets a `Catalog` first."""
 
-    @click.argument("warehouse")
+    @click.argument(WAREHOUSE, type=click.Path(file_okay=False))
     @click.option(
         "--catalog-option", "catalog_options", multiple=True, type=Pairs(), help="Of the catalog."
     )
@@ -72,7 +73,7 @@ def in_warehouse(body: Body) -> Body:
 def on_table(body: Body) -> Body:
     """Give a command the arguments of a table; its function gets a `Table` first."""
 
-    @click.argument("name", metavar="DB.TABLE")
+    @table_argument
     @click.option(
         "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table, for now."
     )
@@ -83,48 +84,6 @@ def on_table(body: Body) -> Body:
         body(open_table(catalog, name, dict(options)), **others)
 
     return in_warehouse(command)
-
-
-def open_catalog(warehouse: str, options: Mapping[str, str]) -> Catalog:
-    """Open a catalog.
-
-    Raises
-    ------
-    click.UsageError
-        If there is no such catalog.
-    """
-    with refused():
-        return connect({**options, "warehouse": warehouse} if options else warehouse)
-
-
-def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table:
-    """Open a table that holds rows.
-
-    Raises
-    ------
-    click.UsageError
-        If there is no such table, it is a system table, or an option is unknown.
-    """
-    with refused():
-        table = catalog.table(name)
-    if isinstance(table, SystemTable):
-        raise click.UsageError(f"{name} is a system table; it can only be scanned")
-    if not options:
-        return table
-    with refused():
-        check_known(options)
-    return with_definition(table, definition_of(table).with_options(options))
-
-
-@contextmanager
-def refused() -> Iterator[None]:
-    """Turn what is wrong with arguments into an error that click shows, exit code 2."""
-    try:
-        yield
-    except NotFoundError as error:
-        raise click.UsageError(str(error)) from error
-    except (PaimonError, ValueError, TypeError) as error:
-        raise click.UsageError(str(error)) from error
 
 
 def column_list(
@@ -157,8 +116,31 @@ def moment(
     return duration(context, parameter, value)
 
 
+def prints_rows(body: Body) -> Body:
+    """Give a command ``--format`` and ``--json``; its function gets ``form``, by name."""
+
+    @click.option(
+        "--format",
+        "form",
+        type=click.Choice(_FORMATS),
+        help="How rows are printed; else as a table.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+    @functools.wraps(body)
+    def command(*arguments: Any, form: RowFormat | None, as_json: bool, **others: Any) -> None:
+        if as_json and form not in {None, "json"}:
+            raise click.UsageError("give --json or --format")
+        body(*arguments, form="json" if as_json else form or "table", **others)
+
+    return command
+
+
 columns_option = click.option(
-    "--columns", metavar="A,B,…", callback=column_list, help="Which columns, in this order."
+    "--columns",
+    metavar="A,B,…",
+    callback=column_list,
+    shell_complete=complete_columns,
+    help="Which columns, in this order.",
 )
 where_option = click.option("--where", metavar="SQL", help="Only rows for which this is true.")
 

@@ -10,7 +10,9 @@ import click
 
 from paimonlab import cli, procedures
 from paimonlab.catalog import Catalog
-from paimonlab.cli.arguments import in_warehouse, refused
+from paimonlab.cli.arguments import in_warehouse
+from paimonlab.cli.commands import command
+from paimonlab.cli.opening import refused
 from paimonlab.cli.output import described, records, result_lines, text_lines
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
@@ -39,7 +41,7 @@ class CalledProcedure:
         return f"sys.{self.procedure}({given})\n{self.text}".rstrip("\n")
 
 
-@click.command()
+@command()
 @in_warehouse
 @click.argument("statement", metavar="sys.PROCEDURE(NAME => VALUE, …)")
 @asks_first

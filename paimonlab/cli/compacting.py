@@ -15,6 +15,7 @@ from paimonlab.cli.arguments import (
     on_table,
     where_option,
 )
+from paimonlab.cli.commands import command
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
 from paimonlab.table.compacting.result import CompactResult
@@ -24,7 +25,7 @@ _SHOWN = 20
 """Buckets that a text names."""
 
 
-@click.command()
+@command()
 @on_table
 @click.option("--full", is_flag=True, help="Rewrite everything, not only what is worth it.")
 @click.option(

@@ -6,13 +6,15 @@ import sys
 
 import click
 
-from paimonlab.cli.arguments import json_flag, open_catalog
+from paimonlab.cli.arguments import json_flag
+from paimonlab.cli.commands import command
+from paimonlab.cli.opening import open_catalog
 from paimonlab.cli.output import json_text
 from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
 
 
-@click.command()
+@command()
 @click.argument("warehouse", required=False)
 @json_flag
 def doctor(warehouse: str | None, *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import click
 
 from paimonlab import clock
 from paimonlab.cli.arguments import Body, duration, moment, on_table
+from paimonlab.cli.commands import command
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
 from paimonlab.table.inside import definition_of
@@ -39,7 +40,7 @@ def _retaining(command: Body) -> Body:
     return command
 
 
-@click.command()
+@command()
 @on_table
 @_retaining
 @asks_first
@@ -53,7 +54,7 @@ def expire(table: Table, *, consent: Consent, **retained: Any) -> None:
         consent.run(verb)
 
 
-@click.command("expire-changelogs")
+@command("expire-changelogs")
 @on_table
 @_retaining
 @click.option("--all", "delete_all", is_flag=True, help="Delete all, including the newest.")
@@ -65,7 +66,7 @@ def expire_changelogs(table: Table, *, consent: Consent, **retained: Any) -> Non
         consent.run(verb)
 
 
-@click.command("expire-partitions")
+@command("expire-partitions")
 @on_table
 @click.option(
     "--expiration-time", callback=duration, metavar="DURATION", help="How old they may be: '90 d'."
@@ -94,7 +95,7 @@ def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
     consent.run(partial(table.maintenance.expire_partitions, **given))
 
 
-@click.command("expire-tags")
+@command("expire-tags")
 @on_table
 @_older_than_option
 @asks_first
@@ -108,7 +109,7 @@ def expire_tags(table: Table, *, older_than: timedelta | int | None, consent: Co
     consent.run(verb)
 
 
-@click.command("expire-consumers")
+@command("expire-consumers")
 @on_table
 @click.option(
     "--older-than",
@@ -128,7 +129,7 @@ def expire_consumers(table: Table, *, older_than: timedelta, consent: Consent) -
     consent.run(verb)
 
 
-@click.command()
+@command()
 @on_table
 @_older_than_option
 @click.option("--force", is_flag=True, help="Include files of the last day; nobody may be writing.")

@@ -7,13 +7,15 @@ from typing import Any
 
 import click
 
-from paimonlab.cli.arguments import columns_option, on_table, refused, where_option
+from paimonlab.cli.arguments import columns_option, on_table, where_option
+from paimonlab.cli.commands import command
+from paimonlab.cli.opening import refused
 from paimonlab.cli.output import print_json_line, print_rows, records
 from paimonlab.table.following.follower import ChangeBatch
 from paimonlab.table.table import Table
 
 
-@click.command()
+@command()
 @on_table
 @click.option(
     "--from",
@@ -63,7 +65,7 @@ def _moment(text: str) -> int | str:
 def _print(batch: ChangeBatch, *, as_json: bool) -> None:
     if not as_json:
         click.echo(f"snapshot {batch.snapshot_id}, {'all rows' if batch.is_full else 'changes'}:")
-        print_rows(batch.data, as_json=False)
+        print_rows(batch.data)
         return
     print_json_line(
         {

@@ -10,13 +10,14 @@ import msgspec
 
 from paimonlab.analysis.health.folder_check import FsckReport, checked_folder
 from paimonlab.catalog import connect
+from paimonlab.cli.commands import command
 from paimonlab.cli.progress import Bar
 from paimonlab.errors import PaimonError
 
 _DATABASE_SUFFIX = ".db"
 
 
-@click.command()
+@command()
 @click.argument("path", type=click.Path(exists=True, file_okay=False, resolve_path=True))
 @click.argument("table", required=False, metavar="[DB.TABLE]")
 @click.option("--deep", is_flag=True, help="Also read all rows.")

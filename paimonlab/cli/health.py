@@ -11,12 +11,14 @@ from paimonlab.analysis.health.catalog_health import catalog_health
 from paimonlab.analysis.health.measures import Thresholds
 from paimonlab.analysis.health.report import SEVERITIES, TableHealth, worst
 from paimonlab.catalog import Catalog
-from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag, refused
+from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag
+from paimonlab.cli.commands import command
+from paimonlab.cli.opening import refused
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
 
 
-@click.command()
+@command()
 @in_warehouse
 @click.argument("names", nargs=-1, metavar="[DB | DB.TABLE]…")
 @click.option("--orphans", is_flag=True, help="Also look for files that nothing refers to: slower.")

@@ -8,13 +8,14 @@ from functools import partial
 import click
 
 from paimonlab.cli.arguments import Partition, column_list, json_flag, on_table
+from paimonlab.cli.commands import command
 from paimonlab.cli.output import json_text
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table
 
 
-@click.command()
+@command()
 @on_table
 @click.option("--snapshot", type=int, metavar="ID", help="Where to go back to.")
 @click.option("--tag", metavar="NAME", help="Where to go back to; it may have expired.")
@@ -35,7 +36,7 @@ def rollback(
     consent.run(partial(rollback_to, snapshot=snapshot, tag=tag, timestamp=timestamp))
 
 
-@click.command()
+@command()
 @on_table
 @click.option(
     "--columns", callback=column_list, metavar="A,B,…", help="Of these columns; else all."
@@ -46,7 +47,7 @@ def analyze(table: Table, *, columns: list[str] | None, as_json: bool) -> None:
     _tell(table.maintenance.analyze(columns), "there is nothing to look at", as_json=as_json)
 
 
-@click.command("compact-manifests")
+@command("compact-manifests")
 @on_table
 @json_flag
 def compact_manifests(table: Table, *, as_json: bool) -> None:
@@ -54,7 +55,7 @@ def compact_manifests(table: Table, *, as_json: bool) -> None:
     _tell(table.compact_manifests(), "there is nothing to rewrite", as_json=as_json)
 
 
-@click.command("drop-partition")
+@command("drop-partition")
 @on_table
 @click.argument("partitions", nargs=-1, required=True, type=Partition())
 @asks_first
@@ -69,7 +70,7 @@ def drop_partition(table: Table, partitions: Sequence[dict[str, str]], *, consen
     consent.run(verb)
 
 
-@click.command("mark-partition-done")
+@command("mark-partition-done")
 @on_table
 @click.argument("partitions", nargs=-1, required=True, type=Partition())
 @json_flag

@@ -13,12 +13,14 @@ from paimonlab.cli.arguments import (
     at_a_time,
     columns_option,
     in_warehouse,
-    json_flag,
     on_table,
-    refused,
+    prints_rows,
     where_option,
 )
-from paimonlab.cli.output import print_rows
+from paimonlab.cli.commands import command
+from paimonlab.cli.completing import complete_databases
+from paimonlab.cli.opening import refused
+from paimonlab.cli.output import RowFormat, print_rows
 from paimonlab.table.system import SYSTEM_TABLES, open_system_table
 from paimonlab.table.table import Table
 
@@ -90,11 +92,11 @@ TABLES = pa.schema(
 )
 
 
-@click.command()
+@command()
 @in_warehouse
-@click.argument("database", required=False)
-@json_flag
-def tables(catalog: Catalog, database: str | None, *, as_json: bool) -> None:
+@click.argument("database", required=False, shell_complete=complete_databases)
+@prints_rows
+def tables(catalog: Catalog, database: str | None, *, form: RowFormat) -> None:
     """List the tables of a warehouse, or of one database of it.
 
     Rows are counted before rows of one key are merged.
@@ -107,7 +109,7 @@ def tables(catalog: Catalog, database: str | None, *, as_json: bool) -> None:
             for name in catalog.tables(database_name)
         ]
     rows = [_table_row(catalog, name) for name in names]
-    print_rows(pa.Table.from_pylist(rows, schema=TABLES), as_json=as_json)
+    print_rows(pa.Table.from_pylist(rows, schema=TABLES), form)
 
 
 def _table_row(catalog: Catalog, name: str) -> dict[str, object]:
@@ -134,25 +136,25 @@ def listing(name: str) -> click.Command:
         columns: list[str] | None,
         where: str | None,
         count: int | None,
-        as_json: bool,
+        form: RowFormat,
         at: Mapping[str, Any] | None = None,
     ) -> None:
-        chosen = columns or (None if as_json or not kind.shown else list(kind.shown))
+        chosen = columns or (None if form != "table" or not kind.shown else list(kind.shown))
         with refused():
             scan = open_system_table(table, name).scan(chosen, where, **(at or {}))
         rows = scan.to_arrow()
         if count is not None:
             start = max(rows.num_rows - count, 0) if kind.is_history else 0
             rows = rows.slice(start, count)
-        print_rows(rows, as_json=as_json)
+        print_rows(rows, form)
 
     which = "the newest" if kind.is_history else "the first"
     body.__doc__ = f"Show ${name}: {SYSTEM_TABLES[name].help}."
-    body = json_flag(body)
+    body = prints_rows(body)
     body = click.option(
         "-n", "count", type=click.IntRange(min=0), metavar="N", help=f"Only {which} N."
     )(body)
     body = columns_option(where_option(body))
     if kind.has_time:
         body = at_a_time(body)
-    return click.command(name)(on_table(body))
+    return command(name)(on_table(body))

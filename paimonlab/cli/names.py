@@ -7,6 +7,7 @@ from datetime import timedelta
 import click
 
 from paimonlab.cli.arguments import duration, json_flag, on_table
+from paimonlab.cli.commands import command
 from paimonlab.cli.output import json_text
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.table.table import Table
@@ -16,7 +17,7 @@ def _tell(did: str, result: object, *, as_json: bool) -> None:
     click.echo(json_text(result) if as_json else did)
 
 
-@click.command("create-tag")
+@command("create-tag")
 @on_table
 @click.argument("tag")
 @click.option("--snapshot", type=int, metavar="ID", help="Which snapshot; else the latest.")
@@ -42,7 +43,7 @@ def create_tag(
     _tell(f"tag {tag} names snapshot {created.id}", result, as_json=as_json)
 
 
-@click.command("delete-tag")
+@command("delete-tag")
 @on_table
 @click.argument("tag")
 @asks_first
@@ -55,7 +56,7 @@ def delete_tag(table: Table, tag: str, *, consent: Consent) -> None:
     consent.run(verb)
 
 
-@click.command("create-branch")
+@command("create-branch")
 @on_table
 @click.argument("branch")
 @click.option("--tag", metavar="NAME", help="Begin with this tag.")
@@ -71,7 +72,7 @@ def create_branch(
     _tell(f"branch {branch} was made", {"branch": branch}, as_json=as_json)
 
 
-@click.command("delete-branch")
+@command("delete-branch")
 @on_table
 @click.argument("branch")
 @asks_first
@@ -87,7 +88,7 @@ def delete_branch(table: Table, branch: str, *, consent: Consent) -> None:
     consent.run(verb)
 
 
-@click.command("fast-forward")
+@command("fast-forward")
 @on_table
 @click.argument("branch")
 @asks_first
@@ -104,7 +105,7 @@ def fast_forward(table: Table, branch: str, *, consent: Consent) -> None:
     consent.run(verb)
 
 
-@click.command("reset-consumer")
+@command("reset-consumer")
 @on_table
 @click.argument("consumer")
 @click.option(

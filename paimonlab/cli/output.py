@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import click
 import msgspec
 import pyarrow as pa
+from pyarrow import csv
+
+RowFormat: TypeAlias = Literal["table", "json", "csv"]
+"""How rows are printed: columns side by side, objects, or lines for other programs."""
 
 _GAP = "  "
 _CELL = 64
@@ -17,9 +22,40 @@ _SHOWN = 5
 """Items of a collection that a line names."""
 
 
-def print_rows(rows: pa.Table, *, as_json: bool) -> None:
-    """Print rows: a table with aligned columns, or a JSON array of objects."""
-    click.echo(json_text(records(rows)) if as_json else "\n".join(text_lines(rows)))
+def print_rows(rows: pa.Table, form: RowFormat = "table") -> None:
+    """Print rows: a table with aligned columns, a JSON array of objects, or CSV."""
+    if form == "csv":
+        print_csv(rows, has_head=True)
+    elif form == "json":
+        click.echo(json_text(records(rows)))
+    else:
+        click.echo("\n".join(text_lines(rows)))
+
+
+def print_csv(rows: pa.Table | pa.RecordBatch, *, has_head: bool) -> None:
+    """Print rows as CSV: nulls are empty, empty texts quoted, what is nested is JSON."""
+    columns = [_flat(_readable(column)) for column in rows.columns]
+    written = io.BytesIO()
+    options = csv.WriteOptions(include_header=has_head)
+    csv.write_csv(pa.table(columns, names=rows.schema.names), written, options)
+    click.echo(written.getvalue(), nl=False)
+
+
+def _flat(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Write values that CSV has no form for as text."""
+    kind = column.type
+    if _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_string(kind):
+        return column
+    values = column.to_pylist(maps_as_pydicts="lossy")
+    return pa.array([None if one is None else _text(one) for one in values], pa.string())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, dict | list):
+        return msgspec.json.encode(value, enc_hook=_plain).decode()
+    return str(value)
 
 
 def print_json_lines(rows: pa.Table | pa.RecordBatch) -> None:
@@ -140,13 +176,7 @@ def _cell(value: Any) -> str:
         return "NULL"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, bytes):
-        text = "0x" + value.hex()
-    elif isinstance(value, dict | list):
-        text = msgspec.json.encode(value, enc_hook=_plain).decode()
-    else:
-        text = str(value)
-    text = "".join(mark if mark.isprintable() else " " for mark in text)
+    text = "".join(mark if mark.isprintable() else " " for mark in _text(value))
     if len(text) <= _CELL:
         return text
     return "…" + text[1 - _CELL :] if "/" in text else text[: _CELL - 1] + "…"

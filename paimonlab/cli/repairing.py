@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from paimonlab.cli.arguments import Partition, json_flag, on_table
+from paimonlab.cli.commands import command
 from paimonlab.cli.output import described, json_text, result_lines
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
@@ -19,7 +20,7 @@ _partition_option = click.option(
 )
 
 
-@click.command()
+@command()
 @on_table
 @asks_first
 def repair(table: Table, *, consent: Consent) -> None:
@@ -39,7 +40,7 @@ def repair(table: Table, *, consent: Consent) -> None:
     consent.run(verb)
 
 
-@click.command()
+@command()
 @on_table
 @asks_first
 def purge(table: Table, *, consent: Consent) -> None:
@@ -48,7 +49,7 @@ def purge(table: Table, *, consent: Consent) -> None:
         consent.run(partial(table.maintenance.purge_files, progress=bar.progress))
 
 
-@click.command()
+@command()
 @on_table
 @click.option("--buckets", type=click.IntRange(min=1), required=True, help="How many, each.")
 @_partition_option
@@ -67,7 +68,7 @@ def rescale(
         consent.run(verb)
 
 
-@click.command("rewrite-file-index")
+@command("rewrite-file-index")
 @on_table
 @_partition_option
 @json_flag

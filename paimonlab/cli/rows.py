@@ -14,19 +14,20 @@ from paimonlab.cli.arguments import (
     at_a_time,
     columns_option,
     in_warehouse,
-    json_flag,
     on_table,
-    refused,
+    prints_rows,
+    table_argument,
     where_option,
 )
-from paimonlab.cli.output import print_json_lines, print_rows
+from paimonlab.cli.commands import command
+from paimonlab.cli.opening import refused
+from paimonlab.cli.output import RowFormat, print_csv, print_json_lines, print_rows
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.incremental import ChangeMode
 from paimonlab.table.table import Table
 
 _ROWS = 20
 """Rows printed as text by default."""
-_lines_flag = click.option("--json", "as_json", is_flag=True, help="Print a JSON object per row.")
 _limit_option = click.option(
     "-n",
     "--limit",
@@ -36,9 +37,9 @@ _limit_option = click.option(
 )
 
 
-@click.command()
+@command()
 @in_warehouse
-@click.argument("name", metavar="DB.TABLE")
+@table_argument
 @click.option(
     "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table, for now."
 )
@@ -47,7 +48,7 @@ _limit_option = click.option(
 @at_a_time
 @_limit_option
 @click.option("--count", "only_count", is_flag=True, help="Print how many rows there are.")
-@_lines_flag
+@prints_rows
 def scan(
     catalog: Catalog,
     name: str,
@@ -58,31 +59,34 @@ def scan(
     at: Mapping[str, Any],
     limit: int | None,
     only_count: bool,
-    as_json: bool,
+    form: RowFormat,
 ) -> None:
     """Read rows of a table, or of a system table as 'db.t$manifests'."""
-    if limit is None and not as_json and not only_count:
+    if limit is None and form == "table" and not only_count:
         limit = _ROWS
     with refused():
         rows = catalog.table(name).scan(columns, where, limit=limit, options=dict(options), **at)
     if only_count:
         count = rows.count()
-        click.echo(f'{{"count": {count}}}' if as_json else count)
+        if form == "table":
+            click.echo(count)
+        else:
+            _print(pa.table({"count": [count]}).to_reader(), form)
         return
-    _print(rows.to_batches(), as_json=as_json)
+    _print(rows.to_batches(), form)
 
 
-@click.command()
+@command()
 @on_table
 @click.argument("keys", nargs=-1, required=True, type=Pairs(), metavar="KEY=VALUE…")
 @columns_option
-@json_flag
+@prints_rows
 def lookup(
     table: Table,
     keys: Sequence[tuple[str, str]],
     *,
     columns: list[str] | None,
-    as_json: bool,
+    form: RowFormat,
 ) -> None:
     """Read rows by their full primary key.
 
@@ -92,7 +96,7 @@ def lookup(
     wanted = _keys(table, keys)
     with refused():
         rows = table.lookup(wanted, columns=columns)
-    print_rows(rows, as_json=as_json)
+    print_rows(rows, form)
     distinct = wanted.group_by(wanted.column_names).aggregate([])
     if rows.num_rows < distinct.num_rows:
         raise click.exceptions.Exit(1)
@@ -119,7 +123,7 @@ def _keys(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
     return pa.table(arrays)
 
 
-@click.command()
+@command()
 @on_table
 @click.argument("start")
 @click.argument("end")
@@ -131,7 +135,7 @@ def _keys(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
 @columns_option
 @where_option
 @_limit_option
-@_lines_flag
+@prints_rows
 def changes(
     table: Table,
     start: str,
@@ -141,33 +145,39 @@ def changes(
     columns: list[str] | None,
     where: str | None,
     limit: int | None,
-    as_json: bool,
+    form: RowFormat,
 ) -> None:
     """Read what the commits after START up to END changed.
 
     START and END are snapshot ids, names of tags, or times. The first column is the kind of the
     change: +I, -U, +U or -D.
     """
-    if limit is None and not as_json:
+    if limit is None and form == "table":
         limit = _ROWS
     with refused():
         read: Changes = table.changes(start, end, mode=mode, columns=columns, where=where)
         batches = read.to_batches()
-    _print(batches, as_json=as_json, limit=limit)
+    _print(batches, form, limit=limit)
 
 
-def _print(batches: pa.RecordBatchReader, *, as_json: bool, limit: int | None = None) -> None:
-    """Print rows as they come as JSON, all at once as text."""
+def _print(batches: pa.RecordBatchReader, form: RowFormat, *, limit: int | None = None) -> None:
+    """Print rows as they come, all at once as a table."""
     left = limit
-    kept = []
+    kept: list[pa.RecordBatch] = []
+    is_first = True
     for batch in batches:
         rows = batch if left is None else batch.slice(0, left)
         left = None if left is None else left - rows.num_rows
-        if as_json:
+        if form == "json":
             print_json_lines(rows)
+        elif form == "csv":
+            print_csv(rows, has_head=is_first)
         else:
             kept.append(rows)
+        is_first = False
         if left == 0:
             break
-    if not as_json:
-        print_rows(pa.Table.from_batches(kept, schema=batches.schema), as_json=False)
+    if form == "csv" and is_first:
+        print_csv(batches.schema.empty_table(), has_head=True)
+    elif form == "table":
+        print_rows(pa.Table.from_batches(kept, schema=batches.schema))

@@ -33,7 +33,7 @@ def test_rows_are_counted_limited_and_older(run: Run, orders: pl.Table, tmp_path
     scan = ("scan", str(tmp_path), "db.orders")
 
     assert run(*scan, "--count").output == "3\n"
-    assert run(*scan, "--count", "--json", "--snapshot", "1").output == '{"count": 2}\n'
+    assert run(*scan, "--count", "--json", "--snapshot", "1").output == '{"count":2}\n'
     assert run(*scan, "--count", "-o", "scan.snapshot-id=1").output == "2\n"
     assert len(lines(run(*scan, "--json", "-n", "2").output)) == 2
     assert run("scan", str(tmp_path), "db.orders$snapshots", "--count").output == "3\n"

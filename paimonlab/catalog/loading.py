@@ -1,0 +1,142 @@
+"""Files of rows into a table, in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from paimonlab.catalog.filesystem import Catalog
+from paimonlab.errors import DataError
+from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
+from paimonlab.secrets import hides_secrets
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.table import Table
+
+
+@hides_secrets
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadRequest:
+    """Which files are loaded into which table."""
+
+    table: str
+    paths: Sequence[str]
+    format: SourceFormat | None = None
+    """None: as the names of the files end."""
+    delimiter: str | None = None
+    """Of CSV; None: a comma, a tab in ``.tsv`` files."""
+    creates: bool = False
+    """Whether the table is made, with the columns of the first file."""
+    overwrites: bool = False
+    """Whether the rows take the place of those that are there."""
+    primary_keys: Sequence[str] = ()
+    partition_keys: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Of a table that is made, as its keys are."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadResult:
+    """What a load did."""
+
+    rows: int
+    files: int
+    snapshot: Snapshot | None = field(repr=False)
+    """None if the files have no rows."""
+
+
+def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
+    """Write the rows of files into a table, in one commit: an upsert if it has a primary key.
+
+    Rows are read as they are written, so that files may be larger than memory.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read, has a column that the table has not, or a value that does not
+        fit; names the file. Nothing is loaded then.
+    AlreadyExistsError, TableNotFoundError
+        If a table that is to be made is there, or another one is not.
+    """
+    files = [_source(path, request) for path in request.paths]
+    columns = files[0].schema() if request.creates else _columns(catalog, request.table)
+    loaded = _Rows(files, request.table, columns)
+    reader = pa.RecordBatchReader.from_batches(loaded.schema, loaded.batches())
+    table = catalog.write_table(
+        request.table,
+        reader,
+        primary_keys=request.primary_keys,
+        partition_keys=request.partition_keys,
+        options=request.options,
+        mode="create" if request.creates else "overwrite" if request.overwrites else "append",
+    )
+    return LoadResult(loaded.rows, len(files), table.snapshot if loaded.rows else None)
+
+
+def source_columns(path: str, format: SourceFormat | None = None) -> pa.Schema:
+    """Return the columns that a table for a file would have.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    return _source(path, LoadRequest(table="", paths=(path,), format=format)).schema()
+
+
+def _source(path: str, request: LoadRequest) -> SourceFile:
+    kind = request.format or format_of(path)
+    if kind is None:
+        raise DataError(f"{path}: the name does not say csv, json or parquet; name the format")
+    return SourceFile(path, kind, request.delimiter)
+
+
+def _columns(catalog: Catalog, name: str) -> pa.Schema:
+    table = catalog.table(name)
+    if not isinstance(table, Table):
+        raise DataError(f"{name} is a system table; it can only be read")
+    return table.arrow_schema
+
+
+class _Rows:
+    """The rows of some files with the same columns, counted as they are read.
+
+    Raises
+    ------
+    DataError
+        If a file has another column.
+    """
+
+    def __init__(self, files: Sequence[SourceFile], table: str, columns: pa.Schema) -> None:
+        self._files = files
+        names = set()
+        for file in files:
+            for name in file.schema().names:
+                if name not in columns.names:
+                    known = ", ".join(columns.names)
+                    raise DataError(f"{file.path}: {table} has no column {name!r}, only {known}")
+                names.add(name)
+        self.schema = pa.schema([column for column in columns if column.name in names])
+        self.rows = 0
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Read all rows; columns that a file lacks are null."""
+        for file in self._files:
+            for batch in file.batches(self.schema):
+                self.rows += batch.num_rows
+                yield _shaped(batch, self.schema, file.path)
+
+
+def _shaped(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:
+    arrays = []
+    for wanted in schema:
+        position = batch.schema.get_field_index(wanted.name)
+        if position < 0:
+            arrays.append(pa.nulls(batch.num_rows, wanted.type))
+            continue
+        try:
+            arrays.append(batch.column(position).cast(wanted.type))
+        except pa.ArrowException as error:
+            raise DataError(f"{path}: column {wanted.name!r}: {error}") from error
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,127 @@
+"""What all commands have: errors on one line, help in sections with examples, a warehouse.
+
+The warehouse may be left out where one is configured, as notebooks have it
+(`paimonlab.catalog.settings`): the first argument is a warehouse if it looks like a place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from paimonlab.cli.examples import EXAMPLES
+from paimonlab.errors import PaimonError, close_matches
+
+WAREHOUSE = "warehouse"
+"""Name of the argument."""
+CONFIGURED = ""
+"""The warehouse that stands in the configuration."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def is_place(text: str) -> bool:
+    """Whether a text is a folder or a URI, not the name of a table or database.
+
+    Examples
+    --------
+    >>> is_place("./warehouse"), is_place("s3://b/w"), is_place("shop.orders")
+    (True, True, False)
+    """
+    if text in {".", ".."} or text.startswith(("/", "./", "../", "~")) or _SCHEME.match(text):
+        return True
+    if any(mark in text for mark in "(=' \n"):  # a call, a condition, key=value
+        return False
+    return "/" in text or Path(text).is_dir()
+
+
+class Command(click.Command):
+    """A command whose help has examples, and which knows the configured warehouse."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the configured warehouse where none is given."""
+        if ctx.resilient_parsing and args and args[-1].startswith("-"):
+            args = args[:-1]  # while its value is typed; click would tell nothing of the others
+        if any(one.name == WAREHOUSE and one.required for one in self.params):
+            given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+            first = given.get(WAREHOUSE)
+            if not isinstance(first, str) or not is_place(first):
+                args = [CONFIGURED, *args]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Show that the warehouse may be left out."""
+        pieces = super().collect_usage_pieces(ctx)
+        return ["[WAREHOUSE]" if piece == "WAREHOUSE" else piece for piece in pieces]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write examples below the options."""
+        examples = EXAMPLES.get(self.name or "", ())
+        if examples:
+            with formatter.section("Examples"):
+                formatter.write("\n".join(f"  {line}" for line in examples) + "\n")
+        super().format_epilog(ctx, formatter)
+
+
+class Commands(click.Group):
+    """Commands in sections; shows what goes wrong on one line, a bug keeps its traceback."""
+
+    command_class = Command
+
+    def __init__(self, *args: Any, **others: Any) -> None:
+        super().__init__(*args, **others)
+        self._sections: dict[str, Sequence[click.Command]] = {}
+
+    @property
+    def sections(self) -> Mapping[str, Sequence[click.Command]]:
+        """Commands by what they are for."""
+        return self._sections
+
+    def add_section(self, title: str, commands: Sequence[click.Command]) -> None:
+        """Add commands that belong together."""
+        self._sections[title] = commands
+        for command in commands:
+            self.add_command(command)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except PaimonError as error:
+            raise click.ClickException(str(error)) from error
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a table alone is described, a warehouse alone listed."""
+        first = args[0]
+        if first in self.commands:
+            return super().resolve_command(ctx, args)
+        if is_place(first):
+            names = [text for text in args[1:] if not text.startswith("-")]
+            args = ["describe" if names else "tables", *args]
+        elif "." in first:
+            args = ["describe", *args]
+        elif not first.startswith("-"):
+            close = close_matches(first, self.commands)
+            ctx.fail(f"there is no command {first!r}.{close}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List commands by section."""
+        widest = max(len(name) for name in self.commands)
+        for title, commands in self._sections.items():
+            rows = [
+                (f"{command.name or '':{widest}}", command.get_short_help_str(formatter.width))
+                for command in commands
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def command(name: str | None = None) -> Callable[[Callable[..., None]], Command]:
+    """Make a function a command."""
+    return click.command(name, cls=Command)

@@ -1,0 +1,166 @@
+"""Commands that make tables and fill them: ``create``, ``load``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from paimonlab.catalog import Catalog
+from paimonlab.catalog.loading import LoadRequest, load_files, source_columns
+from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag, table_argument
+from paimonlab.cli.commands import command
+from paimonlab.cli.completing import complete_files
+from paimonlab.cli.opening import refused
+from paimonlab.cli.output import json_text
+
+_primary_key = click.option(
+    "--primary-key", metavar="A,B,…", callback=column_list, help="Rows are upserted by these."
+)
+_partition_by = click.option(
+    "--partition-by", metavar="A,B,…", callback=column_list, help="A folder for each value."
+)
+_options = click.option(
+    "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table: bucket=4."
+)
+
+
+@command()
+@in_warehouse
+@click.argument("name", metavar="DB[.TABLE]")
+@click.argument("columns", nargs=-1, metavar="['COLUMN TYPE']…")
+@click.option(
+    "--like",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Columns as in this CSV, JSON or Parquet file.",
+)
+@_primary_key
+@_partition_by
+@_options
+@click.option("--comment", help="What the table is about.")
+@click.option("--if-not-exists", is_flag=True, help="Do nothing if it is there.")
+@json_flag
+def create(
+    catalog: Catalog,
+    *,
+    name: str,
+    columns: Sequence[str],
+    like: str | None,
+    primary_key: list[str] | None,
+    partition_by: list[str] | None,
+    options: Sequence[tuple[str, str]],
+    comment: str | None,
+    if_not_exists: bool,
+    as_json: bool,
+) -> None:
+    """Create a table, or a database.
+
+    Columns are names with types as in SQL: 'id BIGINT NOT NULL'.
+    """
+    if "." not in name:
+        if columns or like or primary_key or partition_by or options or comment:
+            raise click.UsageError(f"{name} is a database; a table is DB.TABLE")
+        with refused():
+            catalog.create_database(name, exist_ok=if_not_exists)
+        click.echo(json_text({"database": name}) if as_json else f"database {name} is there")
+        return
+    if bool(columns) == bool(like):
+        raise click.UsageError("give columns ('id BIGINT NOT NULL'), or --like FILE")
+    with refused():
+        table = catalog.create_table(
+            name,
+            source_columns(like) if like else dict(map(_column, columns)),
+            primary_keys=primary_key or (),
+            partition_keys=partition_by or (),
+            options=dict(options),
+            comment=comment,
+            exist_ok=if_not_exists,
+        )
+    names = table.arrow_schema.names
+    if as_json:
+        click.echo(json_text({"table": name, "columns": names}))
+    else:
+        click.echo(
+            f"{name} is there, with {len(names)} {'column' if len(names) == 1 else 'columns'}"
+        )
+
+
+def _column(text: str) -> tuple[str, str]:
+    name, blank, kind = text.strip().partition(" ")
+    if not blank:
+        raise click.UsageError(
+            f"{text!r} is not a column: give name and type, 'id BIGINT NOT NULL'"
+        )
+    return name.strip("`"), kind.strip()
+
+
+@command()
+@in_warehouse
+@table_argument
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILE…",
+    type=click.Path(exists=True, dir_okay=False),
+    shell_complete=complete_files,
+)
+@click.option(
+    "--file-format",
+    type=click.Choice(["csv", "json", "parquet"]),
+    help="Of the files; else their names tell.",
+)
+@click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
+@click.option("--create", "creates", is_flag=True, help="Make the table, with their columns.")
+@click.option("--overwrite", "overwrites", is_flag=True, help="Replace the rows that are there.")
+@_primary_key
+@_partition_by
+@_options
+@json_flag
+def load(
+    catalog: Catalog,
+    *,
+    name: str,
+    files: Sequence[str],
+    file_format: Literal["csv", "json", "parquet"] | None,
+    delimiter: str | None,
+    creates: bool,
+    overwrites: bool,
+    as_json: bool,
+    **made: Any,
+) -> None:
+    """Load CSV, JSON (an object a line) or Parquet files into a table, in one commit.
+
+    Rows replace rows with the same primary key; without one they are added. Columns go by
+    name; of CSV the first line has the names.
+    """
+    keys = {name: made[name] or () for name in ("primary_key", "partition_by", "options")}
+    if not creates and any(keys.values()):
+        raise click.UsageError("--primary-key, --partition-by and -o are for --create")
+    if creates and overwrites:
+        raise click.UsageError("a table that --create makes has no rows to --overwrite")
+    if delimiter is not None and len(delimiter) != 1:
+        raise click.UsageError(f"--delimiter is one character, not {delimiter!r}")
+    with refused():
+        done = load_files(
+            catalog,
+            LoadRequest(
+                table=name,
+                paths=[str(Path(file)) for file in files],
+                format=file_format,
+                delimiter=delimiter,
+                creates=creates,
+                overwrites=overwrites,
+                primary_keys=keys["primary_key"],
+                partition_keys=keys["partition_by"],
+                options=dict(keys["options"]),
+            ),
+        )
+    snapshot_id = done.snapshot and done.snapshot.id
+    if as_json:
+        click.echo(json_text({"table": name, "rows": done.rows, "snapshot_id": snapshot_id}))
+        return
+    click.echo(f"{name}: {done.rows:,} {'row' if done.rows == 1 else 'rows'}", nl=False)
+    click.echo(f", snapshot {snapshot_id}" if snapshot_id else ", nothing to commit")

@@ -1,0 +1,83 @@
+"""Opening what a command line names, and saying what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import click
+
+from paimonlab.catalog import Catalog, connect, settings
+from paimonlab.cli.commands import CONFIGURED
+from paimonlab.errors import NotFoundError, PaimonError
+from paimonlab.spec.options.table_options import check_known
+from paimonlab.table.inside import definition_of, with_definition
+from paimonlab.table.system.system_table import SystemTable
+from paimonlab.table.table import Table
+
+
+def open_catalog(warehouse: str, options: Mapping[str, str]) -> Catalog:
+    """Open a catalog.
+
+    Parameters
+    ----------
+    warehouse
+        A folder or URI, or `CONFIGURED`.
+    options
+        Of the catalog.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no such catalog, or none is configured.
+    """
+    with refused():
+        if warehouse == CONFIGURED:
+            return connect({**_configured(), **options})
+        return connect({**options, "warehouse": warehouse} if options else warehouse)
+
+
+def _configured() -> Mapping[str, str]:
+    """Return the options of the connection that notebooks have as their default."""
+    setting = settings.read().get(settings.DEFAULT)
+    if setting is None:
+        raise click.UsageError(
+            "no warehouse: give one first (./warehouse), or set PAIMONLAB_WAREHOUSE, or write "
+            f'warehouse = "…" below [{settings.DEFAULT}] in ~/.config/paimonlab/config.toml'
+        )
+    if "warehouse" not in setting.options:
+        raise click.UsageError(
+            f"the connection {settings.DEFAULT} is a Spark Connect server ({setting.place}), "
+            "which the command line does not use: give a warehouse first"
+        )
+    return setting.resolved()
+
+
+def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table:
+    """Open a table that holds rows.
+
+    Raises
+    ------
+    click.UsageError
+        If there is no such table, it is a system table, or an option is unknown.
+    """
+    with refused():
+        table = catalog.table(name)
+    if isinstance(table, SystemTable):
+        raise click.UsageError(f"{name} is a system table; it can only be scanned")
+    if not options:
+        return table
+    with refused():
+        check_known(options)
+    return with_definition(table, definition_of(table).with_options(options))
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Turn what is wrong with arguments into an error that click shows, exit code 2."""
+    try:
+        yield
+    except NotFoundError as error:
+        raise click.UsageError(str(error)) from error
+    except (PaimonError, ValueError, TypeError) as error:
+        raise click.UsageError(str(error)) from error

@@ -1,0 +1,139 @@
+"""CSV, JSON and Parquet files that belong to no table yet, as batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv
+from pyarrow import json as arrow_json
+
+from paimonlab.errors import DataError
+
+SourceFormat: TypeAlias = Literal["csv", "json", "parquet"]
+_BY_ENDING: Mapping[str, SourceFormat] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_BLOCK_BYTES = 8 << 20
+"""Of texts, what is read at once, and what types of new tables are told from."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that rows come from."""
+
+    path: str
+    format: SourceFormat
+    delimiter: str | None = None
+    """Of CSV; None: a comma, or a tab where the name ends in ``.tsv``."""
+
+    def schema(self) -> pa.Schema:
+        """Return the columns, of texts as their first block looks.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read; names it.
+        """
+        with self._opened(None) as reader:
+            return pa.schema([_typed(field) for field in reader.schema])
+
+    def batches(self, columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Read the rows.
+
+        Parameters
+        ----------
+        columns
+            Types of columns, by name; the file may have some of them. Texts are read as these,
+            or can be cast to them.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, or a text is not of the type of its column.
+        """
+        with self._opened(columns) as reader:
+            yield from reader
+
+    @contextmanager
+    def _opened(self, columns: pa.Schema | None) -> Iterator[pa.RecordBatchReader]:
+        try:
+            if self.format == "parquet":
+                with pq.ParquetFile(self.path, memory_map=True) as file:
+                    batches = file.iter_batches()
+                    yield pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
+                return
+            with closing(
+                self._csv(columns) if self.format == "csv" else self._json(columns)
+            ) as rows:
+                yield rows
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{self.path}: {error}") from error
+
+    def _csv(self, columns: pa.Schema | None) -> csv.CSVStreamingReader:
+        is_tab = Path(_plain_name(self.path)).suffix == ".tsv"
+        return csv.open_csv(
+            self.path,
+            read_options=csv.ReadOptions(block_size=_BLOCK_BYTES),
+            parse_options=csv.ParseOptions(
+                delimiter=self.delimiter or ("\t" if is_tab else ","), newlines_in_values=True
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=columns,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+
+    def _json(self, columns: pa.Schema | None) -> arrow_json.JSONStreamingReader:
+        read = arrow_json.ReadOptions(block_size=_BLOCK_BYTES)
+        if columns is None:
+            return arrow_json.open_json(self.path, read_options=read)
+        schema = pa.schema([_json_type(column) for column in columns])
+        return arrow_json.open_json(
+            self.path,
+            read_options=read,
+            parse_options=arrow_json.ParseOptions(
+                explicit_schema=schema, unexpected_field_behavior="error"
+            ),
+        )
+
+
+def format_of(path: str) -> SourceFormat | None:
+    """Tell the format by the name; None: the name does not tell.
+
+    Examples
+    --------
+    >>> format_of("a/b.csv.gz"), format_of("rows.jsonl"), format_of("rows.txt")
+    ('csv', 'json', None)
+    """
+    return _BY_ENDING.get(Path(_plain_name(path)).suffix.lower())
+
+
+def _plain_name(path: str) -> str:
+    for ending in _COMPRESSED:
+        path = path.removesuffix(ending)
+    return path
+
+
+def _json_type(field: pa.Field) -> pa.Field:
+    """Let Arrow read days and times of day as what they are in JSON: texts."""
+    is_text = pa.types.is_date(field.type) or pa.types.is_time(field.type)
+    return field.with_type(pa.string()) if is_text else field
+
+
+def _typed(field: pa.Field) -> pa.Field:
+    """Give a column without values a type."""
+    return field.with_type(pa.string()) if pa.types.is_null(field.type) else field

@@ -1,0 +1,182 @@
+"""What all commands have: sections, a configured warehouse, what shells complete."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+
+import paimonlab as pl
+from paimonlab.cli.main import main
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def configured(orders: pl.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Configure the warehouse in a file; the current folder is empty."""
+    home = tmp_path / "home"
+    (home / "paimonlab").mkdir(parents=True)
+    (home / "paimonlab" / "config.toml").write_text(
+        f"[default]\nwarehouse = {json.dumps(str(tmp_path))}\n"
+    )
+    (home / "here").mkdir()
+    monkeypatch.chdir(home / "here")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
+    monkeypatch.delenv("PAIMONLAB_WAREHOUSE", raising=False)
+    return home
+
+
+def test_help_lists_each_command_once_in_a_section(run: Run) -> None:
+    text = run("--help").output
+    listed = re.findall(r"^  ([a-z-]+) {2,}\S", text, re.MULTILINE)
+
+    named = [command.name for commands in main.sections.values() for command in commands]
+    assert sorted(name for name in listed if name in main.commands) == sorted(main.commands)
+    assert sorted(map(str, named)) == sorted(main.commands)
+    assert all(f"{title}:\n" in text for title in main.sections)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tables",),
+        ("tables", "db"),
+        ("snapshots", "db.orders", "-n", "1"),
+        ("lookup", "db.orders", "dt=2026-01-01", "id=1"),
+        ("health", "db.orders", "--fail-on", "never"),
+        ("call", "sys.compact(table => 'db.orders')", "--dry-run"),
+        ("drop-partition", "db.orders", "dt=2026-01-02", "--dry-run"),
+        ("--", "db.orders"),
+    ],
+    ids=" ".join,
+)
+def test_a_configured_warehouse_may_be_left_out(
+    words: tuple[str, ...], run: Run, configured: Path, tmp_path: Path
+) -> None:
+    words = words[1:] if words[0] == "--" else words
+    without = run(*words)
+    place = 0 if words[0] == "db.orders" else 1
+    given = run(*words[:place], str(tmp_path), *words[place:])
+
+    assert without.exit_code == given.exit_code == 0, without.output
+    assert without.output == given.output
+
+
+def test_no_warehouse_is_an_error_that_says_how_to_name_one(
+    run: Run, configured: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (configured / "paimonlab" / "config.toml").unlink()
+
+    found = run("tables")
+    assert (found.exit_code, "PAIMONLAB_WAREHOUSE" in found.output) == (2, True)
+
+    monkeypatch.setenv("PAIMONLAB_REMOTE", "sc://127.0.0.1:15002/;token=hidden")
+    found = run("tables")
+    assert (found.exit_code, "Spark Connect server" in found.output) == (2, True)
+    assert "hidden" not in found.output
+
+
+def test_a_folder_is_a_warehouse_even_with_the_name_of_a_database(
+    run: Run, configured: Path
+) -> None:
+    Path("db").mkdir()
+
+    assert run("tables", "db").output.splitlines()[2:] == []  # ./db has no tables
+    assert "db.orders" in run("tables").output
+
+
+def test_a_warehouse_alone_is_listed(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    assert run(str(tmp_path)).output == run("tables", str(tmp_path)).output
+
+
+def test_a_table_alone_is_described(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    orders.tags.create("first", snapshot=1)
+    lines = run(str(tmp_path), "db.orders").output.splitlines()
+
+    assert lines[0] == "db.orders: primary key dt, id; partitioned by dt; bucket 1"
+    assert re.fullmatch(r"4 rows before merging, 3 files, [\d,]+ bytes, 2 partitions", lines[2]), (
+        lines[2]
+    )
+    assert lines[3] == "3 snapshots, tags first"
+    assert re.fullmatch(
+        r"last commit (\d+ seconds? ago|just now): APPEND, \+1 row \(snapshot 3\)", lines[4]
+    )
+    assert lines[6].split() == ["column", "type", "key"]
+    assert lines[8].split() == ["dt", "DATE", "NOT", "NULL", "primary", "key,", "partition"]
+    assert lines[-1] == "options: bucket=1, write-only=true"
+
+    facts = json.loads(run(str(tmp_path), "db.orders", "--json").output)
+    assert facts["last_commit"]["snapshot_id"] == 3
+    assert [column["column"] for column in facts["columns"]] == orders.arrow_schema.names
+
+
+def test_an_empty_table_is_described(run: Run, tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.create_table("db.t", {"id": "INT"}, comment="no rows yet")
+
+    lines = run(str(tmp_path), "db.t").output.splitlines()
+    assert lines[:5] == [
+        "db.t: append",
+        "no rows yet",
+        "",
+        "0 rows, 0 files, 0 bytes",
+        "0 snapshots",
+    ]
+
+
+def test_an_unknown_command_names_those_like_it(run: Run) -> None:
+    found = run("snapshot")
+
+    assert found.exit_code == 2
+    assert "there is no command 'snapshot'. Did you mean 'snapshots'" in found.output
+
+
+def _completed(*words: str, incomplete: str = "") -> list[str]:
+    shell = ShellComplete(main, {}, "paimonlab", "_PAIMONLAB_COMPLETE")
+    return [item.value for item in shell.get_completions(list(words), incomplete)]
+
+
+def test_words_are_completed(configured: Path, orders: pl.Table, tmp_path: Path) -> None:
+    assert _completed(incomplete="snap") == ["snapshots"]
+    assert _completed("scan", incomplete="db.") == ["db.orders"]
+    assert _completed("scan", str(tmp_path)) == ["db.orders"]
+    assert _completed("scan", incomplete="db.orders$sn") == ["db.orders$snapshots"]
+    assert _completed("tables", str(tmp_path)) == ["db"]
+    assert _completed("scan", "db.orders", "--columns", incomplete="dt,a") == ["dt,amount"]
+    assert _completed("scan", "db.orders", "--format") == ["table", "json", "csv"]
+    assert _completed("scan", "nowhere", "no.table", "--columns") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(shell: str, run: Run) -> None:
+    found = run("completion", shell)
+
+    assert found.exit_code == 0
+    assert f"_PAIMONLAB_COMPLETE={shell}_complete" in found.output
+    assert run("completion", "csh").exit_code == 2
+
+
+def test_bash_completes(configured: Path) -> None:
+    """The script is run by a shell, which asks the program."""
+    program = configured / "paimonlab-program"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m paimonlab "$@"\n')
+    program.chmod(0o755)
+    (configured / "bin").mkdir()
+    (configured / "bin" / "paimonlab").symlink_to(program)
+    script = subprocess.run(
+        [str(program), "completion", "bash"], capture_output=True, text=True, check=True
+    ).stdout
+    asked = (
+        f'export PATH="{configured}/bin:$PATH"\n{script}\n'
+        "COMP_WORDS=(paimonlab scan db.) COMP_CWORD=2\n"
+        '_paimonlab_completion paimonlab\necho "${COMPREPLY[@]}"\n'
+    )
+    found = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+
+    assert found.stdout == "db.orders\n"

@@ -1,0 +1,265 @@
+"""Tables that are made and filled from a shell: they have what pandas wrote to the files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import random
+import string
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import paimonlab as pl
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pl.Catalog:
+    catalog = pl.connect(tmp_path / "w")
+    catalog.create_database("db")
+    return catalog
+
+
+def test_a_table_is_made(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    made = run(
+        *("create", str(tmp_path / "w"), "db.t"),
+        *("id BIGINT NOT NULL", "`d` DECIMAL(9, 2)", "dt DATE"),
+        *("--primary-key", "dt,id", "--partition-by", "dt", "-o", "bucket=3"),
+        *("--comment", "about it"),
+    )
+
+    assert made.exit_code == 0, made.output
+    table = catalog.table("db.t")
+    assert isinstance(table, pl.Table)
+    assert table.primary_keys == ("dt", "id")
+    assert table.partition_keys == ("dt",)
+    assert table.options["bucket"] == "3"
+    assert table.schema.comment == "about it"
+    assert table.arrow_schema.field("d").type == pa.decimal128(9, 2)
+    again = ("create", str(tmp_path / "w"), "db.t", "id INT")
+    assert run(*again).exit_code == 2
+    assert run(*again, "--if-not-exists").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("db.t",),
+        ("db.t", "id"),
+        ("db.t", "id NUMBR"),
+        ("db.t", "id INT", "-o", "bukket=1"),
+        ("nothing.t", "id INT"),
+        ("new", "id INT"),
+        ("db",),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_makes_nothing(
+    words: tuple[str, ...], run: Run, catalog: pl.Catalog, tmp_path: Path
+) -> None:
+    found = run("create", str(tmp_path / "w"), *words)
+
+    assert found.exit_code == 2, found.output
+    assert found.output.startswith("Usage: ")
+    assert catalog.databases() == ["db"]
+    assert catalog.tables("db") == []
+
+
+def test_a_database_is_made(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    assert run("create", str(tmp_path / "w"), "more").exit_code == 0
+    assert catalog.databases() == ["db", "more"]
+
+
+def _files(folder: Path, rows: pd.DataFrame) -> list[Path]:
+    """Write rows to a file of each kind."""
+    made = [folder / name for name in ("r.csv", "r.tsv", "r.csv.gz", "r.jsonl", "r.parquet")]
+    rows.to_csv(made[0], index=False)
+    rows.to_csv(made[1], index=False, sep="\t")
+    rows.to_csv(made[2], index=False)
+    rows.to_json(made[3], orient="records", lines=True)
+    rows.to_parquet(made[4])
+    return made
+
+
+def test_files_are_loaded_as_pandas_reads_them(
+    run: Run, catalog: pl.Catalog, tmp_path: Path, seed: int
+) -> None:
+    draw = random.Random(seed)
+    marks = string.ascii_letters + " ,;\"'\n\täß"
+    texts = [
+        None if number % 7 == 0 else "".join(draw.choices(marks, k=draw.randint(1, 12)))
+        for number in range(50)
+    ]
+    rows = pd.DataFrame(
+        {
+            "id": range(50),
+            "amount": [draw.uniform(-1e6, 1e6) for _ in range(50)],
+            "text": texts,
+            "good": [draw.random() < 0.5 for _ in range(50)],
+        }
+    )
+    for file in _files(tmp_path, rows):
+        name = f"db.{file.name.replace('.', '_')}"
+        made = run(
+            *("load", str(tmp_path / "w"), name, str(file)),
+            *("--create", "--primary-key", "id", "-o", "bucket=2", "--json"),
+        )
+        assert made.exit_code == 0, made.output
+        assert json.loads(made.output) == {"table": name, "rows": 50, "snapshot_id": 1}
+        found = catalog.table(name).scan().to_pandas().sort_values("id", ignore_index=True)
+        assert found["id"].tolist() == rows["id"].tolist()
+        assert [None if pd.isna(text) else text for text in found["text"]] == texts
+        assert found["good"].tolist() == rows["good"].tolist()
+        assert found["amount"].tolist() == pytest.approx(rows["amount"].tolist(), rel=1e-9)
+
+
+def test_rows_take_the_types_of_the_table(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    types = {
+        "id": "INT",
+        "code": "STRING",
+        "price": "DECIMAL(9, 2)",
+        "day": "DATE",
+        "at": "TIMESTAMP(3)",
+        "rest": "STRING",
+    }
+    catalog.create_table("db.t", types, primary_keys=["id"], options={"bucket": "1"})
+    csv = tmp_path / "t.csv"
+    csv.write_text('id,code,price,day,at\n1,007,1.50,2026-01-02,2026-01-02 03:04:05.678\n2,"",,,\n')
+    lines = tmp_path / "t.jsonl"
+    lines.write_text('{"id": 3, "code": "008", "price": "2.25", "day": "2026-02-03"}\n')
+
+    done = run("load", str(tmp_path / "w"), "db.t", str(csv), str(lines))
+
+    assert done.exit_code == 0, done.output
+    assert done.output == "db.t: 3 rows, snapshot 1\n"
+    rows = (
+        catalog.table("db.t")
+        .scan()
+        .to_arrow()
+        .sort_by("id")
+        .cast(
+            pa.schema(
+                [("id", pa.int32()), *[(name, pa.string()) for name in types if name != "id"]]
+            )
+        )
+    )
+    assert [tuple(row.values()) for row in rows.to_pylist()] == [
+        (1, "007", "1.50", "2026-01-02", "2026-01-02 03:04:05.678", None),
+        (2, "", None, None, None, None),
+        (3, "008", "2.25", "2026-02-03", None, None),
+    ]
+
+
+def test_an_upsert_and_an_overwrite(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    catalog.write_table("db.t", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}], primary_keys=["id"])
+    (tmp_path / "more.csv").write_text("v|id\nz|2\n")
+    load = ("load", str(tmp_path / "w"), "db.t", str(tmp_path / "more.csv"), "--delimiter", "|")
+
+    assert run(*load).exit_code == 0
+    assert sorted(catalog.table("db.t").scan().to_arrow()["v"].to_pylist()) == ["a", "z"]
+    assert run(*load, "--overwrite").exit_code == 0
+    assert catalog.table("db.t").scan().to_arrow()["v"].to_pylist() == ["z"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", "id,w\n1,2\n", "no column 'w'"),
+        ("a.csv", "id,v\nx,2\n", "a.csv"),
+        ("a.csv", "id,v\n1\n", "a.csv"),
+        ("a.csv", "", "a.csv"),
+        ("a.json", '{"id": 1}\n{"id"', "a.json"),
+        ("a.json", '{"id": 1}\n{"id": 2, "w": 1}\n', "a.json"),
+        ("a.parquet", "no parquet", "a.parquet"),
+        ("a.txt", "id\n1\n", "name the format"),
+    ],
+    ids=str,
+)
+def test_a_file_that_does_not_fit_loads_nothing(
+    name: str, content: str, said: str, run: Run, catalog: pl.Catalog, tmp_path: Path
+) -> None:
+    table = catalog.write_table("db.t", [{"id": 1, "v": "a"}])
+    good = tmp_path / "good.csv"
+    good.write_text("id,v\n5,b\n")
+    (tmp_path / name).write_text(content)
+
+    found = run("load", str(tmp_path / "w"), "db.t", str(good), str(tmp_path / name))
+
+    assert found.exit_code == 2, found.output
+    assert said in found.output
+    assert "Traceback" not in found.output
+    assert table.snapshots.ids() == [1]
+
+
+def test_a_table_for_files_that_cannot_be_read_is_gone_again(
+    run: Run, catalog: pl.Catalog, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("id\n" + "1\n" * 5_000_000 + "x\n")
+
+    found = run("load", str(tmp_path / "w"), "db.t", str(tmp_path / "a.csv"), "--create")
+
+    assert found.exit_code == 2, found.output
+    assert "a.csv" in found.output
+    assert catalog.tables("db") == []
+
+
+def test_later_files_must_not_have_more_columns(
+    run: Run, catalog: pl.Catalog, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    (tmp_path / "b.csv").write_text("id,v\n1,2\n")
+    load = ("load", str(tmp_path / "w"), "db.t", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))
+
+    found = run(*load, "--create")
+
+    assert found.exit_code == 2, found.output
+    assert "b.csv" in found.output
+    assert catalog.tables("db") == []
+
+
+def test_a_table_like_a_file(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    pq.write_table(
+        pa.table({"a": pa.array([1], pa.int16()), "n": pa.nulls(1)}), tmp_path / "a.parquet"
+    )
+
+    made = run("create", str(tmp_path / "w"), "db.t", "--like", str(tmp_path / "a.parquet"))
+
+    assert made.exit_code == 0, made.output
+    assert catalog.table("db.t").arrow_schema.types == [pa.int16(), pa.string()]
+
+
+def test_rows_are_printed_as_csv(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    day = dt.date(2026, 1, 3)
+    orders.write([{"dt": day, "id": 9, "note": 'a "b", c\n'}, {"dt": day, "id": 8, "note": ""}])
+    scan = ("scan", str(tmp_path), "db.orders", "--where", "dt = DATE '2026-01-03'")
+    found = run(*scan, "--columns", "dt,id,amount,note", "--format", "csv")
+
+    assert found.exit_code == 0, found.output
+    assert found.output == (
+        '"dt","id","amount","note"\n"2026-01-03",8,,""\n"2026-01-03",9,,"a ""b"", c\n"\n'
+    )
+    assert run(*scan, "--format", "csv", "-n", "0").output == '"dt","id","amount","note"\n'
+    assert run(*scan, "--count", "--format", "json").output == '{"count":2}\n'
+    assert run(*scan, "--json", "--format", "csv").exit_code == 2
+
+
+def test_nested_values_are_json_in_csv(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    types = {"a": "ARRAY<INT>", "m": "MAP<STRING, INT>", "b": "BYTES"}
+    table = catalog.create_table("db.t", types)
+    table.write(
+        pa.table(
+            {
+                "a": [[1, None]],
+                "m": pa.array([{"k": 1}], pa.map_(pa.string(), pa.int32())),
+                "b": [b"\x01\xff"],
+            }
+        )
+    )
+
+    lines = run("scan", str(tmp_path / "w"), "db.t", "--format", "csv").output.splitlines()
+
+    assert lines[1] == '"[1,null]","{""k"":1}","0x01ff"'
