@@ -228,6 +228,16 @@ def test_slices_of_one_array_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> 
     assert (low.to_pylist(), high.to_pylist()) == ([1, 3], [1, 7])
 
 
+def test_extremes_of_slices_whose_buffers_end_with_them() -> None:
+    whole = pa.array(np.arange(10), pa.int64())
+    values = whole.buffers()[1]
+    first = pa.Array.from_buffers(pa.int64(), 4, [None, values.slice(0, 4 * 8)])
+
+    low, high = extremes([first, whole.slice(4, 6)], np.array([0, 0]), 1)
+
+    assert (low.to_pylist(), high.to_pylist()) == ([0], [9])
+
+
 def test_files_of_many_columns_are_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = list[str]()
 

@@ -141,7 +141,7 @@ def _first_array(pieces: Sequence[pa.Array]) -> pa.Array | None:
     first = pieces[0]
     if len(pieces) == 1:
         return first
-    buffers = first.buffers()
+    buffers = pieces[-1].buffers()  # those of others may end with their own values
     place, end = [_address(buffer) for buffer in buffers], first.offset + len(first)
     for piece in pieces[1:]:
         if piece.offset != end or [_address(buffer) for buffer in piece.buffers()] != place:
