@@ -215,7 +215,7 @@ def test_literal_defaults_are_kept_as_values(spark: SparkSession, catalog: Catal
         ("(id INT) TBLPROPERTIES ('bukcet' = '4')", "bukcet"),
         ("(id INT) TBLPROPERTIES ('primary-key' = 'nope', 'bucket' = '1')", "nope"),
         ("(id INT) TBLPROPERTIES ('type' = 'object-table')", "type"),
-        ("(id INT, primary key (id))", "constraint"),
+        ("(id INT, CHECK (id > 0))", r"CHECK \(id > 0\)"),
         ("(id INT GENERATED ALWAYS AS (1 + 1))", "(?i)generated"),
     ],
 )

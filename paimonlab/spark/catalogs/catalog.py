@@ -72,9 +72,11 @@ class SparkCatalog(WithoutViews, Functions, Procedures):
         ]
 
     def capabilities(self) -> Any:
-        """Say that columns can have defaults."""
+        """Say that columns can have defaults, and tables a primary key."""
         known = self._bridge.java_class(CONNECTOR + "catalog.TableCatalogCapability")
-        return self._bridge.set([known.SUPPORT_COLUMN_DEFAULT_VALUE])
+        return self._bridge.set(
+            [known.SUPPORT_COLUMN_DEFAULT_VALUE, known.SUPPORT_TABLE_CONSTRAINT]
+        )
 
     def tableStateOptionKeys(self) -> Any:
         """Return the read options for which Spark asks `loadTable`, not `loadRelation`."""

@@ -59,10 +59,29 @@ def table_definition(
     comment = properties.pop(COMMENT, None)
     return Schema(
         fields=_with_defaults(fields, definition.columns()),
+        primary_keys=_primary_key(definition.constraints()),
         partition_keys=[_partition_key(transform) for transform in definition.partitions()],
         options=table_options(properties),
         comment=comment,
     )
+
+
+def _primary_key(constraints: Iterable[Any]) -> list[str]:
+    """Return the columns of PRIMARY KEY; none if there is no such constraint.
+
+    Raises
+    ------
+    UnsupportedError
+        For CHECK, UNIQUE and FOREIGN KEY: nothing would check them.
+    """
+    names: list[str] = []
+    for constraint in constraints:
+        if constraint.getClass().getSimpleName() != "PrimaryKey":
+            raise UnsupportedError(
+                f"the constraint {constraint.toDDL()}", "a Paimon table has PRIMARY KEY (…) only"
+            )
+        names = [_dotted(column.fieldNames()) for column in constraint.columns()]
+    return names
 
 
 def table_options(properties: Mapping[str, str]) -> dict[str, str]:

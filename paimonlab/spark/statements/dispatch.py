@@ -12,10 +12,12 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.statements.absent import KEPT, check_kept
 from paimonlab.spark.statements.analyze import analyze_command
+from paimonlab.spark.statements.habits import habit_text
 from paimonlab.spark.statements.partitions import drop_command
 from paimonlab.spark.statements.tags import tag_command
 from paimonlab.spec.sql_text.call_text import quoted
 from paimonlab.spec.sql_text.copy_syntax import CopyIntoTable, parse_copy_statement
+from paimonlab.spec.sql_text.habit_syntax import parse_habit
 from paimonlab.spec.sql_text.reader import TokenReader
 from paimonlab.spec.sql_text.tag_syntax import parse_tag_statement
 from paimonlab.spec.sql_text.tokens import Token, tokenize
@@ -58,6 +60,9 @@ def plan_of(bridge: Bridge, text: str) -> Any:
         return load_command(bridge, copied)
     if copied is not None:
         return unload_command(bridge, copied)
+    habit = parse_habit(tokens, text)
+    if habit is not None:
+        return habit_text(bridge, habit)
     tags = parse_tag_statement(tokens)
     return None if tags is None else tag_command(bridge, tags)
 

@@ -39,7 +39,8 @@ public final class Parsing implements InvocationHandler {
       "^(?:\\\\s|--[^\\\\n]*\\\\n|/\\\\*.*?\\\\*/)*+"
           + "(EXPLAIN\\\\b(?:\\\\s+(?:EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL))?\\\\s+)?"
           + "(ALTER\\\\b.*\\\\bTAG\\\\b.*|SHOW\\\\s+(?:TAGS|SNAPSHOTS)\\\\b.*"
-          + "|COPY\\\\s+INTO\\\\b.*)$",
+          + "|COPY\\\\s+INTO\\\\b.*|(?:OPTIMIZE|VACUUM|RESTORE)\\\\b.*"
+          + "|DESC(?:RIBE)?\\\\s+HISTORY\\\\b.*)$",
       Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
   private final Object parser;

@@ -135,6 +135,11 @@ class TokenReader:
             self._place += 1
         return Span(start, self._tokens[self._place - 1].start)
 
+    def skip_to(self, word: str) -> None:
+        """Read up to this keyword, or all that is left."""
+        while not self.is_at_end and not self.is_at(word):
+            self._place += 1
+
     def end(self) -> None:
         """Check that nothing follows."""
         if not self.is_at_end:
