@@ -24,8 +24,13 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 PREFIX = "spark.paimon."
+MERGE_SCHEMA = "write.merge-schema"
+EXPLICIT_CAST = "write.merge-schema.explicit-cast"
+TYPE_WIDENING = "write.merge-schema.type-widening"
 BRANCH = "branch"
 """Key of the option by which a session means a branch of all its tables."""
+_OF_STATEMENTS = frozenset((MERGE_SCHEMA, EXPLICIT_CAST, TYPE_WIDENING, BRANCH))
+"""Options that are about statements, not about the table that they read or write."""
 _NAMED_BRANCH = "$branch_"
 _TIMESTAMPS = "legacy-timestamp-mapping.enabled"
 _REFUSED = {
@@ -108,7 +113,7 @@ def options_of(given: SessionOptions, table: Table, *, writes: bool = False) -> 
             _check_obeyed(key, option)
         if key not in _REFUSED:
             _check_may_differ(key, option, table.schema, table.name)
-    return {key: option.value for key, option in given.items() if key != BRANCH}
+    return {key: option.value for key, option in given.items() if key not in _OF_STATEMENTS}
 
 
 def check_new_table(bridge: Bridge) -> None:

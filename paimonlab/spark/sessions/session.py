@@ -33,6 +33,7 @@ from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
 from paimonlab.spark.statements.parser import read_statements
 from paimonlab.spark.streaming.relations import resolve_streams
+from paimonlab.spark.writing.evolution import merge_schemas
 from paimonlab.storage.forks import delete_at_exit, renew_in_children
 
 logger = logging.getLogger(__name__)
@@ -150,6 +151,7 @@ def connect(
     register(bridge, catalog, opened)
     share_with_clones(bridge)
     resolve_streams(bridge)
+    merge_schemas(bridge)
     offer_metadata_columns(bridge)
     rewrite_statements(bridge)
     read_statements(bridge)

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from paimonlab.errors import DatabaseNotFoundError, TableNotFoundError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
+from paimonlab.spark.jvm.named_tables import named_table
 from paimonlab.spark.jvm.rules import SameRule
 
 _RULE = "Streams$Resolving"
@@ -62,7 +63,6 @@ _CATALYST = "org.apache.spark.sql.catalyst."
 _ALIAS = _CATALYST + "plans.logical.SubqueryAlias"
 _RELATION = _CATALYST + "streaming.StreamingRelationV2"
 _TYPES = _CATALYST + "types.DataTypeUtils"
-_SESSION = "org.apache.spark.sql.classic.SparkSession"
 _UNNAMED = _CATALYST + "streaming.Unassigned"
 _PARAMETERS_WITHOUT_NAME = 8
 """Of a relation before Spark 4.3, where a source of a query can have a name."""
@@ -111,34 +111,21 @@ class _Relations(Proxy):
     def apply(self, unresolved: Any) -> Any:
         """Return the relation of a table of ours; another one as it is."""
         bridge = self._bridge
-        parts = [
-            str(part)
-            for part in bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(
-                unresolved.multipartIdentifier()
-            )
-        ]
-        state = bridge.java_class(_SESSION).active().sessionState()
-        if state.catalog().getRawLocalOrGlobalTempView(bridge.seq(parts)).isDefined():
+        named = named_table(bridge, unresolved)
+        if named is None:
             return unresolved
-        manager = state.catalogManager()
-        if len(parts) > 1 and manager.isCatalogRegistered(parts[0]):
-            java_catalog, names = manager.catalog(parts[0]), parts[1:]
-        else:
-            java_catalog, names = manager.currentCatalog(), parts
-        if not bridge.jvm.java.lang.reflect.Proxy.isProxyClass(java_catalog.getClass()):
-            return unresolved
+        java_catalog = named.java_catalog
         catalog = _catalogs.get(int(java_catalog.hashCode()))
         if catalog is None:
             return unresolved
-        namespace = names[:-1] or list(manager.currentNamespace())
-        identifier = bridge.identifier(namespace, names[-1])
+        identifier = bridge.identifier(named.namespace, named.name)
         options = unresolved.options()
         try:
             table = catalog._streamed(identifier, bridge.texts_of_map(options.asCaseSensitiveMap()))
         except (TableNotFoundError, DatabaseNotFoundError):
             return unresolved  # Spark looks for it, and says where it did
         relation = _relation(bridge, table, options, java_catalog, identifier)
-        alias = [str(java_catalog.name()), *namespace, names[-1]]
+        alias = [str(java_catalog.name()), *named.namespace, named.name]
         return bridge.module(_ALIAS).apply(bridge.seq(alias), relation)
 
 

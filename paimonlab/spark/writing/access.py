@@ -11,6 +11,7 @@ from py4j.java_collections import JavaMap
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
+from paimonlab.spark.session_options import EXPLICIT_CAST, MERGE_SCHEMA, PREFIX, TYPE_WIDENING
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import KNOWN_OPTIONS
 from paimonlab.table.inside import definition_of
@@ -19,7 +20,7 @@ from paimonlab.table.table import Table
 _CONSTRAINT = re.compile(
     r"\s*ALTER\s+TABLE\s+\S+\s+(?P<verb>ADD|DROP)\s+CONSTRAINT\b", re.IGNORECASE
 )
-REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - set(READ_OPTIONS)))
+REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - {*READ_OPTIONS, MERGE_SCHEMA}))
 """Table options that a read cannot set for itself."""
 
 
@@ -55,8 +56,11 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
     """
     for key in REFUSED_OPTIONS:
         if key in options:
+            what = f"{key} = {options[key]!r} for one read or write of {table}"
+            if key in (EXPLICIT_CAST, TYPE_WIDENING):
+                raise UnsupportedError(what, f"set it in the session: {PREFIX}{key}")
             raise UnsupportedError(
-                f"{key} = {options[key]!r} for one read or write of {table}",
+                what,
                 "set it on the table: ALTER TABLE … SET TBLPROPERTIES, or writeTo(…).tableProperty "
                 "where it is created",
             )

@@ -22,6 +22,7 @@ from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.spellings import scope_with
 from paimonlab.spark.writing.access import check_options, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
+from paimonlab.spark.writing.evolution import check_keeps_columns
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.named_writes import NamedWrite, named_write
 from paimonlab.spark.writing.shuffle import shuffled
@@ -71,6 +72,8 @@ class WriteBuilder(Proxy):
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
         self._query = _query_of_sink(bridge, definition)
+        if self._query is not None:
+            check_keeps_columns(bridge, self._table, definition, catalog)
 
     def truncate(self) -> Proxy:
         """Replace all rows of the table."""

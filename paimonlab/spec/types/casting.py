@@ -82,3 +82,57 @@ def is_castable(source: DataType, target: DataType, *, explicitly: bool) -> bool
     if source.root in _CLOCKS and target.root in _TEXTS and target.length != MAX_LENGTH:
         return False  # Java prints dates and times into STRING only
     return source.root in rules.get(target.root, ())
+
+
+_DIGITS = {
+    TypeRoot.TINYINT: 3,
+    TypeRoot.SMALLINT: 5,
+    TypeRoot.INT: 10,
+    TypeRoot.BIGINT: 19,
+}
+"""Digits that the integers of a type have at most."""
+_EXACT: dict[TypeRoot, tuple[TypeRoot, ...]] = {
+    **{root: _INTEGERS[: place + 1] for place, root in enumerate(_INTEGERS)},
+    TypeRoot.FLOAT: (TypeRoot.TINYINT, TypeRoot.SMALLINT),
+    TypeRoot.DOUBLE: (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.FLOAT),
+    TypeRoot.VARCHAR: _TEXTS,
+    TypeRoot.VARBINARY: _BYTES,
+    **{root: (root,) for root in (TypeRoot.TIME, *_TIMESTAMPS)},
+}
+"""From what (values) a type (key) is reached if it is as long. CHAR is not here: it is padded."""
+
+
+def is_wider(source: DataType, target: DataType) -> bool:
+    """Return whether a type has each value of another one unchanged; nullability does not count.
+
+    Java's implicit casts (`is_castable`) are more: BIGINT to FLOAT, or DOUBLE to DECIMAL.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.types.text import parse_type
+    >>> is_wider(parse_type("INT"), parse_type("DECIMAL(12, 2)"))
+    True
+    >>> is_wider(parse_type("BIGINT"), parse_type("DOUBLE"))
+    False
+    >>> is_wider(parse_type("VARCHAR(3)"), parse_type("STRING"))
+    True
+    """
+    if with_nullable(source, nullable=True) == with_nullable(target, nullable=True):
+        return True
+    if not isinstance(source, AtomicType) or not isinstance(target, AtomicType):
+        return False
+    if target.root is TypeRoot.DECIMAL:
+        whole = _whole_digits(source) <= _whole_digits(target)
+        return whole and (source.scale or 0) <= (target.scale or 0)
+    return source.root in _EXACT.get(target.root, ()) and _size(source) <= _size(target)
+
+
+def _whole_digits(number: AtomicType) -> int:
+    """Return the digits before the point; of what is no exact number more than any type has."""
+    if number.root is TypeRoot.DECIMAL:
+        return (number.precision or 0) - (number.scale or 0)
+    return _DIGITS.get(number.root, MAX_LENGTH)
+
+
+def _size(sized: AtomicType) -> int:
+    return sized.length if sized.length is not None else sized.precision or 0

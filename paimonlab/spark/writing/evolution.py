@@ -1,0 +1,249 @@
+"""``write.merge-schema``: rows that are written by name bring their columns and wider types.
+
+Spark 4.3 can do that (``INSERT WITH SCHEMA EVOLUTION``, ``MERGE WITH SCHEMA EVOLUTION``); a rule of
+its analyzer, which runs before tables are looked up, turns the option into that. Which columns
+take the type of the rows the table says: Spark alone would make them narrower as well.
+
+Source: apache/paimon@1.4.2 ``PaimonAnalysis``, ``SchemaHelper``; apache/spark@v4.3.0
+``ResolveSchemaEvolution``, ``SupportsSchemaEvolution``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.compiled import new
+from paimonlab.spark.jvm.named_tables import named_table
+from paimonlab.spark.jvm.rules import SameRule
+from paimonlab.spark.session_options import (
+    EXPLICIT_CAST,
+    MERGE_SCHEMA,
+    TYPE_WIDENING,
+    session_options,
+)
+from paimonlab.spark.values.types import from_spark
+from paimonlab.spec.options.table_options import find_option
+from paimonlab.spec.schema.taken_types import takes_type
+
+if TYPE_CHECKING:
+    from paimonlab.table.table import Table
+
+EVOLVING = CONNECTOR + "catalog.SupportsSchemaEvolution"
+"""What tables are that say which of their columns may change; Spark 4.2 lacks it."""
+_FLAG = "withSchemaEvolution"
+_RULE = "Evolution$Merging"
+_SOURCE = """
+package org.paimonlab.spark;
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
+import org.apache.spark.sql.catalyst.plans.logical.AppendData;
+import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
+import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
+import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
+import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.internal.SQLConf;
+import scala.Function1;
+import scala.runtime.AbstractPartialFunction;
+
+public final class Evolution {
+  private static final String KEY = "write.merge-schema";
+
+  static boolean isWrite(Object plan) {
+    return plan instanceof InsertIntoStatement
+        || plan instanceof V2WriteCommand
+        || plan instanceof MergeIntoTable;
+  }
+
+  static boolean hasOption(LogicalPlan plan) {
+    if (plan instanceof AppendData) {
+      if (((AppendData) plan).writeOptions().contains(KEY)) return true;
+    } else if (plan instanceof OverwriteByExpression) {
+      if (((OverwriteByExpression) plan).writeOptions().contains(KEY)) return true;
+    } else if (plan instanceof OverwritePartitionsDynamic) {
+      if (((OverwritePartitionsDynamic) plan).writeOptions().contains(KEY)) return true;
+    }
+    Object target = plan instanceof MergeIntoTable
+        ? ((MergeIntoTable) plan).targetTable()
+        : plan instanceof InsertIntoStatement
+            ? ((InsertIntoStatement) plan).table()
+            : (LogicalPlan) ((V2WriteCommand) plan).table();
+    Object leaf = ((LogicalPlan) target).collectLeaves().head();
+    return leaf instanceof UnresolvedRelation
+        && ((UnresolvedRelation) leaf).options().containsKey(KEY);
+  }
+
+  /** Asks Python about writes, where the option occurs at all. */
+  public static final class Merging extends Rule {
+    private final Function1 merge;
+
+    public Merging(Function1 merge) { this.merge = merge; }
+
+    public TreeNode apply(TreeNode plan) {
+      Object inner = plan;
+      while (!isWrite(inner)) {
+        if (((LogicalPlan) inner).children().size() != 1) return plan;
+        inner = ((LogicalPlan) inner).children().head();
+      }
+      boolean isMentioned = hasOption((LogicalPlan) inner)
+          || SQLConf.get().getAllConfs().keysIterator().mkString("\\n").contains(KEY);
+      return isMentioned ? ((LogicalPlan) plan).transformUp(new Replacing(this.merge)) : plan;
+    }
+  }
+
+  public static final class Replacing extends AbstractPartialFunction {
+    private final Function1 merge;
+
+    public Replacing(Function1 merge) { this.merge = merge; }
+
+    public boolean isDefinedAt(Object plan) { return isWrite(plan); }
+
+    public Object applyOrElse(Object plan, Function1 otherwise) {
+      return this.isDefinedAt(plan) ? this.merge.apply(plan) : otherwise.apply(plan);
+    }
+  }
+}
+"""
+
+
+def merge_schemas(bridge: Bridge) -> None:
+    """Let writes of the session, its clones and sessions beside it obey the option."""
+    analyzer = bridge.session.sessionState().analyzer()
+    field = analyzer.getClass().getDeclaredField("hintResolutionRules")
+    field.setAccessible(True)
+    present = field.get(analyzer)
+    if any(_RULE in present.apply(place).ruleName() for place in range(present.size())):
+        return
+    rule = new(bridge, _SOURCE, _RULE, _Merging(bridge))
+    field.set(analyzer, present.appended(rule))
+    bridge.session.extensions().injectHintResolutionRule(SameRule(bridge, rule))
+
+
+def has_evolution(bridge: Bridge) -> bool:
+    """Return whether this Spark asks tables which of their columns may change."""
+    return type(bridge.java_class(EVOLVING)).__name__ == "JavaClass"
+
+
+def may_change(bridge: Bridge, catalog: str, table: Table, change: Any) -> bool:
+    """Return whether rows that are written make a change to the columns of a table.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    catalog, table
+        Where rows are written to.
+    change
+        A ``TableChange.ColumnChange``. Columns are always added.
+    """
+    if change.getClass().getSimpleName() != "UpdateColumnType":
+        return True
+    given = _given(bridge, catalog, table.identifier.database, table.identifier.table)
+    if TYPE_WIDENING in given and not _is_true(given, TYPE_WIDENING):
+        return False
+    name = ".".join(change.fieldNames())
+    wanted = from_spark(bridge.python_type(change.newDataType()), column=name)
+    return takes_type(table.schema, name, wanted, explicitly=_is_true(given, EXPLICIT_CAST))
+
+
+def check_keeps_columns(bridge: Bridge, table: Table, definition: Any, catalog: str) -> None:
+    """Check that a stream is not asked to change the columns of its sink.
+
+    Raises
+    ------
+    UnsupportedError
+        If an option of it, or of the session, does.
+    """
+    options = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+    name = table.identifier
+    if _is_true(_given(bridge, catalog, name.database, name.table) | options):
+        raise UnsupportedError(
+            f"{MERGE_SCHEMA} = 'true' for a stream into {table.name}",
+            "write its batches by name in foreachBatch: writeTo(…).append()",
+        )
+
+
+def _given(bridge: Bridge, catalog: str, database: str, table: str) -> dict[str, str]:
+    found = session_options(bridge, (catalog, database, table))
+    return {key: option.value for key, option in found.items()}
+
+
+def _is_true(options: Mapping[str, str], key: str = MERGE_SCHEMA) -> bool:
+    spec = find_option(key)
+    assert spec is not None, "a documented option"
+    return key in options and spec.parse(options[key]) is True
+
+
+class _Merging(Proxy):
+    """Says whether a write changes the columns of its table."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = ["scala.Function1"]  # noqa: RUF012
+
+    def apply(self, plan: Any) -> Any:
+        """Return the same write, or one that does."""
+        bridge = self._bridge
+        kind = plan.getClass().getSimpleName()
+        relation = plan.targetTable() if kind == "MergeIntoTable" else plan.table()
+        if kind == "MergeIntoTable":  # an alias may be around it
+            relation = relation.collectLeaves().head()
+        elif not _is_by_name(plan, kind):
+            return plan
+        place = _place(bridge, relation)
+        if place is None:
+            return plan
+        options = bridge.texts_of_map(relation.options().asCaseSensitiveMap())
+        if kind not in ("InsertIntoStatement", "MergeIntoTable"):
+            converters = bridge.jvm.scala.jdk.javaapi.CollectionConverters
+            options |= bridge.texts_of_map(converters.asJava(plan.writeOptions()))
+        if not _is_true(_given(bridge, *place) | options):
+            return plan
+        return _evolving(bridge, plan)
+
+
+def _is_by_name(plan: Any, kind: str) -> bool:
+    return bool(plan.byName() if kind == "InsertIntoStatement" else plan.isByName())
+
+
+def _place(bridge: Bridge, relation: Any) -> tuple[str, str, str] | None:
+    """Return catalog, database and table; None: the table is not ours."""
+    kind = relation.getClass().getSimpleName()
+    if kind == "UnresolvedRelation":
+        named = named_table(bridge, relation)
+        if named is None or len(named.namespace) != 1:
+            return None
+        return str(named.java_catalog.name()), named.namespace[0], named.name
+    if kind != "DataSourceV2Relation" or not relation.identifier().isDefined():
+        return None
+    if not bridge.jvm.java.lang.reflect.Proxy.isProxyClass(relation.table().getClass()):
+        return None
+    identifier = relation.identifier().get()
+    (database,) = identifier.namespace()
+    return str(relation.catalog().get().name()), str(database), str(identifier.name())
+
+
+def _evolving(bridge: Bridge, plan: Any) -> Any:
+    """Copy a write, a case class of Scala, with its flag set."""
+    names = [plan.productElementName(number) for number in range(plan.productArity())]
+    if not has_evolution(bridge) or _FLAG not in names:
+        raise UnsupportedError(
+            f"{MERGE_SCHEMA} = 'true' for a write with Spark {bridge.spark.version}",
+            "Spark 4.3 can; or add the columns first: ALTER TABLE … ADD COLUMNS",
+        )
+    values = [
+        True if name == _FLAG else plan.productElement(number) for number, name in enumerate(names)
+    ]
+    constructor = next(
+        found
+        for found in plan.getClass().getConstructors()
+        if found.getParameterCount() == len(values)
+    )
+    return constructor.newInstance(bridge.list(values).toArray())

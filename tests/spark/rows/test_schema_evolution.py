@@ -1,0 +1,145 @@
+"""Rows that bring columns and types: ``write.merge-schema`` and ``WITH SCHEMA EVOLUTION``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import IntegerType, LongType
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import UnsupportedError
+from paimonlab.table.table import Table
+from tests.spark.rows.test_statements import rows
+
+OPTION = "write.merge-schema"
+SETTING = f"spark.paimon.{OPTION}"
+LARGEST = 2**63 - 1
+
+
+@pytest.fixture
+def table(catalog: Catalog) -> Table:
+    """Return table db.t without rows."""
+    return catalog.create_table("db.t", {"id": "BIGINT", "v": "STRING", "n": "INT"})
+
+
+@pytest.fixture
+def settings(spark: SparkSession) -> Iterator[dict[str, str]]:
+    """Return settings that are unset afterwards."""
+    given: dict[str, str] = {}
+    yield given
+    for key in given:
+        spark.conf.unset(key)
+
+
+def types(catalog: Catalog) -> dict[str, str]:
+    found = catalog.table("db.t")
+    assert isinstance(found, Table)
+    return {field.name: str(field.type) for field in found.schema.fields}
+
+
+def latest(catalog: Catalog) -> list[tuple[object, ...]]:
+    found = catalog.table("db.t")
+    assert isinstance(found, Table)
+    return rows(found)
+
+
+def test_columns_are_never_made_narrower(
+    table: Table, catalog: Catalog, spark: SparkSession
+) -> None:
+    before = types(catalog)
+    spark.sql(f"INSERT INTO paimon.db.t VALUES ({LARGEST}, 'a', 1)")
+
+    spark.sql("INSERT WITH SCHEMA EVOLUTION INTO paimon.db.t BY NAME SELECT 1 id, 2 v, 3Y n")
+    spark.sql(
+        "MERGE WITH SCHEMA EVOLUTION INTO paimon.db.t t USING (SELECT 1 id, 4S n, 'e' more) s "
+        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+    )
+
+    assert types(catalog) == before | {"more": types(catalog)["v"]}
+    assert latest(catalog) == [(1, "2", 4, "e"), (LARGEST, "a", 1, None)]
+    with pytest.raises(AnalysisException, match="CANNOT_SAFELY_CAST"):
+        spark.sql("INSERT WITH SCHEMA EVOLUTION INTO paimon.db.t BY NAME SELECT 'abc' id")
+
+
+def test_rows_that_are_written_by_name_bring_columns_and_wider_types(
+    table: Table, catalog: Catalog, spark: SparkSession, settings: dict[str, str]
+) -> None:
+    del table
+    new = spark.sql("SELECT 1L id, 'x' a")
+    for option in ({}, {OPTION: "false"}):
+        with pytest.raises(AnalysisException, match="EXTRA_COLUMNS"):
+            new.writeTo("paimon.db.t").options(**option).append()
+
+    new.writeTo("paimon.db.t").option(OPTION, "true").append()
+    again = spark.sql("SELECT 2L id, 5L n, 'y' b").write.option(OPTION, "true")
+    again.mode("append").saveAsTable("paimon.db.t")
+    settings["spark.paimon.*.db.t." + OPTION] = "true"
+    spark.conf.set("spark.paimon.*.db.t." + OPTION, "true")
+    spark.sql("WITH q AS (SELECT 3L id, 7 c) INSERT INTO paimon.db.t BY NAME SELECT * FROM q")
+    spark.sql(
+        "MERGE INTO paimon.db.t t USING (SELECT 3L id, 'm' v, 2L c, 'z' d) s "
+        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET *"
+    )
+    spark.sql("INSERT INTO paimon.db.t VALUES (4, 'w', 6, NULL, NULL, NULL, NULL)")
+
+    schema = spark.table("paimon.db.t").schema
+    assert [schema[name].dataType for name in ("n", "c")] == [LongType()] * 2
+    expected = [
+        (1, None, None, "x", None, None, None),
+        (2, None, 5, None, "y", None, None),
+        (3, "m", None, None, None, 2, "z"),
+        (4, "w", 6, None, None, None, None),
+    ]
+    assert latest(catalog) == expected
+    found = spark.sql("SELECT * FROM paimon.db.t").collect()
+    assert sorted(map(tuple, found)) == expected
+
+
+def test_types_change_with_loss_only_if_that_is_asked_for(
+    table: Table, catalog: Catalog, spark: SparkSession, settings: dict[str, str]
+) -> None:
+    del table
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a', 1)")
+    settings |= {SETTING: "true", f"{SETTING}.type-widening": "false"}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    spark.sql("INSERT INTO paimon.db.t BY NAME SELECT 2L id, 7L n")  # cast, as without the option
+    assert spark.table("paimon.db.t").schema["n"].dataType == IntegerType()
+    spark.conf.unset(f"{SETTING}.type-widening")
+
+    text = "INSERT INTO paimon.db.t BY NAME SELECT 3L id, '8' n"
+    with pytest.raises(AnalysisException, match="CANNOT_SAFELY_CAST"):
+        spark.sql(text)
+    settings[f"{SETTING}.explicit-cast"] = "true"
+    spark.conf.set(f"{SETTING}.explicit-cast", "true")
+    spark.sql(text)
+
+    assert latest(catalog) == [(1, "a", "1"), (2, None, "7"), (3, None, "8")]
+
+
+def test_where_columns_cannot_be_merged_that_is_an_error(
+    table: Table,
+    catalog: Catalog,
+    spark: SparkSession,
+    settings: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    del table
+    frame = spark.sql("SELECT 1L id, 'x' a")
+    with pytest.raises(UnsupportedError, match=f"{SETTING}.explicit-cast"):
+        frame.writeTo("paimon.db.t").option(f"{OPTION}.explicit-cast", "true").append()
+    settings[SETTING] = "true"
+    spark.conf.set(SETTING, "true")
+    stream = spark.readStream.format("rate").load().selectExpr("value id", "'a' v", "1 n")
+    writer = stream.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    with pytest.raises(UnsupportedError, match=f"{OPTION} = 'true' for a stream"):
+        writer.trigger(availableNow=True).toTable("paimon.db.t").processAllAvailable()
+    with pytest.raises(AnalysisException, match="TOO_MANY_DATA_COLUMNS"):
+        spark.sql("INSERT INTO paimon.db.t SELECT 1L, 'a', 1, 2")  # names say nothing here
+
+    assert latest(catalog) == []
+    assert set(types(catalog)) == {"id", "v", "n"}
