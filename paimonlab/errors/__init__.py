@@ -33,6 +33,7 @@ PaimonError
     ├── CommitOutcomeUnknownError   it may have happened: look before doing it again
     └── CommitHistoryExpiredError   it is too late to tell whether it happened
 
+``PartialUpsertWarning`` is a warning: rows that lack columns replace rows that have them.
 A wrong argument is a plain ``ValueError`` or ``TypeError``; an impossible state is an
 ``AssertionError``. Neither is caught anywhere in paimonlab.
 """
@@ -75,6 +76,7 @@ from paimonlab.errors.refused import (
     AlreadyExistsError,
     ArgumentError,
     DataError,
+    PartialUpsertWarning,
     ReadOnlyError,
     SchemaError,
     UnsupportedError,
@@ -100,6 +102,7 @@ __all__ = [
     "MemoryLimitError",
     "NotFoundError",
     "PaimonError",
+    "PartialUpsertWarning",
     "PostCommitError",
     "ProcedureNotFoundError",
     "ReadOnlyError",

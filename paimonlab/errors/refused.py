@@ -49,6 +49,10 @@ class DataError(PaimonError):
     """Rows that the table does not accept; none of them became visible."""
 
 
+class PartialUpsertWarning(UserWarning):
+    """Rows that lack columns take the place of rows that had values there."""
+
+
 class UnsupportedError(PaimonError, NotImplementedError):
     """The format allows it, paimonlab does not (yet).
 

@@ -31,7 +31,8 @@ def write(
     data
         Anything that speaks Arrow: a table, batch or reader, a pandas or polars frame, a
         DuckDB relation; a list of dicts, a dict of lists. A reader is streamed. Missing
-        nullable columns become null. An index
+        nullable columns become null, with a `PartialUpsertWarning` where that takes values
+        from rows of the same key. An index
         of a pandas frame is left out if it has no name, and else the column of that name.
     row_kinds
         Name of a column of ``data`` with ``+I -U +U -D`` or 0..3; it is not stored.

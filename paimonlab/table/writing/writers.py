@@ -26,6 +26,7 @@ from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.commits import commit_own
 from paimonlab.table.writing.key_index import KeyIndex
 from paimonlab.table.writing.known_places import known_places, nothing_known
+from paimonlab.table.writing.partial_upserts import told_of_lost_values
 from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
@@ -194,6 +195,8 @@ def write(
     """Write rows and commit them; see `Table.write`."""
     seen = store.snapshots.latest()
     user = new_user(definition.options)
+    if seen is not None and row_kinds is None:
+        data = told_of_lost_values(definition, data)
     messages = write_files(definition, store, data, row_kinds=row_kinds, user=user)
     is_checked = has_same_buckets(definition, store, seen, messages)
 
