@@ -4,6 +4,7 @@ PaimonError
 ├── NotFoundError                   a named thing is missing            (also LookupError)
 │   ├── DatabaseNotFoundError
 │   ├── TableNotFoundError
+│   ├── ViewNotFoundError
 │   ├── ColumnNotFoundError
 │   ├── SchemaNotFoundError
 │   ├── SnapshotNotFoundError
@@ -71,6 +72,7 @@ from paimonlab.errors.not_found import (
     SnapshotReplacedError,
     TableNotFoundError,
     TagNotFoundError,
+    ViewNotFoundError,
 )
 from paimonlab.errors.refused import (
     AlreadyExistsError,
@@ -116,6 +118,7 @@ __all__ = [
     "TableNotFoundError",
     "TagNotFoundError",
     "UnsupportedError",
+    "ViewNotFoundError",
     "close_matches",
 ]
 

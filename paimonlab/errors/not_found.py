@@ -35,6 +35,18 @@ class TableNotFoundError(NotFoundError):
         return f"table {self.table} not found.{close_matches(self.table, self.known)}"
 
 
+class ViewNotFoundError(NotFoundError):
+    """The catalog has no such view."""
+
+    def __init__(self, view: str, known: Sequence[str] = ()) -> None:
+        self.view = view
+        self.known = tuple(known)
+        super().__init__(view, self.known)
+
+    def __str__(self) -> str:
+        return f"view {self.view} not found.{close_matches(self.view, self.known)}"
+
+
 class ColumnNotFoundError(NotFoundError):
     """The table has no such column."""
 

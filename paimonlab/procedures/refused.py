@@ -10,7 +10,6 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 
 _NO_HIVE = "tables are migrated from a Hive metastore, and this catalog is one of files"
-_NO_VIEWS = "a catalog of files has no views"
 _NO_FUNCTIONS = "a catalog of files has no functions"
 
 
@@ -65,18 +64,6 @@ REFUSED_PROCEDURES = (
         result=RESULT,
         description="Make a metastore agree with the files.",
         rows=_repair,
-    ),
-    Procedure(
-        name="alter_view_dialect",
-        parameters=(
-            required("view", "STRING", "The view, as database.view."),
-            required("action", "STRING", "add, update or drop."),
-            optional("engine", "STRING", "Whose dialect; none: spark."),
-            optional("query", "STRING", "The view in that dialect."),
-        ),
-        result=RESULT,
-        description="Say a view in the dialect of another engine.",
-        rows=_refused(_NO_VIEWS),
     ),
     Procedure(
         name="create_function",

@@ -9,6 +9,7 @@ from paimonlab.errors import ProcedureNotFoundError
 from paimonlab.procedures.branches import BRANCH_PROCEDURES
 from paimonlab.procedures.compacting import COMPACT_PROCEDURES
 from paimonlab.procedures.consumers import CONSUMER_PROCEDURES
+from paimonlab.procedures.dialects import VIEW_PROCEDURES
 from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
 from paimonlab.procedures.marking import MARK_PROCEDURES
 from paimonlab.procedures.procedure import Procedure
@@ -32,6 +33,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 *FILE_PROCEDURES,
                 *CONSUMER_PROCEDURES,
                 *MARK_PROCEDURES,
+                *VIEW_PROCEDURES,
                 *REFUSED_PROCEDURES,
             ),
             key=lambda procedure: procedure.name,

@@ -14,7 +14,6 @@ from paimonlab.errors import (
     TableNotFoundError,
     UnsupportedError,
 )
-from paimonlab.spark.catalogs.absent import WithoutViews
 from paimonlab.spark.catalogs.clones import catalogs_of
 from paimonlab.spark.catalogs.ddl import (
     check_no_replacement,
@@ -26,6 +25,7 @@ from paimonlab.spark.catalogs.functions import Functions
 from paimonlab.spark.catalogs.procedures import Procedures
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
 from paimonlab.spark.catalogs.table_relation import table_relation
+from paimonlab.spark.catalogs.views import Views
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.callers import reads_rows, statement
 from paimonlab.spark.reading import relation
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 
-class SparkCatalog(WithoutViews, Functions, Procedures):
+class SparkCatalog(Views, Functions, Procedures):
     """The databases and tables of one Paimon catalog, under one name in one Spark session."""
 
     class Java:
@@ -113,9 +113,10 @@ class SparkCatalog(WithoutViews, Functions, Procedures):
         return self._found(identifier) is not None
 
     def loadRelation(self, identifier: Any) -> Any:
-        """Return a view for a SELECT, the table for every other statement."""
-        with self._missing_as_spark_says(identifier):
-            table = self._open(identifier)
+        """Return a view for a SELECT, the table or the catalog's own view for other statements."""
+        table = self._found(identifier)
+        if table is None:
+            return self._relation_of_view(identifier, is_read=reads_rows(self._bridge))
         check_statement(statement(self._bridge))
         table, given = self._chosen(identifier, table)
         if isinstance(table, SystemTable) or not reads_rows(self._bridge):

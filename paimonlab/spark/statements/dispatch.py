@@ -10,9 +10,16 @@ from paimonlab.spark.copying.loading import load_command
 from paimonlab.spark.copying.unloading import unload_command
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.statements import as_list
-from paimonlab.spark.statements.absent import KEPT, check_kept
 from paimonlab.spark.statements.analyze import analyze_command
 from paimonlab.spark.statements.habits import habit_text
+from paimonlab.spark.statements.kept import (
+    ALTER_VIEW,
+    CREATE_VIEW,
+    FUNCTIONS,
+    alter_view_command,
+    check_function,
+    create_view_command,
+)
 from paimonlab.spark.statements.partitions import drop_command
 from paimonlab.spark.statements.tags import tag_command
 from paimonlab.spec.sql_text.call_text import quoted
@@ -79,8 +86,12 @@ def replaced(bridge: Bridge, plan: Any) -> Any:
     kind = plan.getClass().getSimpleName()
     if kind == "DropPartitions":
         return drop_command(bridge, plan)
-    if kind in KEPT:
-        check_kept(bridge, plan)
+    if kind == CREATE_VIEW:
+        return create_view_command(bridge, plan)
+    if kind == ALTER_VIEW:
+        return alter_view_command(bridge, plan)
+    if kind in FUNCTIONS:
+        check_function(bridge, plan)
         return None
     if kind == "CreateTable":
         parts = [str(part) for part in as_list(bridge, plan.name().nameParts())]

@@ -87,8 +87,8 @@ public final class Parsing implements InvocationHandler {
       isOfPaimon = provider.isDefined() && "paimon".equalsIgnoreCase((String) provider.get());
     }
     String kind = plan.getClass().getSimpleName();
-    boolean isKept = kind.equals("CreateView") || kind.equals("CreateUserDefinedFunction")
-        || kind.equals("CreateFunction");
+    boolean isKept = kind.equals("CreateView") || kind.equals("AlterViewAs")
+        || kind.equals("CreateUserDefinedFunction") || kind.equals("CreateFunction");
     if (isOfPaimon || isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
       Object made = this.statements.apply(plan);

@@ -1,0 +1,139 @@
+"""What every catalog that keeps views must do: inherit the class and give it a catalog.
+
+The rules are those of Java Paimon's ``CatalogTestBase``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import paimonlab as pl
+from paimonlab.catalog.views import ViewCatalog
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DatabaseNotFoundError,
+    SchemaError,
+    ViewNotFoundError,
+)
+from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.view import AddDialect, DropDialect, UpdateDialect, View
+
+FIELDS = new_table_schema(
+    Schema({"id": "BIGINT NOT NULL", "v": "ARRAY<STRING>"}), time_millis=0
+).fields
+VIEW = View(
+    fields=FIELDS,
+    query="SELECT 1 AS id, array('ü') AS v",
+    dialects={"flink": "SELECT 1 AS id, ARRAY['ü'] AS v"},
+    comment="it's one",
+    options={"a": "1", "b": "2"},
+)
+OTHER = View(fields=FIELDS[:1], query="SELECT 2 AS id")
+
+
+class ViewContract:
+    """Tests of views; a subclass has a fixture ``catalog``, with a database ``db``."""
+
+    def test_a_view_is_read_as_it_was_created(self, catalog: pl.Catalog) -> None:
+        kept = views_of(catalog)
+        assert kept.views("db") == []
+        assert not kept.has_view("db.v")
+
+        kept.create_view("db.v", VIEW)
+        kept.create_view("db.plain", OTHER)
+
+        assert kept.views("db") == ["plain", "v"]
+        assert kept.has_view("db.v")
+        assert kept.view("db.v") == VIEW
+        assert kept.view("db.plain") == OTHER
+        assert catalog.tables("db") == []
+
+    def test_the_name_of_a_view_is_taken(self, catalog: pl.Catalog) -> None:
+        kept = views_of(catalog)
+        kept.create_view("db.v", VIEW)
+
+        with pytest.raises(AlreadyExistsError, match=r"view db\.v already exists"):
+            kept.create_view("db.v", OTHER)
+        kept.create_view("db.v", OTHER, exist_ok=True)
+        with pytest.raises(AlreadyExistsError):
+            catalog.create_table("db.v", {"id": "INT"})
+
+        assert kept.view("db.v") == VIEW
+
+    def test_the_name_of_a_table_is_taken(self, catalog: pl.Catalog) -> None:
+        kept = views_of(catalog)
+        catalog.create_table("db.t", {"id": "INT"})
+        kept.create_view("db.v", VIEW)
+
+        for ok in (False, True):
+            with pytest.raises(AlreadyExistsError, match=r"table db\.t already exists"):
+                kept.create_view("db.t", VIEW, exist_ok=ok)
+        with pytest.raises(AlreadyExistsError):
+            kept.rename_view("db.v", "db.t")
+
+    def test_views_are_replaced_renamed_and_dropped(self, catalog: pl.Catalog) -> None:
+        kept = views_of(catalog)
+        catalog.create_database("other")
+        kept.create_view("db.v", VIEW)
+        kept.create_view("db.w", OTHER)
+
+        kept.replace_view("db.v", OTHER)
+        with pytest.raises(AlreadyExistsError):
+            kept.rename_view("db.v", "db.w")
+        kept.rename_view("db.v", "other.x")
+        kept.drop_view("db.w")
+        kept.drop_view("db.w", missing_ok=True)
+
+        assert (kept.views("db"), kept.views("other")) == ([], ["x"])
+        assert kept.view("other.x") == OTHER
+
+    def test_what_is_missing_is_an_error(self, catalog: pl.Catalog) -> None:
+        kept = views_of(catalog)
+
+        for name in ("db.v", "none.v"):
+            with pytest.raises(ViewNotFoundError):
+                kept.view(name)
+        with pytest.raises(ViewNotFoundError):
+            kept.replace_view("db.v", VIEW)
+        with pytest.raises(ViewNotFoundError):
+            kept.rename_view("db.v", "db.w")
+        with pytest.raises(ViewNotFoundError):
+            kept.drop_view("db.v")
+        with pytest.raises(ViewNotFoundError):
+            kept.alter_view("db.v", SetOption("a", "1"))
+        with pytest.raises(DatabaseNotFoundError):
+            kept.create_view("none.v", VIEW)
+        with pytest.raises(DatabaseNotFoundError):
+            kept.views("none")
+
+    def test_a_view_is_altered_wholly_or_not_at_all(self, catalog: pl.Catalog) -> None:
+        kept = views_of(catalog)
+        kept.create_view("db.v", VIEW)
+
+        kept.alter_view(
+            "db.v",
+            SetOption("c", "3"),
+            RemoveOption("a"),
+            UpdateComment("new"),
+            AddDialect("spark", "SELECT 3"),
+            UpdateDialect("spark", "SELECT 4"),
+            DropDialect("flink"),
+        )
+        with pytest.raises(SchemaError, match="no dialect 'flink'"):
+            kept.alter_view("db.v", SetOption("d", "4"), UpdateDialect("flink", "SELECT 5"))
+        with pytest.raises(SchemaError, match="no dialect 'flink'"):
+            kept.alter_view("db.v", DropDialect("flink"))
+        with pytest.raises(AlreadyExistsError, match="dialect spark"):
+            kept.alter_view("db.v", AddDialect("spark", "SELECT 5"))
+
+        altered = kept.view("db.v")
+        assert altered.options == {"b": "2", "c": "3"}
+        assert altered.comment == "new"
+        assert altered.dialects == {"spark": "SELECT 4"}
+        assert (altered.fields, altered.query) == (VIEW.fields, VIEW.query)
+
+
+def views_of(catalog: pl.Catalog) -> ViewCatalog:
+    assert isinstance(catalog, ViewCatalog)
+    return catalog

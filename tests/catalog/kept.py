@@ -1,0 +1,68 @@
+"""A catalog that keeps views, for tests of what stands on such catalogs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paimonlab.catalog import Catalog
+from paimonlab.catalog.names import parse
+from paimonlab.catalog.views import ViewCatalog
+from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, ViewNotFoundError
+from paimonlab.spec.view import View
+from paimonlab.table.table import Table
+
+
+class KeepingCatalog(ViewCatalog, Catalog):
+    """Tables in files; views as the JSON that catalogs of other kinds keep, in memory."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._documents: dict[str, bytes] = {}
+
+    def views(self, database: str) -> list[str]:
+        self._check_database(f"{database}.v")
+        names = (name.split(".", 1) for name in self._documents)
+        return sorted(view for of, view in names if of == database)
+
+    def view(self, name: str) -> View:
+        if name not in self._documents:
+            raise ViewNotFoundError(name, list(self._documents))
+        return View.from_json(self._documents[name], name=name)
+
+    def create_view(self, name: str, view: View, *, exist_ok: bool = False) -> None:
+        self._check_database(name)
+        if exist_ok and name in self._documents:
+            return
+        self._check_free(name)
+        self._documents[name] = view.to_json()
+
+    def replace_view(self, name: str, view: View) -> None:
+        self.view(name)
+        self._documents[name] = view.to_json()
+
+    def rename_view(self, source: str, target: str) -> None:
+        self.view(source)
+        self._check_database(target)
+        self._check_free(target)
+        self._documents[target] = self._documents.pop(source)
+
+    def drop_view(self, name: str, *, missing_ok: bool = False) -> None:
+        if not missing_ok:
+            self.view(name)
+        self._documents.pop(name, None)
+
+    def create_table(self, name: str, *arguments: Any, **options: Any) -> Table:
+        if name in self._documents:
+            raise AlreadyExistsError("view", name)
+        return super().create_table(name, *arguments, **options)
+
+    def _check_database(self, name: str) -> None:
+        database = parse(name).database
+        if not self.has_database(database):
+            raise DatabaseNotFoundError(database, self.databases())
+
+    def _check_free(self, name: str) -> None:
+        if name in self._documents:
+            raise AlreadyExistsError("view", name)
+        if self.has_table(name):
+            raise AlreadyExistsError("table", name)
