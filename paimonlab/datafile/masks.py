@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,32 +27,69 @@ class Positioned(NamedTuple):
     rows: pa.RecordBatch
 
 
+class Share(Protocol):
+    """What of a file a reader of it reads."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to read, so that the file need not be opened."""
+
+    def of(self, groups: Sequence[RowGroup]) -> Iterable[Sequence[RowGroup]]:
+        """Choose row groups, those together that are read in one go."""
+
+
 @dataclass(frozen=True, slots=True)
-class Share:
-    """One of several parts of a file that are read by themselves.
+class Whole:
+    """All row groups, or the first ones.
 
     >>> groups = [RowGroup(0, 0, 10, 1), RowGroup(1, 10, 10, 1), RowGroup(2, 20, 10, 1)]
-    >>> [group.index for group in Share(1, 2).of(groups)]
-    [1, 2]
-    >>> [group.index for group in Share(0, 1, first_rows=15).of(groups)]
-    [0, 1]
+    >>> [[group.index for group in some] for some in Whole(first_rows=15).of(groups)]
+    [[0, 1]]
     """
 
-    number: int
-    """From 0."""
-    parts: int
-    """Into how many parts the file is cut, at least 1."""
     first_rows: int | None = None
     """Rows of the file after which row groups are left out; None: none are."""
+    is_over: bool = False
 
-    def of(self, groups: Sequence[RowGroup]) -> Sequence[RowGroup]:
-        """Return this part of the row groups; all parts together are all of them."""
-        start, end = (len(groups) * at // self.parts for at in (self.number, self.number + 1))
+    def of(self, groups: Sequence[RowGroup]) -> Iterable[Sequence[RowGroup]]:
+        """Return the row groups."""
         most = self.first_rows
-        return [one for one in groups[start:end] if most is None or one.first_row < most]
+        return [[one for one in groups if most is None or one.first_row < most]]
 
 
-WHOLE = Share(0, 1)
+class Turns:
+    """Row groups of a file that several threads read: who is free takes the next one.
+
+    All of them are given the same row groups. Shares that are fixed before would be read to the end
+    by a thread that is slow, while others wait.
+
+    >>> groups = [RowGroup(0, 0, 10, 1), RowGroup(1, 10, 10, 1), RowGroup(2, 20, 10, 1)]
+    >>> turns = Turns()
+    >>> one, other = iter(turns.of(groups)), iter(turns.of(groups))
+    >>> [next(taking)[0].index for taking in (one, other, one)]
+    [0, 1, 2]
+    >>> list(other), turns.is_over
+    ([], True)
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken = 0
+        self.is_over = False
+
+    def of(self, groups: Sequence[RowGroup]) -> Iterator[Sequence[RowGroup]]:
+        """Take row groups one by one, until none is left."""
+        while True:
+            with self._lock:
+                turn = self._taken
+                self._taken += 1
+                self.is_over = self._taken >= len(groups)
+            if turn >= len(groups):
+                return
+            yield groups[turn : turn + 1]
+
+
+WHOLE = Whole()
 """All of a file."""
 
 

@@ -131,7 +131,7 @@ class DataFile:
         batch_rows
             Rows of a batch before rows are left out.
         share
-            Which part of the row groups to read: several threads may read one file.
+            Which row groups to read: several threads may read one file.
         open_bytes
             What pages may take that are open between two batches, where that can be chosen: for
             those that read many files side by side. None: it does not matter. Only without
@@ -145,15 +145,16 @@ class DataFile:
         if predicate is None:
             evolution = Evolution.between(self.fields, wanted, table=self.table)
             pieces = self._pieces(open_bytes)
-            groups = share.of(pieces.groups(evolution, None, keep))
-            for start, rows in pieces.of_groups(groups, evolution, None, keep, batch_rows):
-                kept = rows if keep is None else kept_rows(rows, keep, start)
-                if kept.num_rows:
-                    yield kept
+            for groups in share.of(pieces.groups(evolution, None, keep)):
+                for start, rows in pieces.of_groups(groups, evolution, None, keep, batch_rows):
+                    kept = rows if keep is None else kept_rows(rows, keep, start)
+                    if kept.num_rows:
+                        yield kept
             return
         evolution = Evolution.between(self.fields, wanted, table=self.table)
-        for group in share.of(self._pieces().groups(evolution, predicate, keep)):
-            yield from self._matching(group, wanted, predicate, keep, batch_rows)
+        for groups in share.of(self._pieces().groups(evolution, predicate, keep)):
+            for group in groups:
+                yield from self._matching(group, wanted, predicate, keep, batch_rows)
 
     def _matching(
         self,
@@ -225,12 +226,11 @@ class DataFile:
         predicate: Predicate | None = None,
         keep: Mask | None = None,
         batch_rows: int,
-        share: Share = WHOLE,
     ) -> Iterator[Positioned]:
         """Read all rows but those of row groups that ``predicate`` or ``keep`` rules out."""
         evolution = Evolution.between(self.fields, wanted, table=self.table)
         pieces = self._pieces()
-        groups = share.of(pieces.groups(evolution, predicate, keep))
+        groups = pieces.groups(evolution, predicate, keep)
         yield from pieces.of_groups(groups, evolution, predicate, keep, batch_rows)
 
     def _pieces(self, open_bytes: int | None = None) -> RowPieces:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
-from paimonlab.datafile.masks import WHOLE, Mask, Share, first_of
+from paimonlab.datafile.masks import WHOLE, Mask, Share, Turns, Whole, first_of
 from paimonlab.progress import Progress
 from paimonlab.read.file_indexes import indexed_rows
 from paimonlab.read.lookups import few_rows, rules_out_most
@@ -220,11 +220,9 @@ def _file_sources(
                 for file, mask in zip(split.files, masks, strict=True)
                 if mask is None or mask.any()
             ]
-    # Fewer files than threads: several read one file, each its share of the row groups.
-    parts = -(-threads // max(len(sources), 1))
-    shares = (Share(number, parts) for number in range(parts))
-    shared = (partial(source, share=share) for share in shares for source in sources)
-    return [*merging, *(FileSource(source, 1 / parts) for source in shared)]
+    # Few files: threads that have no other read row groups of one that another has begun.
+    turns = [partial(source, share=Turns()) for source in sources]
+    return [*merging, *[FileSource(source, 1 / threads) for source in turns] * threads]
 
 
 def _first_rows(
@@ -251,7 +249,7 @@ def _first_rows(
             rows = file.row_count if mask is None else int(np.count_nonzero(mask))
             if missing > 0 and rows:
                 keep = None if mask is None else first_of(mask, missing)
-                share = Share(0, 1, first_rows=missing if mask is None else None)
+                share = Whole(first_rows=missing if mask is None else None)
                 source = partial(_rows, split, file, keep, small, file_io, share=share)
                 sources.append(FileSource(partial(_first_of_file, source, missing), 1))
             missing -= rows
@@ -299,7 +297,7 @@ def _rows(
     share: Share = WHOLE,
 ) -> Batches:
     """Read the rows of a file, or of a share of it, that its mask lets through."""
-    if mask is not None and not mask.any():
+    if share.is_over or (mask is not None and not mask.any()):
         return
     keep = None if mask is None or mask.all() else mask
     told = indexed_rows(split, file, plan, file_io)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from msgspec import structs
 
 from paimonlab.errors import CorruptDataError, SchemaNotFoundError
+from paimonlab.formats.parquet import ParquetInput
 from paimonlab.read.read_plan import ReadBounds, ReadOptions
 from paimonlab.read.splits import count_rows, read_split, read_splits, winner_masks
 from paimonlab.scan.split import DataSplit
@@ -272,6 +273,34 @@ def test_the_number_of_threads_changes_nothing(tmp_path: Path, threads: int) -> 
     rows = read_splits(splits, files.plan(bounds=SMALL), FILE_IO, threads=threads).read_all()
 
     assert sorted(rows["a"].to_pylist()) == sorted(3 * list(range(300)))
+
+
+@pytest.mark.parametrize("where", [None, col("a") >= 0])
+def test_a_thread_that_is_free_reads_what_is_left_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Predicate | None
+) -> None:
+    files = Files(tmp_path, {0: schema(fields(a="INT"))})
+    files.add([{"a": number} for number in range(100)])  # 15 row groups
+    others_are_read = threading.Event()
+    seen: list[int] = []
+    read = ParquetInput.batches
+
+    def slow_at_first(self: ParquetInput, *args: Any, **keywords: Any) -> Iterator[pa.RecordBatch]:
+        groups = list(keywords["row_groups"])
+        if 0 in groups:
+            assert others_are_read.wait(20), f"only {sorted(seen)} were read meanwhile"
+        seen.extend(groups)
+        if len(seen) == 14:
+            others_are_read.set()
+        yield from read(self, *args, **keywords)
+
+    monkeypatch.setattr(ParquetInput, "batches", slow_at_first)
+    plan = files.plan(where=where)
+    rows = read_splits([files.split(raw_convertible=True)], plan, FILE_IO, threads=2).read_all()
+
+    assert sorted(rows["a"].to_pylist()) == list(range(100))
+    assert sorted(seen) == list(range(15))
+    assert seen[-1] == 0
 
 
 def test_an_error_in_a_thread_reaches_the_reader(tmp_path: Path) -> None:
