@@ -24,6 +24,7 @@ class SchemaManager(NumberedFiles[TableSchema]):
         super().__init__(file_io, layout, table_name=table_name)
         self._known: dict[int, TableSchema] = {}
         self._latest_id: int | None = None
+        self._listed: list[int] = []
 
     def latest(self) -> TableSchema | None:
         """Return the schema with the highest id; None when the table does not exist.
@@ -54,6 +55,15 @@ class SchemaManager(NumberedFiles[TableSchema]):
         if known is None:
             known = self._known[schema_id] = self._read(schema_id)
         return known
+
+    def upto(self, newest: int) -> list[TableSchema]:
+        """Read the schemas up to one that is there, oldest first.
+
+        Ids only rise, so the folder is listed once for all of them.
+        """
+        if not self._listed or self._listed[-1] < newest:
+            self._listed = self.ids()
+        return [self.get(schema_id) for schema_id in self._listed if schema_id <= newest]
 
     def list(self) -> list[TableSchema]:
         """Read all schemas, oldest first."""

@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from paimonlab.commit.committer import CommitOptions, Committer
     from paimonlab.table.memories.bucket_files import BucketMemory
     from paimonlab.table.memories.planned_files import PlanCache
+    from paimonlab.table.memories.scan_plans import ScanPlanCache
     from paimonlab.table.memories.sequence_numbers import SequenceMemory
     from paimonlab.table.memories.upkeep_turns import UpkeepTurns
 
 _LOOKUP_PLAN_BYTES = 64 << 20
+_SCAN_PLAN_BYTES = 4 << 20
+"""Of plans of some thousand files: those of more take long to read, too."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,11 @@ class TableStore:
     def lookup_plans(self) -> PlanCache:
         """Plans of recent point reads."""
         return Recent(_LOOKUP_PLAN_BYTES)
+
+    @cached_property
+    def scan_plans(self) -> ScanPlanCache:
+        """Plans of recent reads of whole snapshots."""
+        return Recent(_SCAN_PLAN_BYTES)
 
     @cached_property
     def sequence_memory(self) -> SequenceMemory:

@@ -108,10 +108,11 @@ class Options(Mapping[str, str]):
     ('true', ['write.compaction-skip'])
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_slices", "_values")
 
     def __init__(self, values: Mapping[str, str] | None = None) -> None:
         self._values = dict(values or {})
+        self._slices: dict[type, Any] = {}
 
     def __getitem__(self, key: str) -> str:
         if key in self._values:
@@ -141,7 +142,7 @@ class Options(Mapping[str, str]):
         return Options(self._values | dict(others))
 
     def slice(self, cls: type[Slice]) -> Slice:
-        """Build the part of the options that a layer obeys.
+        """Return the part of the options that a layer obeys, built once.
 
         Parameters
         ----------
@@ -153,6 +154,12 @@ class Options(Mapping[str, str]):
         SchemaError
             If a value cannot be read; the message names option and value.
         """
+        known: Slice | None = self._slices.get(cls)
+        if known is None:
+            known = self._slices[cls] = self._slice(cls)
+        return known
+
+    def _slice(self, cls: type[Slice]) -> Slice:
         given: dict[str, Any] = {}
         for field in dataclasses.fields(cls):  # type: ignore[arg-type]
             key: str | None = field.metadata.get(OPTION_KEY)

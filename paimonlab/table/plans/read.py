@@ -39,11 +39,7 @@ def read_plan(
         That is read; None: the table is empty.
     """
     newest = max(schema.id, -1 if snapshot is None else snapshot.schema_id)
-    schemas = {
-        known_schema.id: known_schema
-        for known_schema in store.schemas.list()
-        if known_schema.id <= newest
-    }
+    schemas = {known_schema.id: known_schema for known_schema in store.schemas.upto(newest)}
     return ReadPlan(
         table_path=store.layout.table_path,
         table_name=definition.name,

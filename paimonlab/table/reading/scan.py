@@ -15,11 +15,12 @@ from paimonlab.interrupts import whole_module
 from paimonlab.progress import Progress
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import count_rows, limited, read_splits
-from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest, plan
+from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.memories.scan_plans import planned
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.explain import Explain, explain
@@ -54,7 +55,8 @@ class OfSnapshot:
             created_since_millis=self.created_since_millis,
             level=self.level,
         )
-        return plan(
+        return planned(
+            store.scan_plans,
             request,
             schema=scan.schema,
             schemas=store.schemas,
