@@ -112,7 +112,7 @@ def atomic_cast(source: AtomicType, target: AtomicType, *, column: str) -> Cast 
     rule = _RULES.get((_FAMILIES.get(source.root, ""), _FAMILIES.get(target.root, "")))
     if rule is None or _is_too_short(source, target):
         raise unsupported_cast(source, target, column)
-    if clock.needs_zone(source, target) and not _is_zone_utc():
+    if clock.needs_zone(source, target) and not is_zone_utc():
         raise unsupported_cast(source, target, column, " in this process's time zone: set TZ=UTC")
     return lambda array: rule(array, source, target)
 
@@ -133,5 +133,6 @@ def _is_too_short(source: AtomicType, target: AtomicType) -> bool:
     return is_clock and _FAMILIES[target.root] == "text" and target.length != 2**31 - 1
 
 
-def _is_zone_utc() -> bool:
+def is_zone_utc() -> bool:
+    """Whether the local clock of this process is UTC."""
     return time.timezone == 0 and not time.daylight

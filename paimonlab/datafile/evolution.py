@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pyarrow as pa
 
-from paimonlab.datafile.casts import Cast, atomic_cast, unsupported_cast
+from paimonlab.datafile.casts import Cast, atomic_cast, is_zone_utc, unsupported_cast
 from paimonlab.errors import DataError
+from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
 from paimonlab.spec.predicates.predicate import Predicate, columns, rename_columns
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS
 from paimonlab.spec.types.arrow import arrow_schema, to_arrow
@@ -62,6 +64,11 @@ class Evolution:
     """One per field; None: the file's schema has no such column, all values are null."""
     arrow_schema: pa.Schema
     """Of ``fields``."""
+    file_fields: tuple[DataField, ...]
+    """The columns to read from the file, in the order of ``fields``, each once.
+
+    Two columns of the reader may be one of the file: without key copies a key is its column.
+    """
 
     @classmethod
     def between(
@@ -74,18 +81,10 @@ class Evolution:
         UnsupportedError
             If a column's type changed in a way that has no cast.
         """
-        by_id = {field.id: field for field in file_fields}
-        sources = [_source(by_id.get(field.id), field, table) for field in read_fields]
-        return cls(table, tuple(read_fields), tuple(sources), arrow_schema(read_fields))
-
-    @property
-    def file_fields(self) -> tuple[DataField, ...]:
-        """The columns to read from the file, in the order of ``fields``, each once.
-
-        Two columns of the reader may be one of the file: without key copies a key is its column.
-        """
-        by_name = {source.field.name: source.field for source in self.sources if source is not None}
-        return tuple(by_name.values())
+        of_file, of_reader = SameObjects(file_fields), SameObjects(read_fields)
+        if max(len(of_file), len(of_reader)) <= MOST_REMEMBERED:
+            return _known_evolution(of_file, of_reader, table, is_zone_utc())
+        return _evolution(of_file, of_reader, table)
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Turn a batch with the columns ``file_fields`` into what the reader sees.
@@ -132,6 +131,31 @@ class Evolution:
         }
         wanted = columns(predicate)
         return rename_columns(predicate, {name: names.get(name, _NOT_IN_FILE) for name in wanted})
+
+
+def _evolution(
+    file_fields: SameObjects[DataField], read_fields: SameObjects[DataField], table: str
+) -> Evolution:
+    by_id = {field.id: field for field in file_fields}
+    sources = [_source(by_id.get(field.id), field, table) for field in read_fields]
+    by_name = {source.field.name: source.field for source in sources if source is not None}
+    return Evolution(
+        table,
+        tuple(read_fields),
+        tuple(sources),
+        arrow_schema(read_fields),
+        tuple(by_name.values()),
+    )
+
+
+@lru_cache(maxsize=512)
+def _known_evolution(
+    file_fields: SameObjects[DataField],
+    read_fields: SameObjects[DataField],
+    table: str,
+    _is_zone_utc: bool,  # noqa: FBT001 - there are casts in this zone alone
+) -> Evolution:
+    return _evolution(file_fields, read_fields, table)
 
 
 def _source(found: DataField | None, wanted: DataField, table: str) -> ColumnSource | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -49,7 +50,7 @@ class ReadBounds:
     """Bytes of key columns that are merged at once, if that is less."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadPlan:
     """What a reader needs, on the driver or on an executor."""
 
@@ -75,12 +76,12 @@ class ReadPlan:
     keeps_deletes: bool = False
     """Whether a key whose newest row is a delete keeps that row."""
 
-    @property
+    @cached_property
     def fields(self) -> tuple[DataField, ...]:
         """The columns wanted."""
         return tuple(self.schema.field(name, table=self.table_name) for name in self.columns)
 
-    @property
+    @cached_property
     def fields_to_read(self) -> tuple[DataField, ...]:
         """The columns wanted, then the others that the predicate looks at."""
         asked = () if self.predicate is None else sorted(columns(self.predicate))
@@ -90,7 +91,7 @@ class ReadPlan:
             *(self.schema.field(name, table=self.table_name) for name in others),
         )
 
-    @property
+    @cached_property
     def arrow_schema(self) -> pa.Schema:
         """Names and types of the result."""
         return arrow_schema(self.fields)

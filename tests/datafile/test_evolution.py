@@ -134,3 +134,28 @@ def test_nested_fields_are_matched_by_id(
         result.validate(full=True)
         assert result.type == to_arrow(new)
         assert result.to_pylist() == expected
+
+
+def test_files_of_one_schema_share_what_is_made_of_it() -> None:
+    old, new = (_field(0, "a"), _field(1, "b")), (_field(1, "b"), _field(2, "c"))
+
+    first = Evolution.between(old, new, table="db.t")
+
+    assert Evolution.between(list(old), list(new), table="db.t") is first
+    # Equal columns of other schemas are looked at anew.
+    other = Evolution.between((_field(0, "a"), _field(1, "b")), new, table="db.t")
+    assert other is not first
+    assert other == first
+
+
+def test_a_cast_is_refused_where_the_local_clock_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = (_field(0, "a", parse_type("TIMESTAMP_LTZ(3)")),)
+    new = (_field(0, "a", parse_type("TIMESTAMP(3)")),)
+    monkeypatch.setattr("time.timezone", 0)
+    monkeypatch.setattr("time.daylight", 0)
+    Evolution.between(old, new, table="db.t")
+
+    monkeypatch.setattr("time.timezone", -3600)
+
+    with pytest.raises(UnsupportedError, match="time zone"):
+        Evolution.between(old, new, table="db.t")

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
 from paimonlab.formats.parquet.fields import has_variant
+from paimonlab.formats.parquet.footers import Footer
 from paimonlab.formats.parquet.int96 import signed
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
 from paimonlab.spec.variant.shredded import is_shredded, rebuilt
@@ -36,9 +37,7 @@ class Reading:
         return [field.name for field in (*self.fields, *self.checked)]
 
 
-def readings(
-    metadata: pq.FileMetaData, fields: Sequence[DataField], path: str
-) -> tuple[Reading, ...]:
+def readings(footer: Footer, fields: Sequence[DataField], path: str) -> tuple[Reading, ...]:
     """Decide in how many goes columns are read; INT96 is read in two units.
 
     Raises
@@ -46,14 +45,11 @@ def readings(
     CorruptDataError
         If a column is not in the file.
     """
-    int96_columns = _top_level_int96(metadata)
-    known = {metadata.schema.column(k).path.split(".")[0] for k in range(metadata.num_columns)}
-    known |= set(metadata.schema.to_arrow_schema().names)
     for field in fields:
-        if field.name not in known:
+        if field.name not in footer.column_names and field.name not in footer.leaf_columns:
             raise CorruptDataError(path, f"column {field.name!r} is not in the file")
-    _refuse_shredded(metadata, fields, path)
-    int96 = tuple(field for field in fields if field.name in int96_columns)
+    _refuse_shredded(footer.metadata, fields, path)
+    int96 = tuple(field for field in fields if field.name in footer.int96_columns)
     if not int96:
         return (Reading(tuple(fields)),)
     return Reading(tuple(fields), int96_unit="us"), Reading((), int96, "ns")
@@ -75,13 +71,6 @@ def _refuse_shredded(metadata: pq.FileMetaData, fields: Sequence[DataField], pat
 
 def _is_variant(type_: DataType) -> bool:
     return isinstance(type_, AtomicType) and type_.root is TypeRoot.VARIANT
-
-
-def _top_level_int96(metadata: pq.FileMetaData) -> frozenset[str]:
-    columns = (metadata.schema.column(k) for k in range(metadata.num_columns))
-    return frozenset(
-        column.path.split(".")[0] for column in columns if column.physical_type == "INT96"
-    )
 
 
 def conform(

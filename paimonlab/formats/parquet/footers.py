@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import cached_property
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -14,21 +17,59 @@ _INDEX_WEIGHT = 60
 """The same for a footer and page indexes as Python values."""
 
 
+class Footer:
+    """The footer of a file, and what is found out once of its columns."""
+
+    def __init__(self, metadata: pq.FileMetaData) -> None:
+        self.metadata = metadata
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """The columns as pyarrow sees them, names and types as the file has them."""
+        return self.metadata.schema.to_arrow_schema()
+
+    @cached_property
+    def column_names(self) -> frozenset[str]:
+        """Names of the columns."""
+        return frozenset(self.arrow_schema.names)
+
+    @cached_property
+    def leaf_columns(self) -> tuple[str, ...]:
+        """Of each leaf the name of its column, or the part of it that is before a point."""
+        schema = self.metadata.schema
+        paths = (schema.column(number).path for number in range(self.metadata.num_columns))
+        return tuple(path.split(".")[0] for path in paths)
+
+    def leaf_count(self, names: Collection[str]) -> int:
+        """Count the leaves of columns: each is a stream of its own."""
+        return sum(name in names for name in self.leaf_columns)
+
+    @cached_property
+    def int96_columns(self) -> frozenset[str]:
+        """Columns with timestamps of 96 bits, by the names in ``leaf_columns``."""
+        schema = self.metadata.schema
+        return frozenset(
+            name
+            for number, name in enumerate(self.leaf_columns)
+            if schema.column(number).physical_type == "INT96"
+        )
+
+
 class FooterCache:
     """Keeps footers by path and size of the file. Thread-safe."""
 
     def __init__(self, limit_bytes: int) -> None:
-        self._footers: Recent[tuple[str, int], pq.FileMetaData] = Recent(limit_bytes // 2)
+        self._footers: Recent[tuple[str, int], Footer] = Recent(limit_bytes // 2)
         self._indexes: Recent[tuple[str, int], PageIndex] = Recent(limit_bytes // 2)
 
-    def footer(self, path: str, file: pa.NativeFile) -> pq.FileMetaData:
+    def footer(self, path: str, file: pa.NativeFile) -> Footer:
         """Return the footer of an open file."""
         key = (path, file.size())
-        metadata = self._footers.get(key)
-        if metadata is None:
-            metadata = pq.read_metadata(file)
-            self._footers.put(key, metadata, _FOOTER_WEIGHT * metadata.serialized_size)
-        return metadata
+        footer = self._footers.get(key)
+        if footer is None:
+            footer = Footer(pq.read_metadata(file))
+            self._footers.put(key, footer, _FOOTER_WEIGHT * footer.metadata.serialized_size)
+        return footer
 
     def index(self, path: str, file: pa.NativeFile) -> PageIndex:
         """Return the page indexes of an open file.

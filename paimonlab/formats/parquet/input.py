@@ -25,7 +25,7 @@ from paimonlab.formats.parquet.cut import (
 from paimonlab.formats.parquet.damage import damage_named, open_existing
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
-from paimonlab.formats.parquet.sizes import decoded_bytes, leaf_count
+from paimonlab.formats.parquet.sizes import decoded_bytes
 from paimonlab.formats.parquet.statistics import joined_stats, page_stats, row_group_stats
 from paimonlab.formats.parquet.stretches import page_stretches
 from paimonlab.formats.row_group import RowGroup
@@ -64,7 +64,8 @@ class ParquetInput(OpenFile):
         self._page_index: PageIndex | None = None
         try:
             with damage_named(path):
-                self._metadata = shared_footers.footer(path, self._file)
+                self._footer = shared_footers.footer(path, self._file)
+                self._metadata = self._footer.metadata
                 self._file.seek(0)
             self.row_groups = tuple(self._row_groups())
         except BaseException:
@@ -83,12 +84,12 @@ class ParquetInput(OpenFile):
     @property
     def column_names(self) -> frozenset[str]:
         """Names of the columns."""
-        return frozenset(self.arrow_schema.names)
+        return self._footer.column_names
 
     @property
     def arrow_schema(self) -> pa.Schema:
         """The columns as pyarrow sees them, names and types as the file has them."""
-        return self._metadata.schema.to_arrow_schema()
+        return self._footer.arrow_schema
 
     def _row_groups(self) -> Iterator[RowGroup]:
         first_row = 0
@@ -251,7 +252,7 @@ class ParquetInput(OpenFile):
         if not len(ranges):
             return empty_table(schema)
         with damage_named(self.path):
-            parts = readings(self._metadata, fields, self.path)
+            parts = readings(self._footer, fields, self.path)
             tables = [self._cut_rows(part, group, ranges) for part in parts]
         return conform(fields, parts, tables, schema, self.path)
 
@@ -332,8 +333,8 @@ class ParquetInput(OpenFile):
             yield from _without_columns(self._rows_in(indexes)).to_batches(batch_rows)
             return
         with damage_named(self.path):
-            parts = readings(self._metadata, fields, self.path)
-            leaves = leaf_count(self._metadata, [field.name for field in fields])
+            parts = readings(self._footer, fields, self.path)
+            leaves = self._footer.leaf_count({field.name for field in fields})
             a_leaf = min(_STREAM_BYTES // max(1, leaves), batch_rows * _ROW_BYTES)
             buffer_bytes = min(max(a_leaf, _LEAST_BUFFER_BYTES), _MOST_BUFFER_BYTES)
             files = [

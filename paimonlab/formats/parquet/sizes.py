@@ -51,11 +51,3 @@ def _chunk_bytes(chunk: pq.ColumnChunkMetaData) -> int:
 
 def _has_dictionary(chunk: pq.ColumnChunkMetaData) -> bool:
     return any("DICTIONARY" in encoding for encoding in chunk.encodings)
-
-
-def leaf_count(metadata: pq.FileMetaData, names: Collection[str]) -> int:
-    """Count the leaves of columns: each is a stream of its own."""
-    chosen = frozenset(names)
-    schema = metadata.schema
-    paths = (schema.column(number).path for number in range(metadata.num_columns))
-    return sum(path.split(".")[0] in chosen for path in paths)

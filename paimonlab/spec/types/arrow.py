@@ -19,11 +19,13 @@ VARIANT                           struct<value: binary, metadata: binary>
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
     ArrayType,
@@ -122,7 +124,15 @@ def arrow_field(field: DataField) -> pa.Field:
 
 def arrow_schema(fields: Iterable[DataField]) -> pa.Schema:
     """Return the Arrow schema of columns, without metadata."""
+    same = SameObjects(fields)
+    return _known_schema(same) if len(same) <= MOST_REMEMBERED else _arrow_schema(same)
+
+
+def _arrow_schema(fields: SameObjects[DataField]) -> pa.Schema:
     return pa.schema(map(arrow_field, fields))
+
+
+_known_schema = lru_cache(maxsize=512)(_arrow_schema)
 
 
 def from_arrow(arrow_type: pa.DataType, *, nullable: bool = True) -> DataType:
