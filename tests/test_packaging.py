@@ -225,6 +225,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     assert tops == {"paimonlab", f"{package}.data", f"{package}.dist-info"}
     extension = f"{package}.data/data/share/jupyter/labextensions/jupyterlab-paimonlab"
     assert f"{extension}/static/remoteEntry.js" in names
+    server = f"{package}.data/data/etc/jupyter/jupyter_server_config.d/paimonlab.json"
+    assert server in names
     assert "paimonlab/py.typed" in names
     assert [name for name in names if name.endswith((".ipynb", ".pyc"))] == []
 

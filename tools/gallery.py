@@ -1,6 +1,7 @@
 """Take the pictures of `docs/gallery.md`: every view of the demo tables, drawn by Chromium.
 
 ``python -m tools.gallery [NAME…]`` writes ``docs/images/views``; look at them before keeping them.
+``panel`` is the catalog panel, in JupyterLab.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table
 from tests.browser import chromium
+from tests.browser.conftest import started as jupyter
 from tests.notebook.results.test_result import make
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "views"
+PANEL = TARGET.parent / "panel.png"
 WIDTH = 920
 
 VIEWS: dict[str, Callable[[Table], Any]] = {
@@ -62,6 +65,26 @@ def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
     return path
 
 
+def take_panel(browser: Browser, folder: Path) -> Path:
+    """Take the picture of the catalog panel in a JupyterLab of its own."""
+    with jupyter("jupyterlab", folder) as lab:
+        demo(lab.folder / "shop")
+        page = browser.new_page(viewport={"width": 1200, "height": 800})
+        page.goto(f"{lab.url}/lab?token={lab.token}&reset")
+        page.locator(".lm-TabBar-tab[title='Paimon catalog']").click(timeout=60_000)
+        for name in ("shop", "demo", "orders", "columns"):
+            page.locator(".jp-PaimonCatalog-line", has_text=name).first.dblclick()
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(3_000)
+        page.locator(".jp-PaimonCatalog-line", has_text="orders").first.click()
+        page.get_by_label("open a view in a tab").select_option("timeline")
+        page.locator(".jp-PaimonExplorer .frame").wait_for()
+        page.wait_for_timeout(2_000)
+        page.screenshot(path=PANEL, animations="disabled")
+        page.close()
+    return PANEL
+
+
 def main(names: Sequence[str]) -> None:
     """Take the pictures that are named, or all."""
     executable = chromium.executable()
@@ -73,8 +96,11 @@ def main(names: Sequence[str]) -> None:
     assert isinstance(table, Table)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=chromium.FLAGS)
-        for name in names or VIEWS:
-            path = take(browser, name, table, Path(folder))
+        for name in names or (*VIEWS, "panel"):
+            if name == "panel":
+                path = take_panel(browser, Path(folder))
+            else:
+                path = take(browser, name, table, Path(folder))
             print(path.relative_to(TARGET.parents[2]), path.stat().st_size)
         browser.close()
 

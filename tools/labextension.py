@@ -22,7 +22,8 @@ TARGET = ROOT / "paimonlab" / "labextension"
 _KEPT = ("name", "version", "description", "license", "jupyterlab")
 _MODULES = (
     *("state", "mime", "kernels", "progress", "completion", "sql_tokens", "highlight"),
-    *("plugin", "entry"),
+    *("panel_server", "panel_tree", "panel_forms", "panel_details", "panel_style", "panel"),
+    *("panel_plugin", "plugin", "entry"),
 )
 _HEAD = "// Written by tools/labextension.py; change the modules it is made of instead.\n"
 

@@ -122,26 +122,31 @@ class Lab:
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Start JupyterLab with our extension and nothing of the user's; stop it by its process."""
-    with _started("jupyterlab", tmp_path_factory.mktemp("lab")) as started:
-        yield started
+    with started("jupyterlab", tmp_path_factory.mktemp("lab")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
 def notebook_7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Start Notebook 7 likewise."""
     pytest.importorskip("notebook")
-    with _started("notebook", tmp_path_factory.mktemp("notebook")) as started:
-        yield started
+    with started("notebook", tmp_path_factory.mktemp("notebook")) as running:
+        yield running
 
 
 @contextmanager
-def _started(module: str, home: Path) -> Iterator[Lab]:
+def started(module: str, home: Path) -> Iterator[Lab]:
+    """Start JupyterLab or Notebook 7 (``notebook``) in a folder of its own."""
     folder = home / "notebooks"
     folder.mkdir()
     shutil.copytree(
         ROOT / "paimonlab" / "labextension",
         home / "share" / "labextensions" / "jupyterlab-paimonlab",
     )
+    enabled = home / "config" / "jupyter_server_config.d"
+    enabled.mkdir(parents=True)
+    extension = ROOT / "extensions" / "jupyterlab-paimonlab"
+    shutil.copy(extension / "server.json", enabled / "paimonlab.json")
     asking = home / "settings" / "@jupyterlab" / "apputils-extension"
     asking.mkdir(parents=True)
     (asking / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')

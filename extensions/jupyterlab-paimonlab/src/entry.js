@@ -2,7 +2,7 @@
 // What JupyterLab loads: a container of two modules, as its federated extensions are. Written by
 // hand, because there is nothing to bundle.
 
-/* global VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours */
+/* global VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours, panelPlugin */
 
 /** @type {any} */
 let shared = null;
@@ -14,6 +14,9 @@ async function take(name) {
   const [newest] = Object.keys(versions).sort((left, right) => right.localeCompare(left, "en", { numeric: true }));
   return (await versions[newest].get())();
 }
+
+/** Take what only some front ends share. @param {string} name @returns {Promise<any>} */
+const takeIfThere = (name) => (shared[name] ? take(name) : Promise.resolve({}));
 
 /** As a bundler would export it: JupyterLab looks for the mark. @param {object} value */
 const esModule = (value) => ({ __esModule: true, default: value });
@@ -62,6 +65,26 @@ async function colourPlugin() {
   };
 }
 
+async function catalogPlugin() {
+  const [{ Widget }, { ServerConnection }, { INotebookTracker }, { ICommandPalette, MainAreaWidget, WidgetTracker }, { LabIcon }] = await Promise.all([
+    take("@lumino/widgets"),
+    take("@jupyterlab/services"),
+    take("@jupyterlab/notebook"),
+    take("@jupyterlab/apputils"),
+    take("@jupyterlab/ui-components"),
+  ]);
+  const [{ ILabShell = null, ILayoutRestorer = null }, { ILauncher = null }, { IStateDB = null }] = await Promise.all([
+    takeIfThere("@jupyterlab/application"),
+    takeIfThere("@jupyterlab/launcher"),
+    takeIfThere("@jupyterlab/statedb"),
+  ]);
+  return panelPlugin(
+    { Widget, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection },
+    { ILabShell, ILayoutRestorer, INotebookTracker, ICommandPalette, ILauncher, IStateDB },
+    rendererFactory(Widget, VIEWS, pageHost),
+  );
+}
+
 const MODULES = /** @type {Record<string, () => Promise<any>>} */ ({
   "./mimeExtension": async () => {
     const { Widget } = await take("@lumino/widgets");
@@ -74,7 +97,7 @@ const MODULES = /** @type {Record<string, () => Promise<any>>} */ ({
       take("@jupyterlab/settingregistry"),
     ]);
     const plugins = [plugin(INotebookTracker, ISettingRegistry)];
-    for (const optional of [kernelPlugin, colourPlugin]) {
+    for (const optional of [kernelPlugin, colourPlugin, catalogPlugin]) {
       try {
         plugins.push(await optional());
       } catch (reason) {

@@ -4803,6 +4803,641 @@ function sqlColours({ Decoration, EditorView, ViewPlugin }, { Prec, RangeSetBuil
 
 
 
+const MISSING = "Jupyter Server does not know the catalog panel: restart it after the installation of paimonlab.";
+
+function panelServer(ServerConnection) {
+  const settings = ServerConnection.makeSettings();
+    const send = async (path, init = {}) => {
+    const response = await ServerConnection.makeRequest(`${settings.baseUrl}paimonlab/${path}`, init, settings);
+    const said = await response.json().catch(() => null);
+    if (response.ok) return said;
+    if (said?.message && response.status !== 404) throw new Error(said.message);
+    throw new Error(said?.message && said.message !== "Not Found" ? said.message : MISSING);
+  };
+  return {
+    ask: (question, values) => send(`ask?${new URLSearchParams({ question, with: JSON.stringify(values) })}`),
+    jobs: async () => (await send("jobs")).jobs,
+    begin: (job) => send("jobs", { method: "POST", body: JSON.stringify(job) }),
+    stop: (id) => send(`jobs/${id}`, { method: "DELETE" }),
+  };
+}
+
+
+
+
+const PAGE = 200;
+const LARGEST_PAGE = 1000;
+
+const keyOf = (path) => JSON.stringify(path);
+
+function catalogTree({ fetch, choose, open, changed }) {
+  const element = h("div", { class: "jp-PaimonCatalog-tree", role: "tree", "aria-label": "catalogs" });
+    let roots = [];
+    let opened = new Set();
+  let chosen = "";
+  let typed = "";
+  let typedAt = 0;
+
+    const branchOf = (entry, above) => {
+    const path = [...above, entry.name];
+    return { entry, path, isOpen: false, below: null, total: 0, problem: "", isLoading: false };
+  };
+    const load = async (branch, limit = PAGE) => {
+    const known = branch.below ?? [];
+    branch.isLoading = true;
+    draw();
+    try {
+      const page = await fetch(branch.path, known.length, limit);
+      branch.below = [...known, ...page.entries.map((entry) => branchOf(entry, branch.path))];
+      branch.total = page.entries.length ? page.total : branch.below.length;
+      branch.problem = "";
+    } catch (reason) {
+      branch.below = known;
+      branch.problem = String((reason).message);
+    }
+    branch.isLoading = false;
+    draw();
+    const waiting = branch.below.slice(known.length).filter((one) => one.entry.hasChildren && opened.has(keyOf(one.path)));
+    await Promise.all(waiting.map(expand));
+  };
+    const expand = async (branch) => {
+    if (!branch.entry.hasChildren) return;
+    branch.isOpen = true;
+    opened.add(keyOf(branch.path));
+    if (branch.below === null) await load(branch);
+    else draw();
+  };
+    const collapse = (branch) => {
+    branch.isOpen = false;
+    opened.delete(keyOf(branch.path));
+    draw();
+  };
+    const shown = () => {
+        const lines = [];
+    const visit = (branch) => {
+      lines.push(branch);
+      if (branch.isOpen) branch.below?.forEach(visit);
+    };
+    roots.forEach(visit);
+    return lines;
+  };
+    const pick = (branch, focus = true) => {
+    chosen = keyOf(branch.path);
+    draw();
+    if (focus) lineOf(branch)?.focus();
+    choose(branch);
+    changed();
+  };
+    const lineOf = (branch) => ([...element.children]).find((line) => line.dataset.key === keyOf(branch.path));
+
+  const draw = () => {
+    const focused = element.contains(document.activeElement) ? (document.activeElement).dataset.key : null;
+    const lines = shown();
+    const stop = lines.find((branch) => keyOf(branch.path) === chosen) ?? lines[0];
+    element.replaceChildren(...lines.flatMap((branch) => [line(branch, branch === stop), ...notes(branch)]));
+    const now = lines.find((branch) => keyOf(branch.path) === focused) ?? stop;
+    if (focused !== null && now) lineOf(now)?.focus();
+  };
+    const line = (branch, isStop) => {
+    const { entry, path, isOpen } = branch;
+    const key = keyOf(path);
+    const detail = [entry.detail, entry.timeMillis === null ? "" : ago(entry.timeMillis)].filter(Boolean).join(" · ");
+    const made = h("div", {
+      role: "treeitem", class: "jp-PaimonCatalog-line", "data-key": key, "data-kind": entry.kind, tabindex: isStop ? "0" : "-1", title: `${entry.label}${detail && `\n${detail}`}`,
+      "aria-level": path.length, "aria-selected": String(key === chosen), "aria-expanded": entry.hasChildren ? String(isOpen) : null, "aria-busy": branch.isLoading || null,
+      style: `padding-left:${8 + 14 * (path.length - 1)}px`, draggable: entry.insert ? "true" : null,
+      onclick: () => pick(branch),
+      ondblclick: () => (entry.hasChildren ? undefined : open(branch)),
+      ondragstart: (event) => event.dataTransfer?.setData("text/plain", entry.insert),
+    },
+      h("span", { class: "jp-PaimonCatalog-fold", "aria-hidden": "true", onclick: (event) => {
+        if (!entry.hasChildren) return;
+        event.stopPropagation();
+        isOpen ? collapse(branch) : expand(branch).then(changed);
+        changed();
+      } }, entry.hasChildren ? (isOpen ? "▾" : "▸") : ""),
+      h("span", { class: "jp-PaimonCatalog-name" }, entry.label),
+      detail && h("span", { class: "jp-PaimonCatalog-detail" }, detail));
+    return made;
+  };
+    const notes = (branch) => {
+    if (!branch.isOpen) return [];
+    const style = `padding-left:${22 + 14 * branch.path.length}px`;
+    const { below, total, problem, isLoading } = branch;
+    if (isLoading && !below?.length) return [h("div", { class: "jp-PaimonCatalog-note", style }, "loading …")];
+    if (problem) return [h("div", { class: "jp-PaimonCatalog-note jp-mod-problem", role: "alert", style }, problem)];
+    if (!below?.length) return [h("div", { class: "jp-PaimonCatalog-note", style }, "nothing is here yet")];
+    if (below.length >= total) return [];
+    const left = (total - below.length).toLocaleString("en-US");
+    return [h("div", { class: "jp-PaimonCatalog-note", style }, h("button", { type: "button", onclick: () => load(branch, LARGEST_PAGE) }, `show more (${left} left)`))];
+  };
+
+  element.addEventListener("keydown", (event) => {
+    const line = (event.target).closest("[role=treeitem]");
+    if (!(line instanceof HTMLElement) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const lines = shown();
+    const at = lines.findIndex((branch) => keyOf(branch.path) === line.dataset.key);
+    const branch = lines[at];
+    if (!branch) return;
+    const go = (place) => lines[place] && pick(lines[place]);
+    const above = () => lines.findIndex((one) => keyOf(one.path) === keyOf(branch.path.slice(0, -1)));
+    const keys = ({
+      ArrowDown: () => go(at + 1),
+      ArrowUp: () => go(at - 1),
+      Home: () => go(0),
+      End: () => go(lines.length - 1),
+      PageDown: () => go(Math.min(at + 10, lines.length - 1)),
+      PageUp: () => go(Math.max(at - 10, 0)),
+      ArrowRight: () => (!branch.isOpen ? expand(branch).then(changed) : branch.below?.length && go(at + 1)),
+      ArrowLeft: () => (branch.isOpen ? (collapse(branch), changed()) : go(above())),
+      Enter: () => (branch.entry.hasChildren && !branch.isOpen ? (pick(branch), expand(branch).then(changed)) : open(branch)),
+      " ": () => pick(branch),
+    });
+    if (Object.hasOwn(keys, event.key)) keys[event.key]();
+    else if (event.key.length === 1) {
+      typed = event.timeStamp - typedAt > 700 ? event.key : typed + event.key;
+      typedAt = event.timeStamp;
+      const wanted = typed.toLowerCase();
+      const order = [...lines.slice(at + (typed.length > 1 ? 0 : 1)), ...lines.slice(0, at + 1)];
+      const found = order.find(({ entry }) => entry.label.toLowerCase().startsWith(wanted));
+      if (found) pick(found);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  return {
+    element,
+        async show(entries) {
+      roots = entries.map((entry) => branchOf(entry, []));
+      draw();
+      await Promise.all(roots.filter(({ entry, path }) => entry.hasChildren && opened.has(keyOf(path))).map(expand));
+      const now = shown().find((branch) => keyOf(branch.path) === chosen);
+      if (now) choose(now, true);
+    },
+        async reveal(path) {
+      let level = roots;
+      for (let depth = 1; depth <= path.length; depth += 1) {
+        const key = keyOf(path.slice(0, depth));
+        const above = depth > 1 ? shown().find((branch) => keyOf(branch.path) === keyOf(path.slice(0, depth - 1))) : null;
+        let found = level.find((branch) => keyOf(branch.path) === key);
+        while (!found && above && above.below && above.below.length < above.total && !above.problem) {
+          await load(above, LARGEST_PAGE);
+          found = above.below.find((branch) => keyOf(branch.path) === key);
+        }
+        if (!found) return;
+        if (depth === path.length) pick(found);
+        else {
+          await expand(found);
+          level = found.below ?? [];
+        }
+      }
+    },
+        state: () => ({ opened: [...opened], chosen }),
+        restore(state) {
+      const isText = (one) => typeof one === "string";
+      opened = new Set(Array.isArray(state?.opened) ? state.opened.filter(isText) : []);
+      chosen = isText(state?.chosen) ? state.chosen : "";
+    },
+  };
+}
+
+
+
+
+const FORMS = {
+  create_database: { title: "New database", doing: "Create", fields: [{ name: "name", label: "name" }] },
+  create_table: {
+    title: "New table",
+    doing: "Create",
+    fields: [
+      { name: "name", label: "name" },
+      { name: "columns", label: "columns: a name and a type per line", isLong: true, hint: "id BIGINT NOT NULL\nname STRING" },
+      { name: "primary_key", label: "primary key", hint: "id" },
+      { name: "partition", label: "partitioned by" },
+      { name: "options", label: "options: key = value per line", isLong: true, hint: "bucket = 4" },
+    ],
+  },
+  compact: { title: "Compact", doing: "Compact", fields: [
+    { name: "compact_strategy", label: "strategy", choices: ["full", "minor"] }, { name: "partitions", label: "partitions (all if empty)", hint: "dt=2026-01-01" }] },
+  create_tag: { title: "New tag", doing: "Create", fields: [
+    { name: "tag", label: "name" }, { name: "snapshot", label: "snapshot (the latest if empty)" }, { name: "time_retained", label: "kept for (for ever if empty)", hint: "30 d" }] },
+  delete_tag: { title: "Delete tag", doing: "Delete", fields: [{ name: "tag", label: "name" }] },
+  rollback: { title: "Roll back", doing: "Roll back", fields: [{ name: "version", label: "snapshot or tag" }] },
+  drop_table: { title: "Drop table", doing: "Drop", fields: [] },
+};
+
+function actionForm(action, { about, values = {}, plan, begin, close }) {
+  const { title, doing, fields } = FORMS[action];
+  const inputs = fields.map((field) => {
+    const { name, label, choices, isLong, hint } = field;
+    const shared = { name, placeholder: hint, spellcheck: "false", autocomplete: "off" };
+    const input = choices ? h("select", { name }, ...choices.map((choice) => h("option", { value: choice }, choice)))
+      : isLong ? h("textarea", { ...shared, rows: 4 }) : h("input", shared);
+    if (values[name] !== undefined) input.value = values[name];
+    input.addEventListener("input", () => forget());
+    return { name, input, element: h("label", {}, h("span", {}, label), input) };
+  });
+  const planned = h("div", { class: "jp-PaimonCatalog-plan", role: "status" });
+  const typed = () => Object.fromEntries(inputs.map(({ name, input }) => [name, input.value]).filter(([, value]) => value.trim()));
+  const forget = () => planned.replaceChildren();
+    const guarded = async (work) => {
+    form.setAttribute("aria-busy", "true");
+    try {
+      await work();
+    } catch (reason) {
+      planned.replaceChildren(h("p", { class: "jp-mod-problem", role: "alert" }, (reason).message));
+    }
+    form.removeAttribute("aria-busy");
+  };
+  const show = () => guarded(async () => {
+    const given = typed();
+    planned.replaceChildren("planning …");
+    const { sql, summary, changes, state, isDestructive } = await plan(given);
+    const button = h("button", { type: "button", class: isDestructive ? "jp-mod-danger" : "jp-mod-do", onclick: () => guarded(async () => {
+      button.disabled = true;
+      await begin(given, state);
+      close();
+    }) }, doing);
+    planned.replaceChildren(h("p", {}, summary), changes.length ? h("ul", {}, ...changes.map((change) => h("li", {}, change))) : "", h("pre", {}, sql), button);
+    button.focus();
+  });
+  const form = h("form", { class: "jp-PaimonCatalog-form", "aria-label": `${title}: ${about}`, onsubmit: (event) => {
+    event.preventDefault();
+    show();
+  }, onkeydown: (event) => {
+    if (event.key === "Escape") close();
+  } },
+    h("h3", {}, title), h("p", { class: "jp-PaimonCatalog-detail" }, about), ...inputs.map(({ element }) => element),
+    h("div", { class: "jp-PaimonCatalog-buttons" }, h("button", {}, "Plan"), h("button", { type: "button", onclick: close }, "Cancel")), planned);
+  return { element: form, begin: () => (inputs.length ? inputs[0].input.focus() : show()) };
+}
+
+
+
+
+const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "travel", "profile", "health", "fsck"];
+const SIGNS = ({ ok: "✔ nothing to improve", info: "ℹ good to know", warning: "▲ could be better", error: "✖ needs attention" });
+
+function entryDetails({ ask, explore, insert, insertCell, act, forget }) {
+  const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
+  let asked = 0;
+    const button = (label, onclick, title) => h("button", { type: "button", onclick, title }, label);
+    const row = (...buttons) => h("div", { class: "jp-PaimonCatalog-buttons" }, ...buttons);
+    const list = (facts) => h("dl", {}, ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+
+    const warehouse = (branch) => {
+    const { entry, path } = branch;
+    const made = (entry).warehouse;
+    return [
+      list([["place", made.place], ...(made.isReadOnly ? [(["mode", "read-only"])] : [])]),
+      ...(made.problem ? [h("p", { class: "jp-mod-problem" }, made.problem)] : []),
+      row(!made.problem && !made.isReadOnly && button("New database …", () => act(branch, "create_database", path)),
+        Boolean(entry.insert) && button("Insert connect", () => insertCell(entry.insert), entry.insert),
+        made.isAdded && button("Forget", () => forget(made.key), "Take it out of the list; nothing is deleted")),
+    ];
+  };
+    const table = (branch) => {
+    const { entry, path } = branch;
+    const headline = h("p", { class: "jp-PaimonCatalog-headline" }, "loading …");
+    const size = h("div", {});
+    const about = h("div", {});
+    const number = (asked += 1);
+    const isShown = () => number === asked;
+    ask("details", { path }).then((said) => {
+      if (!isShown()) return;
+      headline.replaceChildren(said.headline + (said.timeMillis === null ? "" : `, ${ago(said.timeMillis)}`));
+      headline.title = moment(said.timeMillis);
+      about.replaceChildren(list(said.facts));
+    }).catch((reason) => isShown() && headline.replaceChildren(h("span", { class: "jp-mod-problem", role: "alert" }, reason.message)));
+    ask("state", { path }).then((said) => {
+      if (!isShown()) return;
+      const findings = said.findings.map(({ severity, message, where }) => h("li", { "data-severity": severity }, message, where && ` (${where})`));
+      size.replaceChildren(list([...said.facts, ["health", said.problem || SIGNS[said.worst]]]), findings.length ? h("ul", {}, ...findings) : "");
+    }).catch(() => {}); // `details` says why
+    const choose = h("select", { "aria-label": "open a view in a tab", onchange: () => {
+      if (choose.value) explore(path, choose.value);
+      choose.value = "";
+    } }, h("option", { value: "" }, "Open view …"), ...EXPLORERS.map((kind) => h("option", { value: kind }, kind)));
+    return [
+      headline,
+      row(button("Preview", () => explore(path, "preview")), choose, button("Insert name", () => insert(entry.insert), entry.insert),
+        button("Insert query", () => insertCell(`%%paimon\nSELECT * FROM ${entry.insert} LIMIT 100`))),
+      size, about,
+      row(button("Compact …", () => act(branch, "compact", path)), button("Tag …", () => act(branch, "create_tag", path)),
+        button("Roll back …", () => act(branch, "rollback", path)), button("Drop …", () => act(branch, "drop_table", path))),
+    ];
+  };
+    const version = (branch) => {
+    const { entry, path } = branch;
+    const above = path.slice(0, 3);
+    const isTag = entry.kind === "tag";
+    const views = ["preview", "manifests", "heatmap", "files"];
+    return [
+      list([["commit", entry.detail], ["time (UTC)", moment(entry.timeMillis)]]),
+      row(...views.map((kind) => button(kind[0].toUpperCase() + kind.slice(1), () => explore(above, kind, entry.name))), button("Insert", () => insert(entry.insert), entry.insert)),
+      row(button("Roll back to it …", () => act(branch, "rollback", above, { version: entry.name })),
+        isTag ? button("Delete tag …", () => act(branch, "delete_tag", above, { tag: entry.name })) : button("Tag …", () => act(branch, "create_tag", above, { snapshot: entry.name }))),
+    ];
+  };
+    const other = (branch) => {
+    const { entry, path } = branch;
+    return [
+      ...(entry.detail ? [h("p", { class: "jp-PaimonCatalog-detail" }, entry.detail)] : []),
+      row(Boolean(entry.insert) && button("Insert name", () => insert(entry.insert), entry.insert),
+        entry.kind === "database" && button("New table …", () => act(branch, "create_table", path)),
+        entry.kind === "partition" && button("Compact …", () => act(branch, "compact", path.slice(0, 3), { partitions: entry.name.replaceAll("/", ",") }))),
+    ];
+  };
+  const KINDS = ({ warehouse, table, snapshot: version, tag: version });
+  return {
+    element,
+        show(branch, again = false) {
+      if (again && element.querySelector("form")) return;
+      asked += 1;
+      element.replaceChildren(h("h3", {}, branch.entry.label), ...(KINDS[branch.entry.kind] ?? other)(branch));
+    },
+        showForm: (form) => element.replaceChildren(form),
+        showNothing: (why) => element.replaceChildren(h("p", { class: "jp-PaimonCatalog-detail" }, why)),
+  };
+}
+
+
+const PANEL_STYLE = `
+.jp-PaimonCatalog { display: flex; flex-direction: column; min-width: 240px; color: var(--jp-ui-font-color1); background: var(--jp-layout-color1);
+  font: var(--jp-ui-font-size1, 13px)/1.45 var(--jp-ui-font-family, sans-serif); font-variant-numeric: tabular-nums; }
+.jp-PaimonCatalog :is(h3, p, ul, dl, pre) { margin: 4px 0; } .jp-PaimonCatalog h3 { font-size: 13px; font-weight: 600; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.jp-PaimonCatalog-bar { display: flex; gap: 4px; padding: 8px; border-bottom: 1px solid var(--jp-border-color2); }
+.jp-PaimonCatalog-bar input { flex: 1; min-width: 0; }
+.jp-PaimonCatalog :is(button, input, select, textarea) { font: inherit; color: inherit; background: var(--jp-layout-color1); border: 1px solid var(--jp-border-color1); border-radius: 4px; padding: 1px 8px; box-sizing: border-box; }
+.jp-PaimonCatalog button { cursor: pointer; } .jp-PaimonCatalog button:hover { background: var(--jp-layout-color2); }
+.jp-PaimonCatalog button.jp-mod-do { border-color: var(--jp-brand-color1); font-weight: 600; } .jp-PaimonCatalog button.jp-mod-danger { border-color: var(--jp-error-color1); font-weight: 600; }
+.jp-PaimonCatalog ::placeholder { color: inherit; opacity: 0.75; }
+.jp-PaimonCatalog :focus-visible { outline: 2px solid var(--jp-brand-color1); outline-offset: -2px; }
+.jp-PaimonCatalog-tree, .jp-PaimonCatalog-hits { flex: 1 1 55%; min-height: 80px; overflow: auto; padding: 4px 0; }
+.jp-PaimonCatalog-line { display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; }
+.jp-PaimonCatalog-line:hover { background: var(--jp-layout-color2); } .jp-PaimonCatalog-line[aria-selected=true] { background: color-mix(in srgb, var(--jp-brand-color1) 18%, var(--jp-layout-color1)); }
+.jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 85%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
+.jp-PaimonCatalog-line[data-kind=table] .jp-PaimonCatalog-name { font-weight: 600; }
+.jp-PaimonCatalog-detail, .jp-PaimonCatalog-note, .jp-PaimonCatalog dt { color: var(--jp-ui-font-color2); font-size: 11px; }
+.jp-PaimonCatalog-line .jp-PaimonCatalog-detail { flex: 1 1 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
+.jp-PaimonCatalog-note { padding: 2px 8px; overflow-wrap: anywhere; }
+.jp-PaimonCatalog .jp-mod-problem { color: var(--jp-ui-font-color1); border-left: 3px solid var(--jp-error-color1); padding-left: 8px; overflow-wrap: anywhere; }
+.jp-PaimonCatalog-details, .jp-PaimonCatalog-jobs { overflow: auto; padding: 8px; border-top: 1px solid var(--jp-border-color2); } .jp-PaimonCatalog-details { flex: 1 1 45%; min-height: 80px; }
+.jp-PaimonCatalog-jobs { flex: 0 0 auto; max-height: 25%; } .jp-PaimonCatalog-jobs:empty { display: none; }
+.jp-PaimonCatalog-headline { font-size: 13px; } .jp-PaimonCatalog dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; align-items: baseline; }
+.jp-PaimonCatalog dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; } .jp-PaimonCatalog ul { padding-left: 18px; max-height: 160px; overflow: auto; overflow-wrap: anywhere; }
+.jp-PaimonCatalog-buttons { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0; }
+.jp-PaimonCatalog-form label { display: grid; gap: 2px; margin: 8px 0; } .jp-PaimonCatalog-form label span { font-size: 11px; }
+.jp-PaimonCatalog textarea { font-family: var(--jp-code-font-family, monospace); resize: vertical; }
+.jp-PaimonCatalog pre { padding: 8px; background: var(--jp-layout-color2); font: 12px/1.4 var(--jp-code-font-family, monospace); white-space: pre-wrap; overflow-wrap: anywhere; }
+.jp-PaimonCatalog-hits { list-style: none; margin: 0 !important; max-height: none !important; } .jp-PaimonCatalog-hits button { display: block; width: 100%; text-align: left; border: 0; overflow-wrap: anywhere; }
+.jp-PaimonCatalog [hidden] { display: none; }
+.jp-PaimonExplorer.jp-mod-below { min-height: 300px; }
+.jp-PaimonExplorer { overflow: auto; padding: 8px; background: var(--jp-layout-color0); }
+@media (forced-colors: active) { .jp-PaimonCatalog-line[aria-selected=true] { outline: 2px solid Highlight; outline-offset: -2px; } }
+`;
+
+
+
+
+const POLL_MILLIS = 1000;
+const SEARCH_MILLIS = 300;
+
+function catalogPanel(node, { server, explore, insert, insertCell, store }) {
+  node.classList.add("jp-PaimonCatalog");
+    let added = [];
+    let keys = [];
+  const remember = () => store({ ...tree.state(), added });
+
+  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, forget: (key) => {
+    added = added.filter((one) => one !== key);
+    refresh();
+    remember();
+  } });
+  const tree = catalogTree({
+    fetch: (path, offset, limit) => server.ask("children", { path, offset, limit }),
+    choose: details.show,
+    open: ({ entry, path }) => {
+      if (entry.kind === "table") explore(path, "preview");
+      else if (entry.kind === "snapshot" || entry.kind === "tag") explore(path.slice(0, 3), "preview", entry.name);
+      else if (entry.insert) insert(entry.insert);
+    },
+    changed: remember,
+  });
+  const hits = h("ul", { class: "jp-PaimonCatalog-hits", "aria-label": "found", hidden: true });
+  const jobs = h("section", { class: "jp-PaimonCatalog-jobs", "aria-label": "jobs" });
+  const said = h("div", { role: "status", class: "jp-PaimonCatalog-note", "aria-live": "polite" });
+
+    function act(branch, action, path, values) {
+    const about = path.slice(1).join(".") || branch.entry.label;
+    const form = actionForm(action, { about, values, close: () => details.show(branch),
+      plan: (given) => server.ask("plan", { path, action, values: given }),
+      begin: async (given, state) => {
+        await server.begin({ path, action, values: given, state, label: `${action.replaceAll("_", " ")} ${about}` });
+        poll();
+      } });
+    details.showForm(form.element);
+    form.begin();
+  }
+
+  const refresh = async () => {
+    try {
+      const { warehouses } = await server.ask("warehouses", { added });
+      keys = warehouses.filter((one) => !one.problem).map((one) => one.key);
+      said.replaceChildren();
+      await tree.show(warehouses.map((one) => ({
+        kind: "warehouse", name: one.key, label: one.name, detail: one.problem ? "cannot be read" : one.isReadOnly ? "read-only" : "", timeMillis: null, hasChildren: !one.problem, insert: one.insert,
+        warehouse: { ...one, isAdded: added.includes(one.key) },
+      })));
+      if (!warehouses.length) {
+        details.showNothing("No warehouse yet. Folders below the one that Jupyter shows are found by themselves; others are configured in ~/.config/paimonlab/config.toml. In a cell, %paimon_demo shop makes one to try.");
+      }
+    } catch (reason) {
+      said.replaceChildren(h("span", { class: "jp-mod-problem" }, (reason).message));
+    }
+  };
+
+  let wanted = 0;
+  const find = async () => {
+    const text = search.value.trim();
+    const number = (wanted += 1);
+    hits.hidden = text.length < 2;
+    tree.element.hidden = !hits.hidden;
+    if (hits.hidden) return;
+    try {
+      const found = await server.ask("search", { keys, text });
+      if (number !== wanted) return;
+      hits.replaceChildren(...found.hits.map(({ kind, path, label }) => h("li", {}, h("button", { type: "button", onclick: async () => {
+        search.value = "";
+        await find();
+        await tree.reveal(path);
+      } }, h("span", { class: "jp-PaimonCatalog-name" }, label), " ", h("span", { class: "jp-PaimonCatalog-detail" }, kind)))));
+      said.replaceChildren(found.hits.length ? `${found.hits.length} found${found.isCut ? ", there may be more" : ""}` : "nothing has such a name");
+    } catch (reason) {
+      if (number === wanted) said.replaceChildren((reason).message);
+    }
+  };
+    let waiting;
+  const search = h("input", { type: "search", placeholder: "Search", "aria-label": "search tables and columns", oninput: () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(find, SEARCH_MILLIS);
+  } });
+  const folder = h("form", { class: "jp-PaimonCatalog-bar", hidden: true, onsubmit: (event) => {
+    event.preventDefault();
+    const key = `folder:${place.value.trim()}`;
+    if (place.value.trim() && !added.includes(key)) added.push(key);
+    place.value = "";
+    folder.hidden = true;
+    remember();
+    refresh();
+  } });
+  const place = h("input", { placeholder: "folder below the one Jupyter shows", "aria-label": "folder of a warehouse" });
+  folder.append(place, h("button", {}, "Add"));
+  const bar = h("div", { class: "jp-PaimonCatalog-bar" }, search,
+    h("button", { type: "button", title: "Add a folder", "aria-label": "add a folder", onclick: () => {
+      folder.hidden = !folder.hidden;
+      if (!folder.hidden) place.focus();
+    } }, "+"),
+    h("button", { type: "button", title: "Refresh", "aria-label": "refresh", onclick: () => refresh() }, "↻"));
+
+    let timer;
+  const seen = (new Set());
+  const poll = async () => {
+    clearTimeout(timer);
+        let listed;
+    try {
+      listed = await server.jobs();
+    } catch {
+      return; // `refresh` says why
+    }
+    jobs.replaceChildren(...(listed.length ? [h("h3", {}, "Jobs")] : []), ...listed.slice(0, 20).map(jobLine));
+    const ended = listed.filter(({ id, status }) => status !== "running" && !seen.has(id));
+    ended.forEach(({ id }) => seen.add(id));
+    if (ended.length) refresh();
+    if (listed.some(({ status }) => status === "running")) timer = setTimeout(poll, POLL_MILLIS);
+  };
+    const jobLine = ({ id, label, status, said: text, progress }) => {
+    const far = progress !== null && status === "running" ? `${progress[0]} of ${progress[1]} ${progress[2]}` : "";
+    return h("div", { class: "jp-PaimonCatalog-job" }, h("span", {}, `${label}: `), h("span", { class: "jp-PaimonCatalog-detail" }, [status, far, text].filter(Boolean).join(" · ")),
+      status === "running" && h("button", { type: "button", onclick: () => server.stop(id).then(poll) }, "Stop"));
+  };
+  node.append(bar, folder, tree.element, hits, said, details.element, jobs);
+  details.showNothing("");
+  return {
+        async start(state) {
+      added = Array.isArray(state?.added) ? state.added.filter((one) => typeof one === "string").slice(0, 100) : [];
+      tree.restore(state);
+      await Promise.all([refresh(), poll()]);
+    },
+    refresh,
+    focus: () => (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
+    stop: () => clearTimeout(timer),
+  };
+}
+
+
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><g class="jp-icon3" fill="#616161"><path d="M3 5h18v4H3z"/><path d="M3 10.5h12v4H3z" opacity=".75"/><path d="M3 16h7v4H3z" opacity=".5"/></g></svg>`;
+const ID = "paimonlab-catalog";
+const OPEN = "paimonlab:open-catalog";
+const REFRESH = "paimonlab:refresh-catalog";
+const EXPLORE = "paimonlab:explore";
+const STORED = "jupyterlab-paimonlab:panel";
+
+function panelPlugin(classes, tokens, renderers) {
+  const { Widget, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection } = classes;
+  const wanted = (Object.keys(tokens)).filter((name) => tokens[name]);
+  return {
+    id: STORED,
+    description: "A panel of warehouses, their tables, and what can be done with them.",
+    autoStart: true,
+    optional: wanted.map((name) => tokens[name]),
+        activate(app, ...given) {
+      const found = (Object.fromEntries(wanted.map((name, at) => [name, given[at]])));
+      const { ILabShell: lab, ILayoutRestorer: restorer, INotebookTracker: notebooks, ICommandPalette: palette, ILauncher: launcher, IStateDB: states } = found;
+      const style = document.createElement("style");
+      style.textContent = PANEL_STYLE;
+      document.head.append(style);
+      const icon = new LabIcon({ name: "paimonlab:catalog", svgstr: ICON });
+      const server = panelServer(ServerConnection);
+      const { commands, shell } = app;
+
+            const insert = (text) => {
+        const cell = notebooks?.activeCell;
+        if (cell?.editor?.replaceSelection) {
+          cell.editor.replaceSelection(text);
+          cell.editor.focus();
+        } else navigator.clipboard?.writeText(text).catch(() => {});
+      };
+            const insertCell = async (text) => {
+        if (notebooks?.activeCell?.model.sharedModel.getSource().trim()) await commands.execute("notebook:insert-cell-below");
+        insert(text);
+      };
+
+      const widget = new Widget();
+      widget.id = ID;
+      widget.title.icon = icon;
+      widget.title.caption = "Paimon catalog";
+      widget.node.setAttribute("role", "region");
+      widget.node.setAttribute("aria-label", "Paimon catalog");
+      const panel = catalogPanel(widget.node, { server, insert, insertCell,
+        explore: (path, kind, at) => void commands.execute(EXPLORE, { path, kind, at: at ?? null }),
+        store: (state) => void states?.save(STORED, state).catch(() => {}) });
+      let hasStarted = false;
+      const start = async () => {
+        if (hasStarted) return;
+        hasStarted = true;
+        await panel.start(await states?.fetch(STORED).catch(() => null));
+      };
+      widget.onAfterShow = start;
+      shell.add(widget, "left", { rank: 150, type: "Paimon catalog" });
+      restorer?.add(widget, ID);
+      app.restored.then(() => widget.isVisible && start());
+
+      const tracker = new WidgetTracker({ namespace: "paimonlab-explorers" });
+      commands.addCommand(OPEN, { label: "Paimon Catalog", caption: "Show warehouses and their tables", icon, execute: async () => {
+        shell.activateById(ID);
+        if (!lab && shell.expandLeft) shell.expandLeft(ID);
+        await start();
+        panel.focus();
+      } });
+      commands.addCommand(REFRESH, { label: "Refresh Paimon Catalog", execute: () => (hasStarted ? panel.refresh() : start()) });
+      commands.addCommand(EXPLORE, { label: "Open a View of a Paimon Table", execute: async ({ path, kind, at }) => {
+        const id = `paimonlab-explorer-${JSON.stringify([path, kind, at ?? null])}`;
+        const open = tracker.find((one) => one.id === id);
+        const content = open?.content ?? renderers.createRenderer();
+        const tab = open ?? new MainAreaWidget({ content });
+        if (!open) {
+          tab.id = id;
+          tab.explored = { path, kind, at: at ?? null };
+          content.addClass("jp-PaimonExplorer");
+          tab.title.label = `${path[path.length - 1]}: ${kind}${at ? ` @ ${at}` : ""}`;
+          tab.title.caption = path.slice(1).join(".");
+          tab.title.icon = icon;
+          tab.title.closable = true;
+          content.node.textContent = "loading …";
+          if (!lab) content.addClass("jp-mod-below"); // Notebook 7 opens the area below only as far as it must
+          shell.add(tab, lab ? "main" : "down");
+          void tracker.add(tab);
+        }
+        shell.activateById(id);
+        try {
+          const data = await server.ask("explorer", { path, kind, ...(at ? { at } : {}) });
+          await content.renderModel({ data: { [MIME]: data } });
+        } catch (reason) {
+          content.node.textContent = (reason).message;
+        }
+      } });
+      void restorer?.restore(tracker, { command: EXPLORE, args: (tab) => tab.explored, name: (tab) => tab.id });
+      for (const command of [OPEN, REFRESH]) palette?.addItem({ command, category: "Paimon" });
+      launcher?.add({ command: OPEN, category: "Other", rank: 5 });
+    },
+  };
+}
+
+
+
 const PLUGIN = "jupyterlab-paimonlab:plugin";
 
 
@@ -4868,7 +5503,7 @@ function plugin(INotebookTracker, ISettingRegistry) {
 }
 
 
-/* global VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours */
+/* global VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours, panelPlugin */
 
 let shared = null;
 
@@ -4878,6 +5513,8 @@ async function take(name) {
   const [newest] = Object.keys(versions).sort((left, right) => right.localeCompare(left, "en", { numeric: true }));
   return (await versions[newest].get())();
 }
+
+const takeIfThere = (name) => (shared[name] ? take(name) : Promise.resolve({}));
 
 const esModule = (value) => ({ __esModule: true, default: value });
 
@@ -4923,6 +5560,26 @@ async function colourPlugin() {
   };
 }
 
+async function catalogPlugin() {
+  const [{ Widget }, { ServerConnection }, { INotebookTracker }, { ICommandPalette, MainAreaWidget, WidgetTracker }, { LabIcon }] = await Promise.all([
+    take("@lumino/widgets"),
+    take("@jupyterlab/services"),
+    take("@jupyterlab/notebook"),
+    take("@jupyterlab/apputils"),
+    take("@jupyterlab/ui-components"),
+  ]);
+  const [{ ILabShell = null, ILayoutRestorer = null }, { ILauncher = null }, { IStateDB = null }] = await Promise.all([
+    takeIfThere("@jupyterlab/application"),
+    takeIfThere("@jupyterlab/launcher"),
+    takeIfThere("@jupyterlab/statedb"),
+  ]);
+  return panelPlugin(
+    { Widget, MainAreaWidget, WidgetTracker, LabIcon, ServerConnection },
+    { ILabShell, ILayoutRestorer, INotebookTracker, ICommandPalette, ILauncher, IStateDB },
+    rendererFactory(Widget, VIEWS, pageHost),
+  );
+}
+
 const MODULES = ({
   "./mimeExtension": async () => {
     const { Widget } = await take("@lumino/widgets");
@@ -4935,7 +5592,7 @@ const MODULES = ({
       take("@jupyterlab/settingregistry"),
     ]);
     const plugins = [plugin(INotebookTracker, ISettingRegistry)];
-    for (const optional of [kernelPlugin, colourPlugin]) {
+    for (const optional of [kernelPlugin, colourPlugin, catalogPlugin]) {
       try {
         plugins.push(await optional());
       } catch (reason) {

@@ -1,0 +1,160 @@
+// @ts-check
+// The catalog panel: search, tree, details and jobs, put together.
+
+import { h } from "../../../paimonlab/notebook/display/browser/parts.js";
+import { entryDetails } from "./panel_details.js";
+import { actionForm } from "./panel_forms.js";
+import { catalogTree } from "./panel_tree.js";
+
+/**
+ * @typedef {import("./panel_server.js").Server} Server
+ * @typedef {import("./panel_server.js").Job} Job
+ */
+
+const POLL_MILLIS = 1000;
+const SEARCH_MILLIS = 300;
+
+/**
+ * @param {HTMLElement} node where it is drawn
+ * @param {{ server: Server, explore: (path: string[], kind: string, at?: string) => void, insert: (text: string) => void, insertCell: (text: string) => void,
+ *   store: (state: any) => void }} around
+ */
+export function catalogPanel(node, { server, explore, insert, insertCell, store }) {
+  node.classList.add("jp-PaimonCatalog");
+  /** @type {string[]} */
+  let added = [];
+  /** @type {string[]} */
+  let keys = [];
+  const remember = () => store({ ...tree.state(), added });
+
+  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, forget: (key) => {
+    added = added.filter((one) => one !== key);
+    refresh();
+    remember();
+  } });
+  const tree = catalogTree({
+    fetch: (path, offset, limit) => server.ask("children", { path, offset, limit }),
+    choose: details.show,
+    open: ({ entry, path }) => {
+      if (entry.kind === "table") explore(path, "preview");
+      else if (entry.kind === "snapshot" || entry.kind === "tag") explore(path.slice(0, 3), "preview", entry.name);
+      else if (entry.insert) insert(entry.insert);
+    },
+    changed: remember,
+  });
+  const hits = h("ul", { class: "jp-PaimonCatalog-hits", "aria-label": "found", hidden: true });
+  const jobs = h("section", { class: "jp-PaimonCatalog-jobs", "aria-label": "jobs" });
+  const said = h("div", { role: "status", class: "jp-PaimonCatalog-note", "aria-live": "polite" });
+
+  /** @param {import("./panel_tree.js").Branch} branch @param {string} action @param {string[]} path @param {Record<string, string>} [values] */
+  function act(branch, action, path, values) {
+    const about = path.slice(1).join(".") || branch.entry.label;
+    const form = actionForm(action, { about, values, close: () => details.show(branch),
+      plan: (given) => server.ask("plan", { path, action, values: given }),
+      begin: async (given, state) => {
+        await server.begin({ path, action, values: given, state, label: `${action.replaceAll("_", " ")} ${about}` });
+        poll();
+      } });
+    details.showForm(form.element);
+    form.begin();
+  }
+
+  const refresh = async () => {
+    try {
+      const { warehouses } = await server.ask("warehouses", { added });
+      keys = warehouses.filter((/** @type {any} */ one) => !one.problem).map((/** @type {any} */ one) => one.key);
+      said.replaceChildren();
+      await tree.show(warehouses.map((/** @type {any} */ one) => ({
+        kind: "warehouse", name: one.key, label: one.name, detail: one.problem ? "cannot be read" : one.isReadOnly ? "read-only" : "", timeMillis: null, hasChildren: !one.problem, insert: one.insert,
+        warehouse: { ...one, isAdded: added.includes(one.key) },
+      })));
+      if (!warehouses.length) {
+        details.showNothing("No warehouse yet. Folders below the one that Jupyter shows are found by themselves; others are configured in ~/.config/paimonlab/config.toml. In a cell, %paimon_demo shop makes one to try.");
+      }
+    } catch (reason) {
+      said.replaceChildren(h("span", { class: "jp-mod-problem" }, /** @type {Error} */ (reason).message));
+    }
+  };
+
+  let wanted = 0;
+  const find = async () => {
+    const text = search.value.trim();
+    const number = (wanted += 1);
+    hits.hidden = text.length < 2;
+    tree.element.hidden = !hits.hidden;
+    if (hits.hidden) return;
+    try {
+      const found = await server.ask("search", { keys, text });
+      if (number !== wanted) return;
+      hits.replaceChildren(...found.hits.map((/** @type {any} */ { kind, path, label }) => h("li", {}, h("button", { type: "button", onclick: async () => {
+        search.value = "";
+        await find();
+        await tree.reveal(path);
+      } }, h("span", { class: "jp-PaimonCatalog-name" }, label), " ", h("span", { class: "jp-PaimonCatalog-detail" }, kind)))));
+      said.replaceChildren(found.hits.length ? `${found.hits.length} found${found.isCut ? ", there may be more" : ""}` : "nothing has such a name");
+    } catch (reason) {
+      if (number === wanted) said.replaceChildren(/** @type {Error} */ (reason).message);
+    }
+  };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
+  const search = h("input", { type: "search", placeholder: "Search", "aria-label": "search tables and columns", oninput: () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(find, SEARCH_MILLIS);
+  } });
+  const folder = h("form", { class: "jp-PaimonCatalog-bar", hidden: true, onsubmit: (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const key = `folder:${place.value.trim()}`;
+    if (place.value.trim() && !added.includes(key)) added.push(key);
+    place.value = "";
+    folder.hidden = true;
+    remember();
+    refresh();
+  } });
+  const place = h("input", { placeholder: "folder below the one Jupyter shows", "aria-label": "folder of a warehouse" });
+  folder.append(place, h("button", {}, "Add"));
+  const bar = h("div", { class: "jp-PaimonCatalog-bar" }, search,
+    h("button", { type: "button", title: "Add a folder", "aria-label": "add a folder", onclick: () => {
+      folder.hidden = !folder.hidden;
+      if (!folder.hidden) place.focus();
+    } }, "+"),
+    h("button", { type: "button", title: "Refresh", "aria-label": "refresh", onclick: () => refresh() }, "↻"));
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const seen = /** @type {Set<number>} */ (new Set());
+  const poll = async () => {
+    clearTimeout(timer);
+    /** @type {Job[]} */
+    let listed;
+    try {
+      listed = await server.jobs();
+    } catch {
+      return; // `refresh` says why
+    }
+    jobs.replaceChildren(...(listed.length ? [h("h3", {}, "Jobs")] : []), ...listed.slice(0, 20).map(jobLine));
+    const ended = listed.filter(({ id, status }) => status !== "running" && !seen.has(id));
+    ended.forEach(({ id }) => seen.add(id));
+    if (ended.length) refresh();
+    if (listed.some(({ status }) => status === "running")) timer = setTimeout(poll, POLL_MILLIS);
+  };
+  /** @param {Job} job */
+  const jobLine = ({ id, label, status, said: text, progress }) => {
+    const far = progress !== null && status === "running" ? `${progress[0]} of ${progress[1]} ${progress[2]}` : "";
+    return h("div", { class: "jp-PaimonCatalog-job" }, h("span", {}, `${label}: `), h("span", { class: "jp-PaimonCatalog-detail" }, [status, far, text].filter(Boolean).join(" · ")),
+      status === "running" && h("button", { type: "button", onclick: () => server.stop(id).then(poll) }, "Stop"));
+  };
+  node.append(bar, folder, tree.element, hits, said, details.element, jobs);
+  details.showNothing("");
+  return {
+    /** @param {any} state what was stored */
+    async start(state) {
+      added = Array.isArray(state?.added) ? state.added.filter((/** @type {unknown} */ one) => typeof one === "string").slice(0, 100) : [];
+      tree.restore(state);
+      await Promise.all([refresh(), poll()]);
+    },
+    refresh,
+    focus: () => /** @type {HTMLElement} */ (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
+    stop: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,107 @@
+// @ts-check
+// What the panel says of the entry that is chosen, and what can be done with it.
+
+import { ago, h, moment } from "../../../paimonlab/notebook/display/browser/parts.js";
+
+/** @typedef {import("./panel_tree.js").Branch} Branch */
+
+export const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "travel", "profile", "health", "fsck"];
+const SIGNS = /** @type {Record<string, string>} */ ({ ok: "✔ nothing to improve", info: "ℹ good to know", warning: "▲ could be better", error: "✖ needs attention" });
+
+/**
+ * @param {{ ask: (question: string, values: Record<string, unknown>) => Promise<any>, explore: (path: string[], kind: string, at?: string) => void,
+ *   insert: (text: string) => void, insertCell: (text: string) => void, act: (branch: Branch, action: string, path: string[], values?: Record<string, string>) => void,
+ *   forget: (key: string) => void }} what
+ */
+export function entryDetails({ ask, explore, insert, insertCell, act, forget }) {
+  const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
+  let asked = 0;
+  /** @param {string} label @param {() => void} onclick @param {string} [title] */
+  const button = (label, onclick, title) => h("button", { type: "button", onclick, title }, label);
+  /** @param {...(Node | false)} buttons */
+  const row = (...buttons) => h("div", { class: "jp-PaimonCatalog-buttons" }, ...buttons);
+  /** @param {readonly (readonly [string, string])[]} facts */
+  const list = (facts) => h("dl", {}, ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+
+  /** @param {Branch} branch @returns {HTMLElement[]} */
+  const warehouse = (branch) => {
+    const { entry, path } = branch;
+    const made = /** @type {any} */ (entry).warehouse;
+    return [
+      list([["place", made.place], ...(made.isReadOnly ? [/** @type {[string, string]} */ (["mode", "read-only"])] : [])]),
+      ...(made.problem ? [h("p", { class: "jp-mod-problem" }, made.problem)] : []),
+      row(!made.problem && !made.isReadOnly && button("New database …", () => act(branch, "create_database", path)),
+        Boolean(entry.insert) && button("Insert connect", () => insertCell(entry.insert), entry.insert),
+        made.isAdded && button("Forget", () => forget(made.key), "Take it out of the list; nothing is deleted")),
+    ];
+  };
+  /** @param {Branch} branch @returns {HTMLElement[]} */
+  const table = (branch) => {
+    const { entry, path } = branch;
+    const headline = h("p", { class: "jp-PaimonCatalog-headline" }, "loading …");
+    const size = h("div", {});
+    const about = h("div", {});
+    const number = (asked += 1);
+    const isShown = () => number === asked;
+    ask("details", { path }).then((said) => {
+      if (!isShown()) return;
+      headline.replaceChildren(said.headline + (said.timeMillis === null ? "" : `, ${ago(said.timeMillis)}`));
+      headline.title = moment(said.timeMillis);
+      about.replaceChildren(list(said.facts));
+    }).catch((reason) => isShown() && headline.replaceChildren(h("span", { class: "jp-mod-problem", role: "alert" }, reason.message)));
+    ask("state", { path }).then((said) => {
+      if (!isShown()) return;
+      const findings = said.findings.map((/** @type {any} */ { severity, message, where }) => h("li", { "data-severity": severity }, message, where && ` (${where})`));
+      size.replaceChildren(list([...said.facts, ["health", said.problem || SIGNS[said.worst]]]), findings.length ? h("ul", {}, ...findings) : "");
+    }).catch(() => {}); // `details` says why
+    const choose = h("select", { "aria-label": "open a view in a tab", onchange: () => {
+      if (choose.value) explore(path, choose.value);
+      choose.value = "";
+    } }, h("option", { value: "" }, "Open view …"), ...EXPLORERS.map((kind) => h("option", { value: kind }, kind)));
+    return [
+      headline,
+      row(button("Preview", () => explore(path, "preview")), choose, button("Insert name", () => insert(entry.insert), entry.insert),
+        button("Insert query", () => insertCell(`%%paimon\nSELECT * FROM ${entry.insert} LIMIT 100`))),
+      size, about,
+      row(button("Compact …", () => act(branch, "compact", path)), button("Tag …", () => act(branch, "create_tag", path)),
+        button("Roll back …", () => act(branch, "rollback", path)), button("Drop …", () => act(branch, "drop_table", path))),
+    ];
+  };
+  /** @param {Branch} branch @returns {HTMLElement[]} */
+  const version = (branch) => {
+    const { entry, path } = branch;
+    const above = path.slice(0, 3);
+    const isTag = entry.kind === "tag";
+    const views = ["preview", "manifests", "heatmap", "files"];
+    return [
+      list([["commit", entry.detail], ["time (UTC)", moment(entry.timeMillis)]]),
+      row(...views.map((kind) => button(kind[0].toUpperCase() + kind.slice(1), () => explore(above, kind, entry.name))), button("Insert", () => insert(entry.insert), entry.insert)),
+      row(button("Roll back to it …", () => act(branch, "rollback", above, { version: entry.name })),
+        isTag ? button("Delete tag …", () => act(branch, "delete_tag", above, { tag: entry.name })) : button("Tag …", () => act(branch, "create_tag", above, { snapshot: entry.name }))),
+    ];
+  };
+  /** @param {Branch} branch @returns {HTMLElement[]} */
+  const other = (branch) => {
+    const { entry, path } = branch;
+    return [
+      ...(entry.detail ? [h("p", { class: "jp-PaimonCatalog-detail" }, entry.detail)] : []),
+      row(Boolean(entry.insert) && button("Insert name", () => insert(entry.insert), entry.insert),
+        entry.kind === "database" && button("New table …", () => act(branch, "create_table", path)),
+        entry.kind === "partition" && button("Compact …", () => act(branch, "compact", path.slice(0, 3), { partitions: entry.name.replaceAll("/", ",") }))),
+    ];
+  };
+  const KINDS = /** @type {Record<string, (branch: Branch) => HTMLElement[]>} */ ({ warehouse, table, snapshot: version, tag: version });
+  return {
+    element,
+    /** @param {Branch} branch @param {boolean} [again] it was shown before: a form that is being filled in stays */
+    show(branch, again = false) {
+      if (again && element.querySelector("form")) return;
+      asked += 1;
+      element.replaceChildren(h("h3", {}, branch.entry.label), ...(KINDS[branch.entry.kind] ?? other)(branch));
+    },
+    /** @param {HTMLElement} form */
+    showForm: (form) => element.replaceChildren(form),
+    /** @param {string} why */
+    showNothing: (why) => element.replaceChildren(h("p", { class: "jp-PaimonCatalog-detail" }, why)),
+  };
+}

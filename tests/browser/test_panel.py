@@ -1,0 +1,179 @@
+"""The catalog panel: read and used by keyboard while a cell runs, whatever tables are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import paimonlab as pl
+from tests.browser.conftest import Lab, watched_page
+from tests.browser.contrast import LEAST, contrasts
+from tests.browser.test_in_lab import SIZE, cell, write
+from tests.notebook.hostile import strings
+
+PATIENCE = 90_000
+HOSTILE = '<img src=x onerror="zqcanary=1">'
+
+
+@pytest.fixture(scope="module")
+def warehouse(lab: Lab) -> Path:
+    """Make a warehouse with names and comments that somebody chose to do harm."""
+    folder = lab.folder / "panel"
+    catalog = pl.connect(folder)
+    catalog.create_database("sales")
+    columns = {"id": "BIGINT NOT NULL", **dict.fromkeys(_names(), "INT")}
+    options = {"bucket": "1", "write-only": "true"}
+    table = catalog.create_table(
+        "sales.orders", columns, primary_keys=["id"], options=options, comment=HOSTILE
+    )
+    for number in range(3):
+        table.write(
+            pa.table({"id": [number], **{text: pa.array([1], "int32") for text in _names()}})
+        )
+    (folder / f"{HOSTILE}.db").mkdir()
+    return folder
+
+
+def _names() -> list[str]:
+    short = [text for text in strings() if 0 < len(text) < 200 and text.strip() == text]
+    return [HOSTILE, *dict.fromkeys(text for text in short[::25] if text.isprintable())]
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, lab: Lab, warehouse: Path) -> Iterator[Page]:
+    """Open a notebook, run a cell that takes long, and open the panel by its command."""
+    write(lab.folder / "panel.ipynb", [cell("import time; time.sleep(600)"), cell("")])
+    with watched_page(browser, viewport=SIZE) as page:
+        page.goto(lab.address("panel.ipynb"))
+        expect(page.get_by_text("| Idle")).to_be_visible(timeout=PATIENCE)
+        page.locator(".jp-CodeCell .cm-content").first.click()
+        page.keyboard.press("Shift+Enter")
+        expect(page.get_by_text("| Busy")).to_be_visible(timeout=PATIENCE)
+        page.keyboard.press("Control+Shift+C")
+        page.keyboard.type("Paimon Catalog")
+        page.keyboard.press("Enter")
+        expect(item(page, "panel")).to_be_visible(timeout=PATIENCE)
+        yield page
+
+
+def item(page: Page, name: str) -> Locator:
+    return page.locator(".jp-PaimonCatalog-line").filter(
+        has=page.locator(".jp-PaimonCatalog-name").get_by_text(name, exact=True)
+    )
+
+
+def details(page: Page) -> Locator:
+    return page.get_by_role("region", name="details")
+
+
+def test_the_tree_is_opened_and_walked_by_keyboard_while_a_cell_runs(page: Page) -> None:
+    item(page, "panel").focus()
+    page.keyboard.press("ArrowRight")
+    expect(item(page, "sales")).to_be_visible(timeout=PATIENCE)
+    page.keyboard.type("sa")
+    page.keyboard.press("ArrowRight")
+    expect(item(page, "orders")).to_be_visible(timeout=PATIENCE)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(item(page, "columns")).to_be_visible(timeout=PATIENCE)
+
+    expect(item(page, "orders")).to_have_attribute("aria-selected", "true")
+    expect(item(page, "orders")).to_have_attribute("aria-level", "3")
+    expect(item(page, "orders")).to_be_focused()
+    expect(details(page)).to_contain_text("Snapshot 3, APPEND: +1 rows")
+    expect(details(page)).to_contain_text("3 before merging", timeout=PATIENCE)
+    expect(page.get_by_text("| Busy")).to_be_visible()
+
+
+def test_hostile_names_are_text(page: Page) -> None:
+    item(page, "columns").locator(".jp-PaimonCatalog-fold").click()
+    expect(page.locator("[data-kind=column]")).to_have_count(len(_names()) + 1, timeout=PATIENCE)
+
+    shown = page.locator("[data-kind=column] .jp-PaimonCatalog-name").all_inner_texts()
+    assert HOSTILE in shown
+    assert item(page, HOSTILE).count() == 2  # a database and a column
+    panel = page.locator(".jp-PaimonCatalog")
+    assert panel.locator("img, script, iframe, a").count() == 0
+    assert page.evaluate("String(globalThis.zqcanary)") == "undefined"
+    item(page, "columns").locator(".jp-PaimonCatalog-fold").click()
+
+
+def test_a_search_leads_to_a_column(page: Page) -> None:
+    page.get_by_label("search tables and columns").fill("ONERROR")
+    found = page.get_by_role("list", name="found").get_by_role("button")
+    expect(found.filter(has_text="column")).to_have_count(1, timeout=PATIENCE)
+    found.filter(has_text="column").click()
+
+    expect(page.locator("[aria-selected=true][data-kind=column]")).to_contain_text("onerror")
+    item(page, "columns").locator(".jp-PaimonCatalog-fold").click()
+
+
+def test_a_view_opens_in_a_tab_and_a_name_goes_into_the_cell(page: Page) -> None:
+    item(page, "orders").click()
+    details(page).get_by_role("button", name="Insert query").click()
+    inserted = page.locator(".jp-CodeCell .cm-content").nth(1)
+    expect(inserted).to_contain_text("SELECT * FROM sales.orders LIMIT 100")
+
+    details(page).get_by_role("button", name="Preview").click()
+    explorer = page.locator(".jp-PaimonExplorer:visible")
+    expect(explorer.locator(".frame")).to_contain_text("3 rows", timeout=PATIENCE)
+    details(page).get_by_label("open a view in a tab").select_option("timeline")
+    expect(explorer.get_by_role("option", name=re.compile("snapshot 3"))).to_be_visible(
+        timeout=PATIENCE
+    )
+
+
+def test_a_plan_is_shown_before_anything_is_done(page: Page, warehouse: Path) -> None:
+    details(page).get_by_role("button", name="Compact …").click()
+    form = page.get_by_role("form", name="Compact: sales.orders")
+    form.get_by_role("button", name="Plan").click()
+    expect(form).to_contain_text("CALL sys.compact(table => 'sales.orders'", timeout=PATIENCE)
+    expect(form).to_contain_text("full compaction to level 5")
+    table = pl.connect(warehouse).table("sales.orders")
+    assert isinstance(table, pl.Table)
+    assert table.snapshot is not None
+    assert table.snapshot.id == 3
+
+    form.get_by_role("button", name="Compact").click()
+
+    jobs = page.get_by_role("region", name="jobs")
+    expect(jobs).to_contain_text("compact sales.orders: done", timeout=PATIENCE)
+    assert table.snapshot.id == 4
+    expect(details(page)).to_contain_text("Snapshot 4, COMPACT", timeout=PATIENCE)
+
+
+def test_texts_can_be_told_from_their_background_in_both_themes_and_three_widths(
+    page: Page,
+) -> None:
+    panel = page.locator(".jp-PaimonCatalog")
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        page.locator(".lm-MenuBar-itemLabel", has_text="Settings").click()
+        for label in ("Theme", theme):
+            page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{label}$")).click()
+        is_light = str("Light" in theme).lower()
+        page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
+        for width in (700, 900, 1400):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert panel.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+        page.wait_for_timeout(300)
+        poor = [one for one in contrasts(panel) if one.ratio < LEAST]
+        assert poor == [], theme
+    page.set_viewport_size({"width": SIZE["width"], "height": SIZE["height"]})
+
+
+def test_what_was_open_is_open_again_in_the_next_session(page: Page, lab: Lab) -> None:
+    page.locator(".lm-TabBar-tab", has_text="panel.ipynb").click()
+    page.locator(".jp-CodeCell .cm-content").nth(1).click()
+    page.keyboard.press("Control+S")
+    expect(page.locator(".lm-TabBar-tab.jp-mod-current.jp-mod-dirty")).to_have_count(0)
+    page.wait_for_timeout(1_000)  # JupyterLab saves its state a moment later
+    page.goto(f"{lab.url}/lab?token={lab.token}")
+
+    expect(item(page, "orders")).to_be_visible(timeout=PATIENCE)
+    expect(item(page, "columns")).to_be_visible()
+    expect(page.locator(".jp-PaimonExplorer .frame").first).to_be_attached(timeout=PATIENCE)
