@@ -53,6 +53,7 @@ lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
 bench: java ## compare with pypaimon, Java Paimon 1.3.1 and 1.4.2, deltalake and pyiceberg; BENCH='--help' passes arguments
 	$(BIN)/python -m benchmarks.run $(BENCH)
 	$(if $(BENCH),,$(BIN)/python -m benchmarks.growth)
+	$(if $(BENCH),,$(BIN)/python -m benchmarks.goals)
 
 .PHONY: interop
 interop: java ## live tests against Java Paimon 1.3.1, 1.4.2 and 0.9; fails without JDK and Maven

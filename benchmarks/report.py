@@ -39,7 +39,7 @@ def seconds_table(outcomes: Outcomes) -> str:
         ours = found[US].median if US in found else None
         cells = [_cell(found.get(engine), ours, is_us=engine == US) for engine in ENGINES]
         rows.append([title, *cells])
-    return _markdown(["work", *ENGINES], rows)
+    return markdown_table(["work", *ENGINES], rows)
 
 
 def memory_table(outcomes: Outcomes) -> str:
@@ -49,7 +49,7 @@ def memory_table(outcomes: Outcomes) -> str:
         for title, found in _titled(outcomes)
         if any(outcome.peak_bytes for outcome in found.values())
     ]
-    return _markdown(["work", *ENGINES], rows)
+    return markdown_table(["work", *ENGINES], rows)
 
 
 def machine() -> str:
@@ -121,7 +121,8 @@ def _memory(outcome: Outcome | None) -> str:
     return f"{outcome.peak_bytes / 2**20:.0f}" if outcome and outcome.peak_bytes else ""
 
 
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 

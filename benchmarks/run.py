@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from benchmarks import rows as rows_module
+from benchmarks.outcomes import keep_works
 from benchmarks.peers import Engine, engine
 from benchmarks.report import Outcome, document, memory_table, replace_part, seconds_table
 from benchmarks.works import ENGINES, LONG, MODULES, WORKS, Work
@@ -44,6 +45,7 @@ def main() -> None:
     for work in WORKS:
         if work.name in options.works:
             outcomes[work.name] = _measure(work, engines, rows, warehouse, options)
+    keep_works(outcomes)
     print("\n" + seconds_table(outcomes) + "\n\n" + memory_table(outcomes))
     if options.write:
         versions = {name: one.version() for name, one in engines.items()}

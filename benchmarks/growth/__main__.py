@@ -8,6 +8,7 @@ from typing import cast
 
 from benchmarks.growth import SUBJECTS
 from benchmarks.growth.row import ROOT, GrowthRow, Subject, markdown
+from benchmarks.outcomes import keep_growth
 from benchmarks.report import replace_part
 
 
@@ -22,6 +23,7 @@ def main() -> None:
         subject = cast("Subject", import_module(f"benchmarks.growth.{name}"))
         for row in subject.rows():
             found.append(row)
+            keep_growth([row])
             print(markdown([row]).splitlines()[-1], flush=True)
     print("\n" + markdown(found))
     if options.write:

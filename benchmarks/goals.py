@@ -1,0 +1,136 @@
+"""The table of goals: what each is, what was measured last, and what limits it.
+
+``python -m benchmarks.goals [--write]`` measures nothing: it reads what `benchmarks.run` and
+`benchmarks.growth` have kept (`benchmarks.outcomes`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import outcomes
+from benchmarks.growth.row import ROOT, GrowthRow
+from benchmarks.report import US, Outcomes, markdown_table, replace_part
+
+_HEAD = ("work", "goal", "measured", "holds", "what limits it")
+FORMATS = (
+    *("pypaimon", "pypaimon native", "Java 1.3.1", "Java 1.4.2"),
+    *("deltalake", "pyiceberg"),
+)
+"""Engines of table formats; pyarrow and polars read and write plain files."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How many times as long as the fastest of some engines a work may take."""
+
+    work: str
+    most: float
+    engines: tuple[str, ...]
+    beside: str
+    """What they are, in words."""
+    limit: str = ""
+
+
+_ENCODING = "encoding with zstd, checksums of pages, and syncing"
+_DECODING = (
+    "Arrow decodes: zstd takes 44 % of the processor time, checksums 11 %; pages of a megabyte "
+    "instead of 8,192 rows would spare 7 %"
+)
+GOALS = (
+    Goal("append_write", 0.9, FORMATS, "the best table format", _ENCODING),
+    Goal("append_write", 1.2, ("pyarrow",), "pyarrow", _ENCODING),
+    Goal("partition_write", 0.9, FORMATS, "the best table format", _ENCODING),
+    Goal("partition_write", 1.2, ("pyarrow",), "pyarrow", _ENCODING),
+    Goal("partition_write_many", 1.0, ("deltalake",), "deltalake", "a folder and a file each"),
+    Goal("append_scan", 0.9, FORMATS, "the best table format", _DECODING),
+    Goal("append_scan", 1.2, ("pyarrow",), "pyarrow", _DECODING),
+    Goal("java_scan", 0.9, FORMATS, "the best table format", _DECODING),
+    Goal("java_scan", 1.2, ("pyarrow",), "pyarrow", _DECODING),
+    Goal("merge_scan", 1.5, ("pyarrow",), "pyarrow on the same files", _DECODING),
+    Goal("merge_first", 1.5, ("pyarrow",), "pyarrow on the same files", "keys are merged first"),
+    Goal("limit", 1.0, ("polars",), "polars", "a page of each column is decoded as a whole"),
+    Goal("few_upserts", 0.5, ("Java 1.4.2",), "Java 1.4.2"),
+    Goal("few_upserts_large", 0.5, ("Java 1.4.2",), "Java 1.4.2"),
+)
+_TITLES = {
+    "append_write": "append write",
+    "partition_write": "append write into 32 partitions",
+    "partition_write_many": "append write into 512 partitions",
+    "append_scan": "append scan to Arrow",
+    "java_scan": "append scan of one row group of 2 M rows, written by Java",
+    "merge_scan": "merge-on-read scan of 8 runs",
+    "merge_first": "merge-on-read scan of 8 runs, nothing merged before",
+    "limit": "10 of 2 M rows",
+    "few_upserts": "commit of 1,000 keys of 0.4 M, changelog by lookup",
+    "few_upserts_large": "commit of 1,000 keys of 6.4 M, changelog by lookup",
+}
+"""What the works are, where their neighbours in the other table do not say it."""
+
+
+def main() -> None:
+    """Print the table; write it into ``docs/benchmarks.md`` if asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.goals")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--from", dest="folder", type=Path, default=outcomes.FOLDER)
+    options = parser.parse_args()
+    lines = [
+        *of_works(outcomes.works(options.folder)),
+        *of_growth(outcomes.growth(options.folder)),
+    ]
+    text = document(lines, outcomes.days(options.folder))
+    print(text)
+    if options.write:
+        replace_part(ROOT / "docs" / "benchmarks.md", "goals", text)
+
+
+def of_works(found: Outcomes) -> Iterator[list[str]]:
+    """Make a line of each goal of works that were measured beside what it compares with."""
+    for goal in GOALS:
+        of_work = found.get(goal.work, {})
+        peers = {name: of_work[name].median for name in goal.engines if name in of_work}
+        if US not in of_work or not peers:
+            continue
+        best = min(peers, key=peers.__getitem__)
+        ours = of_work[US].median
+        ratio = ours / peers[best]
+        holds = ratio <= goal.most
+        yield [
+            _TITLES[goal.work],
+            f"at most {'' if goal.most == 1 else f'{goal.most:g} times '}{goal.beside}",
+            f"{ours:.3g} s, {ratio:.2f} times {best} ({peers[best]:.3g} s)",
+            _yes(holds=holds),
+            "" if holds else goal.limit,
+        ]
+
+
+def of_growth(rows: Iterable[GrowthRow]) -> Iterator[list[str]]:
+    """Make a line of each row of growth."""
+    for row in rows:
+        costs = ", ".join(
+            f"{cost:.3g} ({size})" for cost, size in zip(row.costs, row.sizes, strict=True)
+        )
+        limit = "" if row.holds else row.limit
+        yield [row.work, row.goal, f"{costs} {row.unit}", _yes(holds=row.holds), limit]
+
+
+def document(lines: Sequence[Sequence[str]], days: Sequence[str]) -> str:
+    """Return the table, those first that do not hold, and how many there are of each."""
+    missed = [line for line in lines if line[3] != _yes(holds=True)]
+    held = [line for line in lines if line[3] == _yes(holds=True)]
+    measured = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "never"
+    return (
+        f"Measured {measured}: {len(held)} of {len(lines)} hold. What limits a goal that holds is "
+        f"in the tables below.\n\n{markdown_table(_HEAD, [*missed, *held])}"
+    )
+
+
+def _yes(*, holds: bool) -> str:
+    return "yes" if holds else "**no**"
+
+
+if __name__ == "__main__":
+    main()
