@@ -258,6 +258,16 @@ def test_lookup_finds_rows_by_key(orders: pl.Table) -> None:
         orders.lookup({"id": [1]})
 
 
+def test_a_single_value_of_a_key_is_one_value(orders: pl.Table) -> None:
+    orders.write({"dt": ["ab", "a", "b"], "id": [1, 1, 2], "note": ["x", "y", "z"]})
+
+    assert orders.lookup({"dt": "ab", "id": 1})["note"].to_pylist() == ["x"]
+    assert orders.lookup({"dt": "b", "id": [1, 2]})["note"].to_pylist() == ["z"]
+    assert orders.lookup({"dt": "b", "id": []}).num_rows == 0
+    with pytest.raises(DataError, match="differ in length"):
+        orders.lookup({"dt": ["a", "b"], "id": [1]})
+
+
 def test_a_writer_commits_many_times_and_each_commit_once(orders: pl.Table) -> None:
     writer = orders.new_writer(user="job")
     for number in range(3):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -38,7 +38,8 @@ def lookup(scan: Scan, keys: Any) -> pa.Table:
     scan
         Of all rows, with the columns wanted.
     keys
-        The primary key columns: a dict of lists, or anything that speaks Arrow.
+        The primary key columns: a dict of values or lists, or anything that speaks Arrow. A
+        single value goes with each of a list.
 
     Returns
     -------
@@ -71,10 +72,9 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
         raise SchemaError(
             f"{scan.definition.name} has no primary key to look up; use scan(where=…)"
         )
-    if isinstance(keys, dict):
-        given = pa.table({name: _column(values) for name, values in keys.items()})
-    else:
-        given = batches_of(keys, schema.field_names, table=scan.definition.name).read_all()
+    if isinstance(keys, Mapping):
+        keys = _columns(keys)
+    given = batches_of(keys, schema.field_names, table=scan.definition.name).read_all()
     if set(given.schema.names) != set(schema.primary_keys):
         raise DataError(
             f"{scan.definition.name}: a lookup takes the primary key columns "
@@ -87,19 +87,15 @@ def _keys(scan: Scan, keys: Any) -> pa.Table:
     return pa.table(columns, names=list(schema.primary_keys))
 
 
-def _column(values: Any) -> pa.Array | pa.ChunkedArray:
-    """Make a column of keys; of one kind of Python value without a look for pandas."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    if isinstance(values, np.ndarray):
-        return arrow_array(values)
-    found = values if isinstance(values, list | tuple) else [*values]
-    kinds = set(map(type, found))
-    kind = _KINDS.get(kinds.pop()) if len(kinds) == 1 else None
-    return pa.array(values) if kind is None else arrow_array(found, kind)
+def _columns(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn single values into columns, as long as the others."""
+    counts = {name: len(values) for name, values in keys.items() if _is_column(values)}
+    count = next(iter(counts.values()), 1)
+    return {name: values if name in counts else [values] * count for name, values in keys.items()}
 
 
-_KINDS = {int: pa.int64(), bool: pa.bool_(), str: pa.string(), bytes: pa.binary()}
+def _is_column(values: Any) -> bool:
+    return hasattr(values, "__len__") and not isinstance(values, str | bytes)
 
 
 def _semi_join(rows: pa.Table, wanted: pa.Table, names: list[str]) -> pa.Table:

@@ -186,7 +186,8 @@ def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = Non
     Parameters
     ----------
     keys
-        The primary key columns: a dict of lists, or anything that speaks Arrow.
+        The primary key columns: a dict of values or lists (``{"day": today, "id": [1, 2]}``), or
+        anything that speaks Arrow.
     columns
         Names in the order wanted; None: all.
 

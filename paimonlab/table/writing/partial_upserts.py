@@ -29,7 +29,8 @@ def told_of_lost_values(definition: TableDefinition, data: Any) -> Any:
     names = definition.schema.field_names
     rows = write.frames.batches_of(data, names, table=definition.name)
     missing = [name for name in names if name not in rows.schema.names]
-    if missing:
+    is_wrong = not {*rows.schema.names} <= {*names}  # which is an error later
+    if missing and not is_wrong:
         several = len(missing) > 1
         warnings.warn(
             f"{definition.name}: the rows have no {', '.join(map(repr, missing))}; rows of the "
