@@ -82,6 +82,21 @@ def test_rows_of_a_statement_are_written_by_one_task(catalog: Catalog, spark: Sp
     assert [len(split.files) for split in table.scan().plan().splits] == [3]
 
 
+def test_few_rows_of_a_statement_are_not_shuffled_into_buckets(
+    keyed: Table, spark: SparkSession
+) -> None:
+    context = spark.sparkContext
+    context.setJobGroup("few rows", "an INSERT")
+
+    spark.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 1), (2, 'y', 2), (3, 'x', 3), (1, 'x', 4)")
+    context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup("few rows")]
+    assert sum(len(job.stageIds) for job in jobs if job is not None) == 1
+    assert rows(keyed) == [(1, "x", 4), (2, "y", 2), (3, "x", 3)]
+
+
 MEMORY = "m\n"
 """How py4j's commands begin that let go of an object."""
 

@@ -92,9 +92,13 @@ def shuffled(
         Whether all rows of the partitions that are written to are replaced.
     """
     _check_names(rows)
-    rows = _together(rows)
+    is_alone = _are_few(rows)
+    if is_alone:
+        rows = rows.coalesce(1)
     plan = write_plan(definition_of(table), store_of(table).layout)
     match plan.bucket_mode:
+        case BucketMode.HASH_FIXED if is_alone:
+            return Shuffled(rows)
         case BucketMode.HASH_FIXED:
             return Shuffled(
                 _by_bucket(bridge, _with_bucket(bridge, rows, plan), plan, plan.buckets)
@@ -108,11 +112,11 @@ def shuffled(
     return Shuffled(rows)
 
 
-def _together(rows: DataFrame) -> DataFrame:
-    """Let one task have the few rows that stand in a statement: they would make a file a core."""
+def _are_few(rows: DataFrame) -> bool:
+    """Say whether rows stand in a statement, and are few: one task has them, without a shuffle."""
     plan = rows._jdf.queryExecution().optimizedPlan()
     is_stated = plan.getClass().getSimpleName() == "LocalRelation"
-    return rows.coalesce(1) if is_stated and plan.stats().sizeInBytes() <= _STATED_BYTES else rows
+    return bool(is_stated and plan.stats().sizeInBytes() <= _STATED_BYTES)
 
 
 def _check_names(rows: DataFrame) -> None:
