@@ -71,6 +71,44 @@ def test_the_greatest_partition_is_a_constant_that_chooses_files(
         spark.sql("SELECT paimon.sys.max_pt(1)")
 
 
+def test_bucket_functions_say_where_rows_are(spark: SparkSession, catalog: Catalog) -> None:
+    types = {"id": "BIGINT", "name": "STRING", "price": "DECIMAL(10, 2)", "dt": "DATE"}
+    for table, key, function in (
+        ("many", "id,name,price,dt", "default"),
+        ("one", "name", "default"),
+        ("rest", "id", "mod"),
+    ):
+        options = {"bucket": "7", "bucket-key": key, "bucket-function.type": function}
+        catalog.create_table(f"db.{table}", types, options=options)
+        spark.sql(
+            f"INSERT INTO paimon.db.{table} SELECT if(id % 9 = 0, NULL, id - 40), "
+            "if(id % 7 = 0, NULL, repeat('é', cast(id % 11 AS INT))), id / 3, "
+            "if(id % 5 = 0, NULL, date_add(DATE'1969-12-01', cast(id AS INT))) FROM range(80)"
+        )
+        name = "mod_bucket" if function == "mod" else "bucket"
+        call = f"paimon.sys.{name}(7, {key})"
+        places = f"SELECT {call}, __paimon_bucket FROM paimon.db.{table}"
+        found = rows(spark, places)
+        assert len(found) == 80
+        assert all(ours == stored for ours, stored in found), call
+        counts = f"SELECT {call}, count(*) FROM paimon.db.{table} WHERE {call} > 2 GROUP BY {call}"
+        stored = [place for _, place in found]
+        assert sorted(rows(spark, counts)) == [
+            (place, stored.count(place)) for place in sorted(set(stored)) if place > 2
+        ]
+
+    signs = "paimon.sys.mod_bucket(3, -7), paimon.sys.mod_bucket(3, NULL :: INT)"
+    assert rows(spark, f"SELECT {signs}") == [(2, 0)]
+    for call, advice in (
+        ("bucket('a', 1)", "number of buckets"),
+        ("bucket(4)", "number of buckets"),
+        ("bucket(4, TIMESTAMP'2024-01-01 00:00:00')", "dates"),
+        ("mod_bucket(4, 'a')", "INT or BIGINT"),
+    ):
+        with pytest.raises(UnsupportedError, match=advice):
+            spark.sql(f"SELECT paimon.sys.{call}")
+
+
 def test_nested_defaults_are_those_of_plain_spark(spark: SparkSession, catalog: Catalog) -> None:
     columns = (
         "id INT, m MAP<INT, STRING> DEFAULT map(9, 'it''s', 10, NULL), a ARRAY<DOUBLE> DEFAULT "

@@ -1,4 +1,4 @@
-"""Functions of the catalog in Spark: ``sys.max_pt('db.t')``."""
+"""Functions of the catalog in Spark, all of them in ``sys``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from paimonlab.spark.catalogs.bucket_functions import DefaultBucket, ModBucket
 from paimonlab.spark.catalogs.max_pt import MaxPartition
 from paimonlab.spark.catalogs.namespaces import Namespaces
 from paimonlab.spark.jvm.bridge import CONNECTOR, Proxy
 
 NAMESPACE = "sys"
 """Where functions are, in upper or lower case."""
-FUNCTIONS: Mapping[str, type[Proxy]] = MappingProxyType({"max_pt": MaxPartition})
+FUNCTIONS: Mapping[str, type[Proxy]] = MappingProxyType(
+    {"bucket": DefaultBucket, "max_pt": MaxPartition, "mod_bucket": ModBucket}
+)
 """By their names."""
 
 

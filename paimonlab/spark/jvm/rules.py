@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
@@ -23,3 +24,27 @@ class SameRule(Proxy):
         """Return the rule."""
         del session
         return self._rule
+
+
+def add_analyzer_rule(bridge: Bridge, name: str, make: Callable[[], Any]) -> None:
+    """Let the analyzer of the session, its clones and sessions beside it follow one more rule.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    name
+        How the name of the rule ends; a session that has such a rule gets no other.
+    make
+        Makes the rule, for resolved plans.
+    """
+    analyzer = bridge.session.sessionState().analyzer()
+    field = analyzer.getClass().getDeclaredField("postHocResolutionRules")
+    field.setAccessible(True)
+    present = field.get(analyzer)
+    as_java = bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava
+    if any(str(rule.ruleName()).endswith(name) for rule in as_java(present)):
+        return
+    rule = make()
+    field.set(analyzer, present.appended(rule))
+    bridge.session.extensions().injectPostHocResolutionRule(SameRule(bridge, rule))

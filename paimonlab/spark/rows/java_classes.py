@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
-from paimonlab.spark.jvm.compiled import constructor
-from paimonlab.spark.jvm.rules import SameRule
+from paimonlab.spark.jvm.compiled import constructor, new
+from paimonlab.spark.jvm.rules import add_analyzer_rule
 
 _SOURCE = """
 package org.paimonlab.spark;
@@ -105,17 +105,5 @@ def install_rule(bridge: Bridge, rewrite: Proxy) -> None:
     rewrite
         A ``scala.Function1`` from a resolved statement to the plan that runs it.
     """
-    rules = constructor(bridge, _SOURCE, "RowLevel$Rewriting")
-    analyzer = bridge.session.sessionState().analyzer()
-    field = analyzer.getClass().getDeclaredField("postHocResolutionRules")
-    field.setAccessible(True)
-    present = field.get(analyzer)
-    if any("RowLevel$Rewriting" in rule.ruleName() for rule in _elements(bridge, present)):
-        return
-    rule = rules.newInstance(bridge.list([rewrite]).toArray())
-    field.set(analyzer, present.appended(rule))
-    bridge.session.extensions().injectPostHocResolutionRule(SameRule(bridge, rule))
-
-
-def _elements(bridge: Bridge, items: Any) -> Any:
-    return bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(items)
+    name = "RowLevel$Rewriting"
+    add_analyzer_rule(bridge, name, lambda: new(bridge, _SOURCE, name, rewrite))

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import ForkedProcessError, PaimonError, UnsupportedError
 from paimonlab.secrets import redacted, without_secrets
+from paimonlab.spark.catalogs.bucket_functions import resolve_bucket_functions
 from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
 from paimonlab.spark.functions.table_functions import offer_table_functions
@@ -154,6 +155,7 @@ def connect(
     merge_schemas(bridge)
     offer_metadata_columns(bridge)
     rewrite_statements(bridge)
+    resolve_bucket_functions(bridge)
     read_statements(bridge)
     optimize_reads(bridge)
     offer_table_functions(bridge)
