@@ -5,6 +5,7 @@ PaimonError
 │   ├── DatabaseNotFoundError
 │   ├── TableNotFoundError
 │   ├── ViewNotFoundError
+│   ├── FunctionNotFoundError
 │   ├── ColumnNotFoundError
 │   ├── SchemaNotFoundError
 │   ├── SnapshotNotFoundError
@@ -64,6 +65,7 @@ from paimonlab.errors.not_found import (
     ColumnNotFoundError,
     ConsumerNotFoundError,
     DatabaseNotFoundError,
+    FunctionNotFoundError,
     NotFoundError,
     ProcedureNotFoundError,
     SchemaNotFoundError,
@@ -101,6 +103,7 @@ __all__ = [
     "DatabaseNotFoundError",
     "FilesConflictError",
     "ForkedProcessError",
+    "FunctionNotFoundError",
     "MemoryLimitError",
     "NotFoundError",
     "PaimonError",

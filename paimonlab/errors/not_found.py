@@ -47,6 +47,18 @@ class ViewNotFoundError(NotFoundError):
         return f"view {self.view} not found.{close_matches(self.view, self.known)}"
 
 
+class FunctionNotFoundError(NotFoundError):
+    """The catalog has no such function."""
+
+    def __init__(self, function: str, known: Sequence[str] = ()) -> None:
+        self.function = function
+        self.known = tuple(known)
+        super().__init__(function, self.known)
+
+    def __str__(self) -> str:
+        return f"function {self.function} not found.{close_matches(self.function, self.known)}"
+
+
 class ColumnNotFoundError(NotFoundError):
     """The table has no such column."""
 

@@ -10,7 +10,6 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 
 _NO_HIVE = "tables are migrated from a Hive metastore, and this catalog is one of files"
-_NO_FUNCTIONS = "a catalog of files has no functions"
 
 
 def _refused(reason: str) -> Callable[[Invocation], Sequence[Row]]:
@@ -25,7 +24,6 @@ def _repair(call: Invocation) -> Sequence[Row]:
 
 
 _NO_GLOBAL_INDEXES = "indexes over a whole table are not implemented"
-_FUNCTION = required("function", "STRING", "The function, as database.function.")
 
 REFUSED_PROCEDURES = (
     Procedure(
@@ -64,34 +62,6 @@ REFUSED_PROCEDURES = (
         result=RESULT,
         description="Make a metastore agree with the files.",
         rows=_repair,
-    ),
-    Procedure(
-        name="create_function",
-        parameters=(
-            _FUNCTION,
-            required("inputParams", "STRING", "What it takes, as JSON."),
-            required("returnParams", "STRING", "What it gives, as JSON."),
-            optional("deterministic", "BOOLEAN", "Whether it always gives the same."),
-            optional("comment", "STRING", "What it is for."),
-            optional("options", "STRING", "Its options: k=v,k2=v2."),
-        ),
-        result=RESULT,
-        description="Make a function.",
-        rows=_refused(_NO_FUNCTIONS),
-    ),
-    Procedure(
-        name="alter_function",
-        parameters=(_FUNCTION, required("change", "STRING", "What changes, as JSON.")),
-        result=RESULT,
-        description="Change a function.",
-        rows=_refused(_NO_FUNCTIONS),
-    ),
-    Procedure(
-        name="drop_function",
-        parameters=(_FUNCTION,),
-        result=RESULT,
-        description="Delete a function.",
-        rows=_refused(_NO_FUNCTIONS),
     ),
     Procedure(
         name="create_global_index",

@@ -9,8 +9,8 @@ from paimonlab.errors import ProcedureNotFoundError
 from paimonlab.procedures.branches import BRANCH_PROCEDURES
 from paimonlab.procedures.compacting import COMPACT_PROCEDURES
 from paimonlab.procedures.consumers import CONSUMER_PROCEDURES
-from paimonlab.procedures.dialects import VIEW_PROCEDURES
 from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
+from paimonlab.procedures.kept import KEPT_PROCEDURES
 from paimonlab.procedures.marking import MARK_PROCEDURES
 from paimonlab.procedures.procedure import Procedure
 from paimonlab.procedures.refused import REFUSED_PROCEDURES
@@ -33,7 +33,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 *FILE_PROCEDURES,
                 *CONSUMER_PROCEDURES,
                 *MARK_PROCEDURES,
-                *VIEW_PROCEDURES,
+                *KEPT_PROCEDURES,
                 *REFUSED_PROCEDURES,
             ),
             key=lambda procedure: procedure.name,

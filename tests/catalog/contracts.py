@@ -1,4 +1,4 @@
-"""What every catalog that keeps views must do: inherit the class and give it a catalog.
+"""What catalogs that keep views and functions must do: inherit a class and give it a catalog.
 
 The rules are those of Java Paimon's ``CatalogTestBase``.
 """
@@ -8,12 +8,24 @@ from __future__ import annotations
 import pytest
 
 import paimonlab as pl
+from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.views import ViewCatalog
 from paimonlab.errors import (
     AlreadyExistsError,
     DatabaseNotFoundError,
+    FunctionNotFoundError,
     SchemaError,
     ViewNotFoundError,
+)
+from paimonlab.spec.function import (
+    AddDefinition,
+    DropDefinition,
+    FileDefinition,
+    Function,
+    FunctionResource,
+    LambdaDefinition,
+    SqlDefinition,
+    UpdateDefinition,
 )
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
 from paimonlab.spec.schema.definition import Schema, new_table_schema
@@ -136,4 +148,104 @@ class ViewContract:
 
 def views_of(catalog: pl.Catalog) -> ViewCatalog:
     assert isinstance(catalog, ViewCatalog)
+    return catalog
+
+
+FUNCTION = Function(
+    input_params=FIELDS,
+    return_params=FIELDS[:1],
+    is_deterministic=False,
+    definitions={
+        "spark": LambdaDefinition(definition="(Long id) -> { return id; }", language="JAVA"),
+        "flink": FileDefinition(
+            file_resources=(FunctionResource(resource_type="JAR", uri="/a.jar"),),
+            language="JAVA",
+            class_name="a.B",
+            function_name="b",
+        ),
+    },
+    comment="it's one",
+    options={"a": "1"},
+)
+
+
+class FunctionContract:
+    """Tests of functions; a subclass has a fixture ``catalog``, with a database ``db``."""
+
+    def test_a_function_is_read_as_it_was_created(self, catalog: pl.Catalog) -> None:
+        kept = functions_of(catalog)
+        plain = Function(input_params=(), return_params=FIELDS[:1])
+        assert kept.functions("db") == []
+        assert not kept.has_function("db.f")
+
+        kept.create_function("db.f", FUNCTION)
+        kept.create_function("db.e", plain)
+        catalog.create_table("db.f", {"id": "INT"})  # tables and functions have names of their own
+
+        assert kept.functions("db") == ["e", "f"]
+        assert kept.has_function("db.f")
+        assert (kept.function("db.f"), kept.function("db.e")) == (FUNCTION, plain)
+
+    def test_functions_are_created_once_replaced_and_dropped(self, catalog: pl.Catalog) -> None:
+        kept = functions_of(catalog)
+        other = Function(input_params=(), return_params=())
+        kept.create_function("db.f", FUNCTION)
+
+        with pytest.raises(AlreadyExistsError, match=r"function db\.f already exists"):
+            kept.create_function("db.f", other)
+        kept.create_function("db.f", other, exist_ok=True)
+        assert kept.function("db.f") == FUNCTION
+        kept.replace_function("db.f", other)
+        assert kept.function("db.f") == other
+        kept.drop_function("db.f")
+        kept.drop_function("db.f", missing_ok=True)
+
+        assert kept.functions("db") == []
+
+    def test_a_missing_function_is_an_error(self, catalog: pl.Catalog) -> None:
+        kept = functions_of(catalog)
+
+        for name in ("db.f", "none.f"):
+            with pytest.raises(FunctionNotFoundError):
+                kept.function(name)
+        with pytest.raises(FunctionNotFoundError):
+            kept.replace_function("db.f", FUNCTION)
+        with pytest.raises(FunctionNotFoundError):
+            kept.drop_function("db.f")
+        with pytest.raises(FunctionNotFoundError):
+            kept.alter_function("db.f", SetOption("a", "1"))
+        with pytest.raises(DatabaseNotFoundError):
+            kept.create_function("none.f", FUNCTION)
+        with pytest.raises(DatabaseNotFoundError):
+            kept.functions("none")
+
+    def test_a_function_is_altered_wholly_or_not_at_all(self, catalog: pl.Catalog) -> None:
+        kept = functions_of(catalog)
+        kept.create_function("db.f", FUNCTION)
+        sql = SqlDefinition(definition="id + 1")
+
+        kept.alter_function(
+            "db.f",
+            SetOption("c", "3"),
+            RemoveOption("a"),
+            UpdateComment(None),
+            AddDefinition("trino", sql),
+            UpdateDefinition("spark", sql),
+            DropDefinition("flink"),
+        )
+        with pytest.raises(SchemaError, match="no definition for 'flink'"):
+            kept.alter_function("db.f", SetOption("d", "4"), UpdateDefinition("flink", sql))
+        with pytest.raises(SchemaError, match="no definition for 'flink'"):
+            kept.alter_function("db.f", DropDefinition("flink"))
+        with pytest.raises(AlreadyExistsError, match="definition for spark"):
+            kept.alter_function("db.f", AddDefinition("spark", sql))
+
+        altered = kept.function("db.f")
+        assert (altered.options, altered.comment) == ({"c": "3"}, None)
+        assert altered.definitions == {"spark": sql, "trino": sql}
+        assert altered.input_params == FUNCTION.input_params
+
+
+def functions_of(catalog: pl.Catalog) -> FunctionCatalog:
+    assert isinstance(catalog, FunctionCatalog)
     return catalog

@@ -1,23 +1,31 @@
-"""A catalog that keeps views, for tests of what stands on such catalogs."""
+"""A catalog that keeps views and functions, for tests of what stands on such catalogs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from paimonlab.catalog import Catalog
+from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.names import parse
 from paimonlab.catalog.views import ViewCatalog
-from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, ViewNotFoundError
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DatabaseNotFoundError,
+    FunctionNotFoundError,
+    ViewNotFoundError,
+)
+from paimonlab.spec.function import Function
 from paimonlab.spec.view import View
 from paimonlab.table.table import Table
 
 
-class KeepingCatalog(ViewCatalog, Catalog):
-    """Tables in files; views as the JSON that catalogs of other kinds keep, in memory."""
+class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
+    """Tables in files; views and functions as the JSON that other catalogs keep, in memory."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._documents: dict[str, bytes] = {}
+        self._functions: dict[str, bytes] = {}
 
     def views(self, database: str) -> list[str]:
         self._check_database(f"{database}.v")
@@ -50,6 +58,33 @@ class KeepingCatalog(ViewCatalog, Catalog):
         if not missing_ok:
             self.view(name)
         self._documents.pop(name, None)
+
+    def functions(self, database: str) -> list[str]:
+        self._check_database(f"{database}.f")
+        names = (name.split(".", 1) for name in self._functions)
+        return sorted(function for of, function in names if of == database)
+
+    def function(self, name: str) -> Function:
+        if name not in self._functions:
+            raise FunctionNotFoundError(name, list(self._functions))
+        return Function.from_json(self._functions[name], name=name)
+
+    def create_function(self, name: str, function: Function, *, exist_ok: bool = False) -> None:
+        self._check_database(name)
+        if name in self._functions:
+            if exist_ok:
+                return
+            raise AlreadyExistsError("function", name)
+        self._functions[name] = function.to_json()
+
+    def replace_function(self, name: str, function: Function) -> None:
+        self.function(name)
+        self._functions[name] = function.to_json()
+
+    def drop_function(self, name: str, *, missing_ok: bool = False) -> None:
+        if not missing_ok:
+            self.function(name)
+        self._functions.pop(name, None)
 
     def create_table(self, name: str, *arguments: Any, **options: Any) -> Table:
         if name in self._documents:

@@ -47,7 +47,8 @@ def check_function(bridge: Bridge, plan: Any) -> None:
     if place is not None:
         raise UnsupportedError(
             f"CREATE FUNCTION {place.name} in catalog {place.catalog_name}",
-            "a catalog of files keeps no views and no functions; CREATE TEMPORARY FUNCTION works",
+            "CALL sys.create_function works in catalogs that keep functions, which those of files "
+            "do not; CREATE TEMPORARY FUNCTION works",
         )
 
 

@@ -200,6 +200,24 @@ def test_explain_creates_nothing(spark: SparkSession, kept: KeepingCatalog) -> N
     assert kept.views("db") == []
 
 
+def test_functions_that_are_kept_are_listed_and_not_run(
+    spark: SparkSession, kept: KeepingCatalog
+) -> None:
+    spark.sql(
+        """CALL sys.create_function('db.area', '[{"id": 0, "name": "x", "type": "INT"}]',
+        '[{"id": 0, "name": "y", "type": "BIGINT"}]')"""
+    )
+
+    assert rows(spark, "SHOW USER FUNCTIONS IN kept.db") == [("kept.db.area",)]
+    with pytest.raises(UnsupportedError, match=r"db\.area"):
+        spark.sql("SELECT area(1)").collect()
+    with pytest.raises(UnsupportedError, match=r"CREATE FUNCTION db\.f"):
+        spark.sql("CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1")
+    with pytest.raises(AnalysisException):
+        spark.sql("DROP FUNCTION area")
+    assert kept.functions("db") == ["area"]
+
+
 def test_a_catalog_of_files_refuses_views_by_name(spark: SparkSession, catalog: pl.Catalog) -> None:
     for statement, said in {
         "CREATE VIEW paimon.db.v AS SELECT 1 AS a": r"CREATE VIEW db\.v",
