@@ -31,6 +31,26 @@ class PlainFolders:
     def __reduce__(self) -> tuple[type[PlainFolders], tuple[()]]:
         return PlainFolders, ()
 
+    def make(self, folder: str, root: str) -> bool:
+        """Create a folder and those above it, below ``root``, none of which is a link.
+
+        Returns
+        -------
+        bool
+            Whether it did. False if the folder exists, or if the way to it has to be looked at.
+        """
+        if folder in self._known or len(folder) <= max(len(root), 1):
+            return False
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if not self.make(above, root) and above not in self._known and above != root:
+            return False
+        try:
+            os.mkdir(folder)  # noqa: PTH102
+        except (FileExistsError, FileNotFoundError, NotADirectoryError):
+            return False
+        self._remember(folder)
+        return True
+
     def first_link(self, folder: str, root: str) -> str | None:
         """Return a link that is ``folder`` or above it, below ``root``; None if there is none."""
         if folder in self._known or len(folder) <= max(len(root), 1):
@@ -44,10 +64,13 @@ class PlainFolders:
             return None
         if stat.S_ISLNK(mode):
             return folder
+        self._remember(folder)
+        return None
+
+    def _remember(self, folder: str) -> None:
         if len(self._known) >= _MOST_FOLDERS:
             self._known.clear()
         self._known.add(folder)
-        return None
 
 
 def root_of(path: str, roots: Sequence[str]) -> str | None:

@@ -287,6 +287,9 @@ class LocalFileIO:
     def _opened_new(self, path: str) -> int:
         """Open a file that is not there yet, and make the folders that it is in."""
         folder = os.path.dirname(path)  # noqa: PTH120
+        root = root_of(folder, self.roots)
+        if root is not None and self._plain.make(folder, root):
+            self._durable.forget(folder, root)
         while True:
             self._require_plain(folder, folder)
             try:

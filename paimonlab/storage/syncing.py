@@ -7,6 +7,7 @@ at once it does together. So files are written first and synced afterwards, by s
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -90,10 +91,24 @@ def sync_folders(folders: Collection[str]) -> None:
 
 
 def _for_each(act: Callable[[str], None], paths: Collection[str]) -> None:
+    """Do something with each path, several at a time; after an error no more are begun."""
+    left = deque(paths)
+
+    def run() -> None:
+        while left:
+            try:
+                path = left.popleft()
+            except IndexError:  # others took the last
+                return
+            try:
+                act(path)
+            except BaseException:
+                left.clear()
+                raise
+
     if len(paths) <= _FEW:
-        for path in paths:
-            act(path)
+        run()
         return
     with ThreadPoolExecutor(_THREADS) as pool:
-        for _ in pool.map(act, paths):
-            pass
+        for done in [pool.submit(run) for _ in range(_THREADS)]:
+            done.result()

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,35 @@ def test_create_makes_no_folder_through_a_link(file_io: LocalFileIO, tmp_path: P
         file_io.within(str(root)).create(str(root / "link" / "bucket-0" / "file"), b"x")
 
     assert not list(outside.iterdir())
+
+
+def test_folders_that_are_new_are_not_looked_at(
+    file_io: LocalFileIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, looked_at = file_io.within(str(tmp_path)), list[str]()
+    look = os.lstat
+
+    def looked(path: str) -> os.stat_result:
+        looked_at.append(path)
+        return look(path)
+
+    monkeypatch.setattr(os, "lstat", looked)
+
+    store.create(str(tmp_path / "part=1" / "bucket-0" / "file"), b"x")
+
+    monkeypatch.undo()
+    assert not looked_at, "what was made just now is no link"
+    store.sync_files({str(tmp_path / "part=1" / "bucket-0" / "file"): 1})
+
+
+def test_folders_are_made_again_that_others_deleted(file_io: LocalFileIO, tmp_path: Path) -> None:
+    store, bucket = file_io.within(str(tmp_path)), tmp_path / "part=1" / "bucket-0"
+    store.create(str(bucket / "first"), b"x")
+    shutil.rmtree(tmp_path / "part=1")
+
+    store.create(str(bucket / "second"), b"y")
+
+    assert (bucket / "second").read_bytes() == b"y"
 
 
 def test_open_output_then_sync_and_read_back(file_io: LocalFileIO, tmp_path: Path) -> None:
