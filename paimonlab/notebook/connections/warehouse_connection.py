@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from paimonlab.errors import PaimonError, UnsupportedError
@@ -115,11 +116,17 @@ class Connection:
         manner = ", read-only" if self.is_read_only else ""
         if is_deterministic():
             return f"connected: {name} {engine}{manner}"
-        if self.spark is None:
-            return f"connected: {name} at {self.warehouse}, {engine}{manner}"
-        java = _java_version(self.spark)
-        version = f"Spark {self.spark.version}, Java {java}"
-        return f"connected: {name} at {self.warehouse}, {version}{manner}"
+        if self.spark is not None:
+            engine = f"Spark {self.spark.version}, Java {_java_version(self.spark)}"
+        return f"connected: {name} at {self.warehouse}, {engine}{manner}{self._remark}"
+
+    @property
+    def _remark(self) -> str:
+        """Say that a folder is new: its name may be misspelt."""
+        path = "" if self.opened is None else self.opened.path
+        if not path.startswith("/") or Path(path).exists():
+            return ""
+        return "; this folder is not there yet, the first database makes it"
 
     def _text_of_server(self, name: str, spark: SparkSession) -> str:
         if is_deterministic():

@@ -45,6 +45,19 @@ def test_views_need_no_spark(
     assert run(shell, "%paimon_timeline db.t").to_arrow()["id"].to_pylist() == [1]
 
 
+def test_a_folder_that_is_new_is_told(
+    shell: InteractiveShell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, f'%paimon_connect "{tmp_path / "warehose"}" --engine native')
+
+    assert capsys.readouterr().out.endswith(
+        "; this folder is not there yet, the first database makes it\n"
+    )
+    paimonlab.connect(tmp_path / "warehose").create_database("db")
+    run(shell, f'%paimon_connect "{tmp_path / "warehose"}" --engine native')
+    assert capsys.readouterr().out.endswith(", without Spark\n")
+
+
 def test_what_spark_would_do_is_refused_by_name(
     shell: InteractiveShell, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
