@@ -69,6 +69,7 @@ data-file.external-paths.weights  string  -
 data-file.path-directory  string  -
 data-file.prefix  string  data-
 data-file.thin-mode  boolean  false
+delete.force-produce-changelog  boolean  false
 deletion-vector.index-file.target-size  memory  2 mb
 deletion-vectors.bitmap64  boolean  false
 deletion-vectors.enabled  boolean  false
@@ -302,7 +303,6 @@ compaction.skip-expired-partitions  boolean  false
 cross-partition-upsert.index-ttl  duration  -
 data-evolution.compaction.rewrite-row-ids  boolean  false
 data-evolution.row-sidecar.enabled  boolean  false
-delete.force-produce-changelog  boolean  false
 fields.*.dimension  int  -
 fields.*.nlist  int  -
 global-index.build.max-parallelism  int  4096

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow.compute as pc
@@ -14,7 +15,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.progress import Progress
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.options.table_options import check_supported
+from paimonlab.spec.options.table_options import check_supported, option_field
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, columns, evaluate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -28,6 +29,18 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.columns import update_columns
 from paimonlab.table.writing.isolation import rows_of_interest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteOptions:
+    """The table options that say what deleting whole partitions does."""
+
+    force_changelog: bool = option_field("delete.force-produce-changelog", "boolean", default=False)
+    """``delete.force-produce-changelog``: rows are deleted as others are, not with their files.
+
+    Source: apache/paimon@1.4.2 ``OptimizeMetadataOnlyDeleteFromPaimonTable``: deleting all rows of
+    the table takes the files nevertheless.
+    """
 
 
 def delete(
@@ -45,7 +58,9 @@ def delete(
     if not named and not isinstance(predicate, AlwaysTrue):
         return None
     if named <= {*definition.schema.partition_keys}:
-        return _drop(definition, store, predicate)
+        options = definition.options.slice(DeleteOptions)
+        if not named or not options.force_changelog:
+            return _drop(definition, store, predicate)
     if definition.options.slice(RowTrackingOptions).data_evolution:
         raise UnsupportedError(
             "data-evolution.enabled = 'true'",

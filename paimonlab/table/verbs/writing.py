@@ -136,8 +136,8 @@ def delete(
     """Delete the rows for which a condition is true, in one commit.
 
     Append tables with ``deletion-vectors.enabled`` mark the rows, others rewrite the files
-    that have such rows; a condition on partition columns drops partitions. Primary-key
-    tables get a ``-D`` row for each key.
+    that have such rows. Primary-key tables get a ``-D`` row for each key. A condition on
+    partition columns drops partitions, unless ``delete.force-produce-changelog`` is set.
 
     Parameters
     ----------

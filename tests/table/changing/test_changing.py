@@ -254,6 +254,32 @@ def test_a_condition_on_partitions_reads_no_row(
     assert keys(partitioned) == [3]
 
 
+@pytest.mark.parametrize("keyed", [True, False])
+def test_deletes_of_partitions_are_rows_where_that_is_asked_for(
+    keyed: bool,
+    tmp_path: Path,
+) -> None:
+    columns = {"k": "INT NOT NULL", "p": "STRING NOT NULL"}
+    options = {"delete.force-produce-changelog": "true"}
+    options |= {"bucket": "1", "changelog-producer": "input"} if keyed else {}
+    key = {"primary_keys": ["k", "p"]} if keyed else {}
+    table = new_table(tmp_path, options, columns, partition_keys=["p"], **key)
+    table.write(pa.table({"k": pa.array([1, 2, 3], pa.int32()), "p": ["x", "x", "y"]}))
+
+    table.delete("p = 'x'")
+
+    assert keys(table) == [3]
+    if keyed:
+        latest = table.snapshots.latest()
+        assert latest is not None
+        kind = CommitKind.APPEND
+        assert (latest.commit_kind, latest.changelog_record_count) == (kind, 2)
+    snapshot = table.delete("true")  # all rows: files alone, in Java as well
+    assert snapshot is not None
+    assert snapshot.commit_kind is CommitKind.OVERWRITE
+    assert keys(table) == []
+
+
 def test_dropping_partitions_drops_their_vectors(partitioned: Table) -> None:
     partitioned.delete("k IN (1, 3)")
     write_again = pa.table([["y", "y"], [5, 6], ["e", "f"]], schema=partitioned.arrow_schema)
