@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+import paimonlab
 from paimonlab import AddColumn
 from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
+from paimonlab.spark.session_options import SessionOption, options_of
+from paimonlab.spec.options.registry import find_option
+from paimonlab.spec.options.table_options import Options, check_supported
 from paimonlab.table.table import Table
 
 INSERT = "INSERT INTO paimon.db.t VALUES (9, 'new', 'x')"
@@ -196,6 +201,64 @@ def test_a_whole_table_is_not_dropped_or_renamed_where_the_session_means_a_branc
     spark.conf.unset("spark.paimon.branch")
     spark.sql("DROP TABLE paimon.db.t")
     assert catalog.tables("db") == []
+
+
+OBEYED = (  # by streams and by INSERT, each with tests of its own
+    "read.changelog",
+    "read.stream.maxBytesPerTrigger",
+    "read.stream.maxFilesPerTrigger",
+    "read.stream.maxRowsPerTrigger",
+    "read.stream.maxTriggerDelayMs",
+    "read.stream.minRowsPerTrigger",
+    "write.merge-schema",
+    "write.merge-schema.explicit-cast",
+    "write.merge-schema.type-widening",
+)
+REFUSED = {
+    "legacy-timestamp-mapping.enabled": "true",
+    "read.allow.fullScan": "false",
+    "source.split.target-size-with-column-pruning": "true",
+    "write.data-evolution.update-conflict-retry.max-attempts": "3",
+    "write.data-evolution.update-conflict-retry.wait-ms": "5",
+    "write.hive-style-dynamic-partition.enabled": "true",
+}
+WITHOUT_EFFECT = {
+    "format-table.repair.collect-statistics": "of format tables, which are refused",
+    "format-table.statistics.parallelism": "of format tables, which are refused",
+    "requiredSparkConfsCheck.enabled": "connect sets what it needs",
+    "vector-search.lateral-join.parallelism": "of vector_search, which is refused",
+    "write.use-v2-write": "which of Java's two writers writes the same rows",
+}
+
+
+def test_each_option_of_javas_connector_is_obeyed_or_refused_or_has_nothing_to_do(
+    tmp_path: Path,
+) -> None:
+    """The 20 that Paimon documents for Spark."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "BIGINT"})
+
+    def taken(key: str, value: str) -> None:
+        given = {key: SessionOption(f"spark.paimon.{key}", value)}
+        options = Options({**table.options, **options_of(given, table, writes=True)})
+        check_supported(options, table.schema, "read")
+        check_supported(options, table.schema, "write")
+
+    assert len({*OBEYED, *REFUSED, *WITHOUT_EFFECT}) == 20
+    for key in OBEYED:
+        found = find_option(key)
+        assert found is not None
+        assert found.status != "accepted", f"{key} must not be taken in silence"
+    for key, value in REFUSED.items():
+        with pytest.raises(UnsupportedError, match=re.escape(key)):
+            taken(key, value)
+    for key in WITHOUT_EFFECT:
+        found = find_option(key)
+        assert found is not None
+        assert found.status == "accepted", key
+    with pytest.raises(UnsupportedError, match="format-table"):
+        catalog.create_table("db.f", {"id": "BIGINT"}, options={"type": "format-table"})
 
 
 def names(catalog: Catalog, table: str) -> list[str]:
