@@ -86,6 +86,7 @@ def test_the_first_verb_loads_neither_pandas_nor_polars(verb: str, warehouse: st
 VIEWS = (
     *("timeline()", "log()", "lsm()", "files()", "manifests()", "schemas()", "heatmap()"),
     *("health()", "compaction()", "travel()", "diff(1, 2)", "fsck()", "simulator()"),
+    "changes(1, 2)",
 )
 
 
@@ -102,6 +103,24 @@ def test_views_load_neither_pandas_nor_polars(warehouse: str) -> None:
     )
 
     assert done.returncode == 0, done.stderr
+
+
+def test_a_profile_loads_polars_but_not_pandas(warehouse: str) -> None:
+    code = (
+        "import sys, paimonlab, paimonlab.notebook\n"
+        f"table = paimonlab.connect({warehouse!r}).table('db.t')\n"
+        "table.show.profile()._repr_mimebundle_()\n"
+        "print('pandas' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.strip() == "False"
 
 
 WRITE = """

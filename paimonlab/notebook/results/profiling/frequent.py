@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 
 SIZE = 2_000
 """Values that are counted at a time."""
 LONGEST_BYTES = 256
 """Longer texts are not counted: memory is bounded."""
+_LONGEST = arrow_scalar(LONGEST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Frequent:
         """Count values without nulls."""
         kind, long = values.type, 0
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
-            short = values.filter(pc.less_equal(pc.binary_length(values), LONGEST_BYTES))
+            short = values.filter(pc.less_equal(pc.binary_length(values), _LONGEST))
             values, long = short, len(values) - len(short)
         counted = values.value_counts()
         return replace(
@@ -42,15 +46,13 @@ class Frequent:
         )
 
     def __add__(self, other: Frequent) -> Frequent:
-        both = pa.table(
-            {
-                "value": pa.chunked_array([self.values, other.values]),
-                "count": pa.chunked_array([self.counts, other.counts]),
-            }
-        )
-        summed = both.group_by("value", use_threads=False).aggregate([("count", "sum")])
-        values, counts = (summed[name].combine_chunks() for name in ("value", "count_sum"))
-        merged = _bounded(values, counts, self.error + other.error)
+        # Not by Table.group_by: pyarrow would load its datasets, and with them pandas.
+        both = pa.concat_arrays([self.values, other.values]).dictionary_encode()
+        counts = np.zeros(len(both.dictionary), np.int64)
+        for_each = pa.concat_arrays([self.counts, other.counts])
+        np.add.at(counts, numpy_values(both.indices), numpy_values(for_each))
+        values = both.dictionary
+        merged = _bounded(values, arrow_array(counts), self.error + other.error)
         return replace(merged, long_count=self.long_count + other.long_count)
 
     def top(self, number: int) -> list[tuple[pa.Scalar, int]]:
@@ -59,7 +61,7 @@ class Frequent:
         Those are what occurs once, and counts that are not above their own `error`. More
         frequent ones come first, equally frequent ones in their own order.
         """
-        is_repeated = pc.greater(self.counts, max(self.error, 1))
+        is_repeated = pc.greater(self.counts, arrow_scalar(max(self.error, 1)))
         values, counts = self.values.filter(is_repeated), self.counts.filter(is_repeated)
         keys = values.cast(pa.int64()) if pa.types.is_duration(values.type) else values
         rows = pa.table({"count": counts, "value": keys})
@@ -75,6 +77,6 @@ def _bounded(values: pa.Array, counts: pa.Array, error: int) -> Frequent:
     order = pc.array_sort_indices(counts, order="descending")[: SIZE + 1]
     values, counts = values.take(order), counts.take(order)
     cut = counts[SIZE].as_py()
-    counts = pc.subtract(counts, cut)
-    is_left = pc.greater(counts, 0)
+    counts = pc.subtract(counts, arrow_scalar(cut))
+    is_left = pc.greater(counts, arrow_scalar(0))
     return Frequent(values.filter(is_left), counts.filter(is_left), error + cut)

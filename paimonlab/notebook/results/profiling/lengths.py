@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
+
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
@@ -26,7 +28,7 @@ class Lengths:
         is_binary = pa.types.is_binary(values.type)
         lengths = (pc.binary_length if is_binary else pc.utf8_length)(values)
         ends = pc.min_max(lengths).as_py()
-        longest = values.filter(pc.equal(lengths, ends["max"]))
+        longest = values.filter(pc.equal(lengths, arrow_scalar(ends["max"])))
         total = pc.sum(lengths.cast(pa.int64())).as_py()
         return Lengths(ends["min"], ends["max"], total, pc.min(longest))
 

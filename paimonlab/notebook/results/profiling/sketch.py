@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.notebook.results.column_facts import is_comparable
 from paimonlab.notebook.results.profiling.bins import Bins, Scale
 from paimonlab.notebook.results.profiling.distinct import Distinct
@@ -68,18 +69,18 @@ class ColumnSketch:
         if not has_facts(kind):
             return ColumnSketch(nulls)
         values = column.drop_null() if nulls else column
-        keys = keys[column.is_valid().to_numpy(zero_copy_only=False)] if nulls else keys
+        keys = keys[numpy_values(column.is_valid())] if nulls else keys
         nans = infinite = 0
         finite, finite_keys = values, keys
         if pa.types.is_floating(kind):
-            values = pc.add(values, pa.scalar(0.0, kind))  # -0.0 becomes 0.0
+            values = pc.add(values, arrow_scalar(0.0, kind))  # -0.0 becomes 0.0
             is_nan, is_finite = pc.is_nan(values), pc.is_finite(values)
             nans = pc.sum(is_nan).as_py() or 0
             infinite = len(values) - nans - (pc.sum(is_finite).as_py() or 0)
             finite, finite_keys = values, keys
             if nans or infinite:
                 finite = values.filter(is_finite)
-                finite_keys = keys[is_finite.to_numpy(zero_copy_only=False)]
+                finite_keys = keys[numpy_values(is_finite)]
             values = values.filter(pc.invert(is_nan)) if nans else values
         has_order = _is_number(kind) or pa.types.is_temporal(kind)
         is_text = not has_order and not pa.types.is_boolean(kind)
@@ -120,10 +121,11 @@ class ColumnSketch:
         if self.null_count or self.frequent is None:
             return replace(self, null_count=count * self.null_count)
         lengths, bins = self.lengths, self.bins
+        counts = pc.multiply(self.frequent.counts, arrow_scalar(count))
         return replace(
             self,
             moments=replace(self.moments, count=count * self.moments.count),
-            frequent=replace(self.frequent, counts=pc.multiply(self.frequent.counts, count)),
+            frequent=replace(self.frequent, counts=counts),
             bins=bins and replace(bins, counts=bins.counts * count),
             lengths=lengths and replace(lengths, total=lengths.total * count),
         )
@@ -205,18 +207,18 @@ def _ends(values: pa.Array) -> pa.Array | None:
     kind = values.type
     ordered = values.cast(pa.int64()) if pa.types.is_duration(kind) else values
     extremes = pc.min_max(ordered)
-    return pa.array([extremes["min"], extremes["max"]], ordered.type).cast(kind)
+    return arrow_array([extremes["min"], extremes["max"]]).cast(kind)
 
 
 def _of_nan(count: int) -> Distinct:
-    return Distinct.of(pa.array([float("nan")])) if count else Distinct()
+    return Distinct.of(arrow_array(np.array([np.nan]))) if count else Distinct()
 
 
 def _floats(values: pa.Array) -> npt.NDArray[np.float64]:
     """Return the closest floats; Arrow's own cast of decimals is not as close."""
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())
-    floats: npt.NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy()
+    floats: npt.NDArray[np.float64] = numpy_values(values.cast(pa.float64(), safe=False))
     return floats
 
 
@@ -226,9 +228,9 @@ def bins_of(values: pa.Array) -> Bins | None:
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return Bins.of(_floats(values), Scale.FLOAT)
     if not pa.types.is_temporal(kind):
-        return Bins.of(values.cast(pa.int64()).to_numpy(), Scale.WHOLE)
+        return Bins.of(numpy_values(values.cast(pa.int64())), Scale.WHOLE)
     numbers = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
-    numbers = numbers.cast(pa.int64()).to_numpy()
+    numbers = numpy_values(numbers.cast(pa.int64()))
     if pa.types.is_date32(kind):
         return Bins.of(numbers, Scale.WHOLE)
     return Bins.of(numbers, Scale.MILLIS if pa.types.is_date64(kind) else _TIMES[kind.unit])

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import to_builtins
 
-from paimonlab.analysis.rows.row_changes import MARKS, RowChanges, compared, flattened, reported
+from paimonlab.analysis.rows.row_changes import RowChanges, compared, flattened, reported
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values, one_array
 from paimonlab.notebook import views
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
@@ -168,13 +169,23 @@ class _Shown:
     ) -> tuple[views.ChangeCount, ...]:
         if not columns:
             return ()
-        names = [str(number) for number in range(len(columns))]
-        marks = self._rows["mark"]
-        flags = {mark: pc.equal(marks, mark).cast(pa.int64()) for mark in MARKS}
-        grouped = pa.table({**dict(zip(names, columns, strict=True)), **flags}).group_by(names)
-        sums = grouped.aggregate([(mark, "sum") for mark in MARKS])
-        places = texts([sums[name].combine_chunks() for name in names])
-        counts = [sums[f"{mark}_sum"].to_pylist() for mark in ("+", "~", "-")]
+        # Not by Table.group_by: pyarrow would load its datasets, and with them pandas.
+        marks = one_array(self._rows["mark"])
+        codes = [
+            numpy_values(pc.dictionary_encode(column, null_encoding="encode").indices)
+            for column in columns
+        ]
+        _, first, place = np.unique(
+            np.stack(codes, axis=1), axis=0, return_index=True, return_inverse=True
+        )
+        places = texts([column.take(arrow_array(first)) for column in columns])
+        counts = [
+            np.bincount(
+                place.reshape(-1)[numpy_values(pc.equal(marks, arrow_scalar(mark)))],
+                minlength=len(first),
+            ).tolist()
+            for mark in ("+", "~", "-")
+        ]
         return _largest(list(zip(places, *counts, strict=True)))
 
     def _partition_texts(self, columns: Sequence[pa.Array]) -> list[str]:
@@ -192,7 +203,7 @@ class _Shown:
 
     def page(self, offset: int, chosen: pa.Array | None = None) -> tuple[views.ChangedRow, ...]:
         """Write rows ``offset`` to ``offset + PAGE`` as texts."""
-        indexes = pa.array(np.arange(self._rows.num_rows)) if chosen is None else chosen
+        indexes = arrow_array(np.arange(self._rows.num_rows)) if chosen is None else chosen
         taken = indexes.slice(offset, PAGE)
         rows = self._rows.take(taken)
         now = [_texts(self._now(name).take(taken)) for name in self.columns]
@@ -221,7 +232,7 @@ class _Shown:
     def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer the interactive form: ``{"offset", "key"}`` gives rows and how many there are."""
         key = str(request.get("key", ""))
-        chosen = self._with_key(key) if key else pa.array(np.arange(self._rows.num_rows))
+        chosen = self._with_key(key) if key else arrow_array(np.arange(self._rows.num_rows))
         offset = max(int(request.get("offset", 0)), 0)
         rows = [to_builtins(row) for row in self.page(offset, chosen)]
         return {"rows": rows, "count": len(chosen)}
@@ -231,8 +242,8 @@ class _Shown:
         matches = np.zeros(self._rows.num_rows, np.bool_)
         for name in self._keys or self.columns:
             contains = pc.match_substring(_searched(self._now(name)), text, ignore_case=True)
-            matches |= pc.coalesce(contains, pa.scalar(value=False)).to_numpy(zero_copy_only=False)
-        return pa.array(np.flatnonzero(matches))
+            matches |= numpy_values(null_filled(contains, False))
+        return arrow_array(np.flatnonzero(matches))
 
 
 def _texts(column: pa.Array) -> list[str | None]:

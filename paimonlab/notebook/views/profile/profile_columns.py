@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.notebook import views
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.results.profiling import ColumnSketch, has_facts
@@ -35,7 +39,7 @@ def profile_column(
     quantiles = [] if sample is None else sample.quantiles(SHARES)
     top = [] if frequent is None else frequent.top(TOP)
     value_count = row_count - column.null_count
-    longest = [] if lengths is None else _texts(pa.array([lengths.longest_value], kind))
+    longest = [] if lengths is None else _texts(arrow_array([lengths.longest_value]))
     return views.ProfileColumn(
         name=shortened(name, 1_000),
         type=shortened(type_text),
@@ -50,13 +54,13 @@ def profile_column(
         high=high,
         mean=column.moments.known_mean,
         standard_deviation=column.moments.standard_deviation,
-        quantiles=tuple(_texts(pa.array(quantiles, kind))),
+        quantiles=tuple(_texts(_of_scalars(quantiles, kind))),
         is_sampled=sample is not None and not sample.is_exact,
         bins=() if column.bins is None else tuple(column.bins.counts.tolist()),
         bin_starts=() if column.bins is None else tuple(_starts(column.bins, kind)),
         top=tuple(
             zip(
-                _texts(pa.array([value for value, _ in top], kind)),
+                _texts(_of_scalars([value for value, _ in top], kind)),
                 [count for _, count in top],
                 strict=True,
             )
@@ -76,12 +80,16 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _starts(bins: Bins, kind: pa.DataType) -> list[str]:
     if bins.scale is Scale.FLOAT:
-        return _texts(pa.array(bins.starts, pa.float64()))
-    starts = pa.array(bins.starts, pa.int64())
+        return _texts(arrow_array(np.asarray(bins.starts, np.float64)))
+    starts = arrow_array(bins.starts, pa.int64())
     if not pa.types.is_temporal(kind):
         return _texts(starts)
     width = pa.int32() if kind.bit_width == 32 else pa.int64()
     return _texts(starts.cast(width).cast(kind))
+
+
+def _of_scalars(values: Sequence[pa.Scalar], kind: pa.DataType) -> pa.Array:
+    return arrow_array(values) if values else pa.nulls(0, kind)
 
 
 def _texts(values: pa.Array) -> list[str]:
