@@ -101,6 +101,11 @@ def test_views_are_created_once_replaced_altered_renamed_and_dropped(
     with pytest.raises(AlreadyExistsError, match=r"table db\.t already exists"):
         spark.sql("CREATE VIEW t AS SELECT 1 AS a")
 
+    spark.sql("CREATE TEMPORARY VIEW passing AS SELECT * FROM t")
+    spark.sql("ALTER VIEW passing AS SELECT id FROM t WHERE id > 1")
+    assert rows(spark, "SELECT * FROM passing") == [(2,)]
+    spark.sql("DROP VIEW passing")
+
 
 def test_views_are_listed_and_described(spark: SparkSession, kept: KeepingCatalog) -> None:
     spark.sql(
@@ -198,6 +203,18 @@ def test_explain_creates_nothing(spark: SparkSession, kept: KeepingCatalog) -> N
     spark.sql("EXPLAIN CREATE VIEW v AS SELECT * FROM t").collect()
 
     assert kept.views("db") == []
+
+
+def test_dialects_are_those_of_engines(spark: SparkSession, kept: KeepingCatalog) -> None:
+    spark.sql("CREATE VIEW v AS SELECT id FROM t")
+
+    spark.sql("CALL sys.alter_view_dialect('v', 'add', 'flink', 'SELECT 1')")
+    assert rows(spark, "SELECT * FROM v") == [(1,), (2,)]
+    spark.sql("CALL sys.alter_view_dialect('v', 'update', 'spark', 'SELECT id + 1 FROM t')")
+    assert rows(spark, "SELECT id FROM v") == [(2,), (3,)]
+    spark.sql("CALL sys.alter_view_dialect(`view` => 'v', `action` => 'drop')")
+    assert kept.view("db.v").dialects == {"flink": "SELECT 1"}
+    assert rows(spark, "SELECT id FROM v") == [(1,), (2,)]
 
 
 def test_functions_that_are_kept_are_listed_and_not_run(
