@@ -50,10 +50,12 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics; run by ``%load_ext paimonlab``."""
     from paimonlab.notebook import magics  # noqa: PLC0415 - IPython is optional
     from paimonlab.notebook.completion import completion  # noqa: PLC0415
+    from paimonlab.notebook.kernel import short_tracebacks  # noqa: PLC0415
     from paimonlab.notebook.views.objects import formatters  # noqa: PLC0415
 
     completion.register(shell)
     formatters.register(shell)
+    short_tracebacks.register(shell)
     kernel = getattr(shell, "kernel", None)
     if kernel is not None:
         selection.register(kernel.comm_manager)

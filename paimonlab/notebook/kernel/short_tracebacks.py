@@ -1,0 +1,67 @@
+"""Tracebacks of errors that users are meant to read: their own lines, then the message.
+
+``%tb`` shows all of the last one, and ``%debug`` goes into it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from traceback import walk_tb
+from types import TracebackType
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+import paimonlab
+from paimonlab.errors import PaimonError
+
+_OURS = f"{Path(paimonlab.__file__).parent}/"
+
+
+def register(shell: InteractiveShell) -> None:
+    """Let a shell show errors of paimonlab without paimonlab's own lines."""
+    shell.set_custom_exc((PaimonError, ValueError, TypeError), _show)
+
+
+def users_lines(traceback: TracebackType | None) -> TracebackType | None:
+    """Return a traceback up to where paimonlab was called.
+
+    Parameters
+    ----------
+    traceback
+        Its first frame is IPython's.
+    """
+    if traceback is None or traceback.tb_frame.f_code.co_filename.startswith(_OURS):
+        return None
+    return TracebackType(
+        users_lines(traceback.tb_next),
+        traceback.tb_frame,
+        traceback.tb_lasti,
+        traceback.tb_lineno,
+    )
+
+
+def _show(
+    shell: Any,
+    kind: type[BaseException],
+    error: BaseException,
+    traceback: TracebackType | None,
+    tb_offset: int | None = None,
+) -> None:
+    shown = users_lines(traceback)
+    if _length(shown) == _length(traceback):
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+        return
+    chain = error.__cause__, error.__suppress_context__
+    error.__cause__ = None
+    error.__suppress_context__ = True
+    try:
+        shell.showtraceback((kind, error, shown), tb_offset=tb_offset)
+    finally:
+        error.__cause__, error.__suppress_context__ = chain
+        sys.last_traceback = traceback
+
+
+def _length(traceback: TracebackType | None) -> int:
+    return sum(1 for _ in walk_tb(traceback))
