@@ -16,6 +16,7 @@ REQUIREMENTS = {
     "pypaimon": ["pypaimon==2.1.0"],
     "pypaimon native": ["pypaimon==2.1.0", "pypaimon-rust==0.4.0"],
     "deltalake": ["deltalake", "pyarrow"],
+    "deltalake zstd": ["deltalake", "pyarrow"],
     "pyiceberg": ["pyiceberg[sql-sqlite,pyarrow]"],
 }
 _SCRIPTS = {
@@ -23,6 +24,7 @@ _SCRIPTS = {
     "pypaimon": "pypaimon_engine.py",
     "pypaimon native": "pypaimon_engine.py",
     "deltalake": "deltalake_engine.py",
+    "deltalake zstd": "deltalake_engine.py",
     "pyiceberg": "pyiceberg_engine.py",
     "pyarrow": "arrow_engine.py",
     "polars": "polars_engine.py",
@@ -42,8 +44,7 @@ class Engine:
         """Return the command line of one work."""
         if self.python is None:
             return [*self.command, *arguments, str(rows)]
-        last = ["native"] if self.name.endswith("native") else []
-        return [*self.command, *arguments, *last]
+        return [*self.command, *arguments, *self.name.split(" ")[1:]]
 
     def version(self) -> str:
         """Say which version this is."""

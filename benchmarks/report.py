@@ -95,6 +95,7 @@ the clock starts; reads are warmed up once. Figures are medians in seconds; in b
 paimonlab. All Paimon engines read the same files. paimonlab makes every file durable (fsync) before it commits, the
 others leave that to the operating system. Java's rows are objects made before the clock starts, and it reads row by
 row, touching every column; Python engines deliver Arrow tables. pyarrow is the plain file: no table, no merging.
+deltalake writes with snappy, its default; deltalake zstd with the codec that Paimon's files have by default.
 
 {seconds_table(outcomes)}
 

@@ -61,14 +61,16 @@ LONG = frozenset({"stream", "lookup_changelog", "compact_bucket"})
 
 ENGINES = (
     *("paimonlab", "pypaimon", "pypaimon native", "Java 1.3.1", "Java 1.4.2"),
-    *("deltalake", "pyiceberg", "pyarrow", "polars"),
+    *("deltalake", "deltalake zstd", "pyiceberg", "pyarrow", "polars"),
 )
-"""Java 1.4.2 is the newest that can be had; most who run Java have 1.3. polars reads files."""
+"""Java 1.4.2 is the newest that can be had; most who run Java have 1.3. polars reads files. deltalake
+writes with snappy unless it is told to take another codec."""
 MODULES = {
     "paimonlab": "paimonlab",
     "pypaimon": "pypaimon",
     "pypaimon native": "pypaimon, pypaimon_rust",
     "deltalake": "deltalake",
+    "deltalake zstd": "deltalake",
     "pyiceberg": "pyiceberg.catalog",
     "pyarrow": "pyarrow.parquet",
     "polars": "polars",
