@@ -24,7 +24,7 @@ from paimonlab.spark.catalogs.ddl import (
 from paimonlab.spark.catalogs.functions import Functions
 from paimonlab.spark.catalogs.procedures import Procedures
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
-from paimonlab.spark.catalogs.table_relation import table_relation
+from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.catalogs.views import Views
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.callers import reads_rows, statement
@@ -162,7 +162,7 @@ class SparkCatalog(Views, Functions, Procedures):
     def _described(self, table: Table | SystemTable) -> Proxy:
         if isinstance(table, SystemTable):
             return SystemRelation(self._bridge, f"{self._name}.{table.name}", table)
-        return table_relation(self._bridge, self._name, table)
+        return TableRelation(self._bridge, self._name, table)
 
     def invalidateTable(self, identifier: Any) -> None:
         """Forget nothing: tables are opened anew for each statement."""
@@ -171,7 +171,7 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def createTable(self, identifier: Any, definition: Any) -> Any:
         """Run CREATE TABLE."""
-        return table_relation(self._bridge, self._name, self._created(identifier, definition))
+        return TableRelation(self._bridge, self._name, self._created(identifier, definition))
 
     def stageCreate(self, identifier: Any, definition: Any) -> Any:
         """Start CREATE TABLE AS SELECT."""
@@ -220,7 +220,7 @@ class SparkCatalog(Views, Functions, Procedures):
         """Run CREATE TABLE … LIKE: what the source is, with the options that the statement adds."""
         copied = copied_properties(dict(source.properties()))
         table = self._created(identifier, definition, copied)
-        return table_relation(self._bridge, self._name, table)
+        return TableRelation(self._bridge, self._name, table)
 
     def alterTable(self, identifier: Any, changes: Sequence[Any]) -> Any:
         """Run ALTER TABLE: all changes or none."""
@@ -233,7 +233,7 @@ class SparkCatalog(Views, Functions, Procedures):
         check_no_replacement(str(name), found)
         with self._missing_as_spark_says(identifier):
             table = self._catalog.alter_table(str(name), *found)
-        return table_relation(self._bridge, self._name, table)
+        return TableRelation(self._bridge, self._name, table)
 
     def dropTable(self, identifier: Any) -> bool:
         """Run DROP TABLE; False if there is no such table."""

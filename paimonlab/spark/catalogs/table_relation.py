@@ -19,7 +19,7 @@ from paimonlab.spark.rows.rewriting import Target
 from paimonlab.spark.values.defaults import default_sql
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spark.writing import write
-from paimonlab.spark.writing.evolution import EVOLVING, has_evolution, may_change
+from paimonlab.spark.writing.evolution import may_change
 from paimonlab.spark.writing.partitions import Partitions
 from paimonlab.spark.writing.removing import remove_scope
 from paimonlab.spec.options.table_options import check_supported
@@ -37,12 +37,6 @@ _DEFAULT_KEYS = ("CURRENT_DEFAULT", "EXISTS_DEFAULT")
 """Metadata where Spark looks for the default of a column."""
 
 
-def table_relation(bridge: Bridge, catalog: str, table: Table) -> TableRelation:
-    """Return a table to be written, described or altered; ``catalog`` is its name in Spark."""
-    kind = EvolvingRelation if has_evolution(bridge) else TableRelation
-    return kind(bridge, catalog, table)
-
-
 class TableRelation(Target):
     """A table to be written, described or altered."""
 
@@ -53,6 +47,7 @@ class TableRelation(Target):
             CONNECTOR + "catalog.SupportsWrite",
             CONNECTOR + "catalog.TruncatableTable",
             CONNECTOR + "catalog.SupportsAtomicPartitionManagement",
+            CONNECTOR + "catalog.SupportsSchemaEvolution",
         ]
 
     def __init__(self, bridge: Bridge, catalog: str, table: Table) -> None:
@@ -103,6 +98,10 @@ class TableRelation(Target):
         """Start INSERT INTO or INSERT OVERWRITE."""
         table = self._writable("writing to")
         return write.write_builder(self._bridge, table, definition, catalog=self._catalog)
+
+    def supportsColumnChange(self, change: Any) -> bool:
+        """Say whether rows that are written add a column, or give one their type."""
+        return may_change(self._bridge, self._catalog, self._table, change)
 
     def partitionSchema(self) -> Any:
         """Return the partition columns."""
@@ -172,19 +171,6 @@ class TableRelation(Target):
     def replacePartitionMetadata(self, *_: Any) -> None:
         """Refuse: a partition has no properties."""
         raise UnsupportedError("properties of a partition", "Paimon keeps none")
-
-
-class EvolvingRelation(TableRelation):
-    """Also says which of its columns change when rows are written."""
-
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = [*TableRelation.Java.implements, EVOLVING]  # noqa: RUF012
-
-    def supportsColumnChange(self, change: Any) -> bool:
-        """Say whether rows add a column, or give one their type."""
-        return may_change(self._bridge, self._catalog, self._table, change)
 
 
 def described_schema(schema: TableSchema) -> StructType:

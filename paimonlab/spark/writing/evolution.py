@@ -1,10 +1,10 @@
 """``write.merge-schema``: rows that are written by name bring their columns and wider types.
 
-Spark 4.3 can do that (``INSERT WITH SCHEMA EVOLUTION``, ``MERGE WITH SCHEMA EVOLUTION``); a rule of
+Spark can do that (``INSERT WITH SCHEMA EVOLUTION``, ``MERGE WITH SCHEMA EVOLUTION``); a rule of
 its analyzer, which runs before tables are looked up, turns the option into that. Which columns
 take the type of the rows the table says: Spark alone would make them narrower as well.
 
-Source: apache/paimon@1.4.2 ``PaimonAnalysis``, ``SchemaHelper``; apache/spark@v4.3.0
+Source: apache/paimon@1.4.2 ``PaimonAnalysis``, ``SchemaHelper``; apache/spark@v4.2.0 and v4.3.0
 ``ResolveSchemaEvolution``, ``SupportsSchemaEvolution``.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.named_tables import named_table
 from paimonlab.spark.jvm.rules import SameRule
@@ -31,8 +31,6 @@ from paimonlab.spec.schema.taken_types import takes_type
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
-EVOLVING = CONNECTOR + "catalog.SupportsSchemaEvolution"
-"""What tables are that say which of their columns may change; Spark 4.2 lacks it."""
 _FLAG = "withSchemaEvolution"
 _RULE = "Evolution$Merging"
 _SOURCE = """
@@ -123,11 +121,6 @@ def merge_schemas(bridge: Bridge) -> None:
     rule = new(bridge, _SOURCE, _RULE, _Merging(bridge))
     field.set(analyzer, present.appended(rule))
     bridge.session.extensions().injectHintResolutionRule(SameRule(bridge, rule))
-
-
-def has_evolution(bridge: Bridge) -> bool:
-    """Return whether this Spark asks tables which of their columns may change."""
-    return type(bridge.java_class(EVOLVING)).__name__ == "JavaClass"
 
 
 def may_change(bridge: Bridge, catalog: str, table: Table, change: Any) -> bool:
@@ -233,11 +226,6 @@ def _place(bridge: Bridge, relation: Any) -> tuple[str, str, str] | None:
 def _evolving(bridge: Bridge, plan: Any) -> Any:
     """Copy a write, a case class of Scala, with its flag set."""
     names = [plan.productElementName(number) for number in range(plan.productArity())]
-    if not has_evolution(bridge) or _FLAG not in names:
-        raise UnsupportedError(
-            f"{MERGE_SCHEMA} = 'true' for a write with Spark {bridge.spark.version}",
-            "Spark 4.3 can; or add the columns first: ALTER TABLE … ADD COLUMNS",
-        )
     values = [
         True if name == _FLAG else plan.productElement(number) for number, name in enumerate(names)
     ]

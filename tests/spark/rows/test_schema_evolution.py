@@ -129,7 +129,7 @@ def test_where_columns_cannot_be_merged_that_is_an_error(
     tmp_path: Path,
 ) -> None:
     del table
-    frame = spark.sql("SELECT 1L id, 'x' a")
+    frame = spark.sql("SELECT 1L id, 'x' v, 1 n")
     with pytest.raises(UnsupportedError, match=f"{SETTING}.explicit-cast"):
         frame.writeTo("paimon.db.t").option(f"{OPTION}.explicit-cast", "true").append()
     settings[SETTING] = "true"
