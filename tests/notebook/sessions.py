@@ -13,6 +13,7 @@ class FakeCatalog:
     """A catalog of two tables that only have names."""
 
     is_read_only = False
+    path = "/"
 
     def databases(self) -> list[str]:
         return ["air"]
