@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -36,7 +37,9 @@ _READ_ONLY = "read-only"
 _FOLLOW_LINKS = "follow-links"
 _LOOKUP_FOLDER = "lookup.cache-folder"
 _MAX_COLUMNS = "max-columns"
-_OWN = ("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COLUMNS)
+_SQL_MEMORY = "sql.memory"
+_MEMORY = re.compile(r"[1-9]\d*(\.\d+)?\s*(%|[kmgt]i?b)", re.IGNORECASE)
+_OWN = ("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COLUMNS, _SQL_MEMORY)
 _KNOWN = (
     *(*_OWN, *_SUPPORTED, *sorted(_NO_EFFECT)),
     *("uri", "lock.enabled", "lock.type"),
@@ -61,7 +64,8 @@ def connect(
         may be in, beyond those its own ``data-file.external-paths`` names; and ``read-only``:
         with ``true`` whatever would change the warehouse raises `ReadOnlyError`; and
         ``lookup.cache-folder``: where copies of files for finding rows by their keys are kept,
-        by default a folder of the user's among temporary files.
+        by default a folder of the user's among temporary files; and ``sql.memory``: how much a
+        query without Spark may take, ``2GB`` or ``50%`` of the machine's, which is the default.
     follow_links
         Whether links in the folder of a table are read also where they lead out of it; the
         catalog option ``follow-links`` says the same. Only for tables of people you trust:
@@ -145,6 +149,9 @@ def _check(options: Mapping[str, str]) -> None:
             if key in _KNOWN:
                 raise UnsupportedError(f"{key} = '{value}'")
             raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")
+    memory = options.get(_SQL_MEMORY)
+    if memory is not None and not _MEMORY.fullmatch(memory):
+        raise ValueError(f"{_SQL_MEMORY} = {memory!r} is not a size such as 2GB, or 50%")
     if not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
 

@@ -26,8 +26,8 @@ from paimonlab.secrets import hides_secrets, is_secret, without_credentials
 
 DEFAULT = "default"
 """The connection that a statement makes if there is none."""
-Engine = Literal["spark", "native"]
-ENGINES: tuple[Engine, ...] = ("spark", "native")
+Engine = Literal["spark", "native", "auto"]
+ENGINES: tuple[Engine, ...] = ("spark", "native", "auto")
 VARIABLES = {
     "PAIMONLAB_WAREHOUSE": "warehouse",
     "PAIMONLAB_ENGINE": "engine",
@@ -101,7 +101,7 @@ def engine_of(text: str) -> Engine:
     for engine in ENGINES:
         if text == engine:
             return engine
-    raise ValueError(f"engine must be {' or '.join(ENGINES)}, got {text!r}")
+    raise ValueError(f"engine must be {', '.join(ENGINES[:-1])} or {ENGINES[-1]}, got {text!r}")
 
 
 def read() -> dict[str, Setting]:

@@ -65,6 +65,8 @@ class CellRequest:
     limit: int
     """Rows fetched of a query; 0: all."""
     max_bytes: int | None
+    engine: str | None
+    """Who runs the statements; None: as the connection says."""
     as_of: int | str | None
     has_progress: bool
     is_confirmed: bool
@@ -113,6 +115,7 @@ def request_of(line: SqlLine, text: str) -> CellRequest:
         explained=line.explained if "--explain" in flags else None,
         limit=_limit(line),
         max_bytes=line.max_bytes,
+        engine=line.engine,
         as_of=line.as_of,
         has_progress="--no-progress" not in flags,
         is_confirmed="--yes" in flags,

@@ -20,6 +20,7 @@ _WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")
 MOST_PLOT_COLUMNS = 2
 OPTIONS = {
     "-o": "name",
+    "--engine": "name",
     "--limit": "rows",
     "--max-bytes": "bytes",
     "--as-of": "snapshot",
@@ -60,6 +61,8 @@ class SqlLine:
     """Rows fetched of a query; 0: all; None: not given."""
     max_bytes: int | None = None
     """Rows are kept while they take no more than this; None: no limit."""
+    engine: str | None = None
+    """``spark``, ``native`` or ``auto``; None: as the connection says."""
     as_of: int | str | None = None
     """Snapshot, tag or moment at which tables are read; None: now."""
     view: str | None = None
@@ -134,15 +137,16 @@ def parse_first(line: str) -> SqlLine:
     return parsed
 
 
-_OF_RUNS = ("--limit", "--max-bytes", "--yes", "--to", "--all", "--lazy", "--view")
+_OF_RUNS = ("--engine", "--limit", "--max-bytes", "--yes", "--to", "--all", "--lazy", "--view")
 _EXCLUDE = {
-    "--lazy": ("--to", "--all"),
+    "--lazy": ("--to", "--all", "--engine"),
     "--all": ("--to", "--profile", "--plot"),
     "--explain-params": (*_OF_RUNS, "--as-of", "--dry-run", "--explain", "--no-progress"),
     "--dry-run": _OF_RUNS,
     "--explain": _OF_RUNS,
     "--stream": (
         *("--max-bytes", "--yes", "--to", "--all", "--lazy", "--view", "--as-of", "--plot"),
+        "--engine",
         *("--profile", "--dry-run", "--explain", "--explain-params"),
     ),
 }
@@ -246,7 +250,9 @@ def _with_flag(parsed: SqlLine, name: str) -> SqlLine:
     return replace(parsed, flags=parsed.flags | {name})
 
 
-def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
+def _with_value(  # noqa: PLR0911 - one return an option
+    parsed: SqlLine, name: str, value: str
+) -> SqlLine:
     match name:
         case "-o":
             return replace(parsed, target=_identifier(name, value, "variable"))
@@ -256,6 +262,8 @@ def _with_value(parsed: SqlLine, name: str, value: str) -> SqlLine:
             return _with_text(parsed, name, value)
         case "--as-of":
             return replace(parsed, as_of=int(value) if value.isdecimal() else value)
+        case "--engine":
+            return replace(parsed, engine=value)
         case "--max-bytes":
             return replace(parsed, max_bytes=_bytes(value))
     if not value.isdecimal():

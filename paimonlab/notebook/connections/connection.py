@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from paimonlab import spark as spark_layer
@@ -166,7 +167,8 @@ def connect(
         Name of the catalog in SQL; None is ``alias``, and without one ``paimon``; of a Spark
         Connect server the one that its sessions begin in.
     engine
-        ``spark``, or ``native``: views, and SQL that reads one table; empty is ``spark``.
+        ``spark``; ``native``: views and SQL without Spark; ``auto``: without Spark, which starts
+        for the first statement that needs it. Empty is ``spark``.
     alias
         Names the connection, to come back to it with `use`; None is ``catalog``.
     read_only
@@ -203,7 +205,7 @@ def connect(
     opened = None if warehouse is None else paimonlab.connect(warehouse)
     shown = warehouse["warehouse"] if isinstance(warehouse, Mapping) else os.fspath(warehouse or "")
     if remote is not None or servers.is_remote(spark):
-        if engine == "native":
+        if engine in ("native", "auto"):
             raise ValueError("a Spark Connect server runs SQL on Spark, not natively")
         return _connect_server(opened, without_credentials(shown), catalog, alias, remote, spark)
     if opened is None or warehouse is None:
@@ -212,12 +214,24 @@ def connect(
     name = catalog or (alias if spark is None else None) or DEFAULT_CATALOG
     known_as = alias or name
     _check_name(name, known_as)
-    session = None
-    if settings.engine_of(engine or "spark") == "spark":
+    session, chosen = None, settings.engine_of(engine or "spark")
+    if chosen == "spark":
         session = spark_layer.connect(warehouse, catalog=name, spark=spark)
-    connection = Connection(session, opened, name, without_credentials(shown), known_as)
+    address = without_credentials(shown)
+    is_auto = chosen == "auto"
+    connection = Connection(session, opened, name, address, known_as, is_auto=is_auto)
     make_current(connection)
     return connection
+
+
+def session_of_current() -> SparkSession:
+    """Return the Spark session of the current connection, which starts it if it has none."""
+    connection = current()
+    if connection.spark is not None:
+        return connection.spark
+    session = spark_layer.connect(connection.catalog.options, catalog=connection.catalog_name)
+    make_current(replace(connection, spark=session))
+    return session
 
 
 def _connect_server(

@@ -45,6 +45,8 @@ class Connection:
     """Host and port of a Spark Connect server; empty if Spark runs here, or not at all."""
     owns_session: bool = False
     """Whether the session ends with the connection."""
+    is_auto: bool = False
+    """Whether statements run without Spark where they can, and Spark starts for others."""
 
     @property
     def catalog(self) -> Catalog:
@@ -63,8 +65,10 @@ class Connection:
         return self.opened
 
     @property
-    def engine(self) -> Literal["spark", "native", "connect"]:
-        """Who runs SQL: Spark here, Python (single tables only), or a Spark Connect server."""
+    def engine(self) -> Literal["spark", "native", "connect", "auto"]:
+        """Who runs SQL: Spark here, this process without it, either, or a Spark Connect server."""
+        if self.is_auto:
+            return "auto"
         if self.spark is None:
             return "native"
         return "connect" if self.is_remote else "spark"
@@ -113,6 +117,7 @@ class Connection:
         if self.spark is not None and self.is_remote:
             return self._text_of_server(name, self.spark)
         engine = "on Spark" if self.spark else "without Spark"
+        engine += " where that is proven to give its rows" if self.is_auto else ""
         manner = ", read-only" if self.is_read_only else ""
         if is_deterministic():
             return f"connected: {name} {engine}{manner}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from IPython.core.error import StdinNotImplementedError
 from IPython.display import display
 
+from paimonlab.catalog.settings import Engine, engine_of
 from paimonlab.notebook import cell, commands, running
 from paimonlab.notebook.cell.cell_request import CellRequest, StreamRequest, Task
 from paimonlab.notebook.cell.cell_steps import (
@@ -35,6 +36,7 @@ from paimonlab.notebook.cell.cell_steps import (
 from paimonlab.notebook.cell.parameters import share
 from paimonlab.notebook.cell.params_option import values_of
 from paimonlab.notebook.cell.query_error import QueryError, check_query
+from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.results.cell_results import Results
@@ -172,6 +174,8 @@ class CellRun:
             max_bytes=request.max_bytes,
             as_of=request.as_of,
             progress=request.has_progress,
+            engine=_engine(request.engine),
+            frames=variables.get,
             confirm=None if request.is_confirmed else confirm_many,
         )
         self._results: list[Result] = []
@@ -269,6 +273,13 @@ class CellRun:
     def _make_profile(self, step: MakeProfile) -> None:
         bound = step.bound
         self._outcome = commands.profile_query(bound.statement, bound.values, self._manner)
+
+
+def _engine(name: str | None) -> Engine | None:
+    try:
+        return None if name is None else engine_of(name)
+    except ValueError as error:
+        raise wrong_use(f"--{error}", "connections") from error
 
 
 def _print_written(path: str, row_count: int, byte_count: int) -> None:

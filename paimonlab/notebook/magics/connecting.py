@@ -62,7 +62,12 @@ class ConnectionMagics(Magics):
     @line_magic
     @magic_arguments()
     @argument("warehouse", nargs="?", metavar="PATH", help="folder or URI of the warehouse")
-    @argument("--engine", default="", metavar="NAME", help="spark (default) or native: no Spark")
+    @argument(
+        "--engine",
+        default="",
+        metavar="NAME",
+        help="spark (default), native: no Spark, or auto: either",
+    )
     @argument("--catalog", metavar="NAME", help="its name in SQL (the alias, else paimon)")
     @argument("--alias", metavar="NAME", help="names the connection (the catalog's name)")
     @argument("--read-only", action="store_true", help="refuse everything that changes something")

@@ -84,6 +84,7 @@ class SqlMagics(Magics):
         ``-o name`` keeps and shows it; ``--limit N`` fetches N rows of a query (100), 0 is all;
         ``--max-bytes 20MB`` keeps no more; ``--yes`` does not ask before more than a million rows;
         ``--as-of 12``, a tag or ``'2026-01-31 12:00'`` reads all tables as they were;
+        ``--engine native`` runs the cell without Spark, ``auto`` where Spark would give the same;
         ``--lazy`` returns Spark's DataFrame and runs nothing; ``--view NAME`` makes the query a
         temporary view; ``--params NAME`` gives the values of a list to each ``?``;
         ``--explain-params`` shows the values of parameters and runs nothing;

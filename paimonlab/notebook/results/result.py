@@ -58,6 +58,8 @@ class Stats:
     """Tables that were read, each ``table@snapshot`` where that is known."""
     is_cut: bool = False
     """Whether rows that were fetched are left out, because they take too many bytes."""
+    engine: str = ""
+    """Who computed them, and why; empty: who always does on this connection."""
 
 
 class Result:
@@ -309,6 +311,7 @@ class Result:
         return "--to FILE writes all" if self.stats.is_cut else "--limit 0 for all"
 
     def _timed(self, *parts: str) -> str:
+        parts = (*parts, *filter(None, [self.stats.engine]))
         if is_deterministic():
             return "; ".join(parts)
         size = bytes_text(self.stats.fetched_bytes)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from paimonlab.catalog.settings import Engine, engine_of
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook import cell, kernel, results
 from paimonlab.notebook.cell.call_statement import is_call
@@ -26,6 +27,7 @@ from paimonlab.notebook.results.result import Result, Stats
 from paimonlab.notebook.results.row_files import Written, checked_path, export
 from paimonlab.notebook.running import native_query
 from paimonlab.notebook.running.native_call import run_call
+from paimonlab.notebook.running.native_query import is_for_spark
 from paimonlab.notebook.running.on_spark import OnSpark, looks_up_again
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ class Manner:
     """Snapshot id, tag, or moment (``2026-01-31 12:00``) at which tables are read; None: now."""
     progress: bool = True
     """Whether a notebook shows how far a slow statement is."""
+    frames: Callable[[str], object] | None = None
+    """Finds data frames, which queries without Spark can read; None: there are none."""
+    engine: Engine | None = None
+    """Who runs statements; None: as the connection says."""
     confirm: Callable[[], bool] | None = None
     """Asked before more than `MANY_ROWS` are fetched; None: no question is asked."""
 
@@ -64,6 +70,8 @@ def sql(
     spark: SparkSession | None = None,
     progress: bool = True,
     jinja: bool = False,
+    engine: Engine | None = None,
+    frames: Mapping[str, object] | None = None,
 ) -> Result:
     """Run SQL on the connected catalog.
 
@@ -85,6 +93,10 @@ def sql(
         Whether a notebook shows how far a slow statement is.
     jinja
         Whether ``text`` is a template whose values, from ``args``, become parameters.
+    engine
+        ``spark``, ``native`` or ``auto``; None: as the connection says.
+    frames
+        Data frames by the names that queries without Spark call them.
 
     Returns
     -------
@@ -103,7 +115,14 @@ def sql(
         text, args = template.text, {**(args or {}), **template.values}
     statements = parse(text)
     shares = share_all(statements, args)
-    manner = Manner(limit=limit, max_bytes=max_bytes, as_of=as_of, progress=progress)
+    manner = Manner(
+        limit=limit,
+        max_bytes=max_bytes,
+        as_of=as_of,
+        progress=progress,
+        engine=None if engine is None else engine_of(engine),
+        frames=None if frames is None else frames.get,
+    )
     results = [
         run(statement, values, manner, spark=spark)
         for statement, values in zip(statements, shares, strict=True)
@@ -153,12 +172,10 @@ def run(
     with history().recorded(statement.text, _alias(spark)) as entry:
         if spark is None:
             _check_reads(statement)
-        if spark is None and connections.current().spark is None:
-            connection = connections.current()
-            result = _run_natively(connection, statement, args, manner)
+        if spark is not None:
+            result = _run_on_spark(spark, statement, args, manner)
         else:
-            session = spark or connections.current().session("SQL")
-            result = _run_on_spark(session, statement, args, manner)
+            result = _run(connections.current(), statement, args, manner)
         entry.finish(result.stats.row_count, result.stats.snapshots)
         return result
 
@@ -191,12 +208,36 @@ def write(
     connection = connections.current()
     _check_reads(statement)
     with history().recorded(statement.text, connection.alias) as entry:
-        if connection.spark is None:
-            written = _written_natively(connection, statement, args, manner, target)
+        if _engine(connection, manner) == "spark":
+            session = connections.session_of_current()
+            written = _written_by_spark(session, statement, args, manner, target)
         else:
-            written = _written_by_spark(connection.spark, statement, args, manner, target)
+            written = _written_natively(connection, statement, args, manner, target)
         entry.finish(written.row_count)
         return written
+
+
+def _engine(connection: Connection, manner: Manner) -> Engine:
+    """Say who runs a statement."""
+    chosen = connection.engine
+    return manner.engine or ("spark" if chosen == "connect" else chosen)
+
+
+def _run(connection: Connection, statement: Statement, args: Values, manner: Manner) -> Result:
+    engine = _engine(connection, manner)
+    if engine == "native":
+        return _run_natively(connection, statement, args, manner)
+    reason = ""
+    if engine == "auto":
+        try:
+            return _run_natively(connection, statement, args, manner)
+        except QueryError as error:
+            if not is_for_spark(error):
+                raise
+            reason = f"Spark: {error.message.partition(' without Spark')[0]} needs it"
+    result = _run_on_spark(connections.session_of_current(), statement, args, manner)
+    result.stats = replace(result.stats, engine=reason)
+    return result
 
 
 def _written_natively(
@@ -205,7 +246,10 @@ def _written_natively(
     try:
         return run_interruptibly(
             lambda progress: export(
-                native_query.batches_of(connection, statement, args, manner.as_of, progress), path
+                native_query.batches_of(
+                    connection, statement, args, manner.as_of, progress, manner.frames
+                ),
+                path,
             ),
             display=_display(statement, manner, "paimonlab"),
         )
@@ -255,7 +299,13 @@ def _run_natively(
 
     def answered(limit: int) -> Result:
         return native_query.run(
-            connection, statement, args, limit=limit, as_of=manner.as_of, display=display
+            connection,
+            statement,
+            args,
+            limit=limit,
+            as_of=manner.as_of,
+            display=display,
+            frames=manner.frames,
         )
 
     try:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.notebook import running
 from paimonlab.notebook.cell.parameters import Bound, Values, bind
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
@@ -28,11 +29,13 @@ from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
+from paimonlab.sql_engine.refusal import StatementFailedError
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.system.asking import SystemRows
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
+    from paimonlab.notebook.running.native_sql import Frames
 
 _NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 PATIENCE_SECONDS = 1.0
@@ -74,8 +77,9 @@ def run(
     limit: int,
     as_of: int | str | None,
     display: ProgressDisplay,
+    frames: Frames | None = None,
 ) -> Result:
-    """Answer a query.
+    """Answer a query: with one scan if that is all it takes.
 
     Parameters
     ----------
@@ -91,17 +95,27 @@ def run(
         Shows how many files are read, while it lasts.
     as_of
         Snapshot, tag or moment to read, unless the query says it.
+    frames
+        Finds variables of the notebook; None: there are none.
 
     Raises
     ------
     QueryError
-        If the statement is anything else, or there is no such table or column.
+        If it is not translated, or there is no such table or column.
     """
     begin = time.monotonic()
-    query = _Parser(statement, bind(statement, args)).query()
-    if as_of is not None:
-        check_travels(statement, args)
-    scan = _scan(connection, query, limit, as_of)
+    answers = _answers(connection, statement, args, limit, as_of)
+    if answers is None:
+        return running.native_sql.run(
+            connection,
+            statement,
+            args,
+            limit=limit,
+            as_of=as_of,
+            frames=frames,
+            display=display,
+        )
+    query, scan = answers
     if query.is_count:
         rows = _rows(scan, query)  # interrupted wherever it is
     else:
@@ -153,12 +167,13 @@ def batches_of(
     args: Values,
     as_of: int | str | None,
     progress: Progress,
+    frames: Frames | None = None,
 ) -> pa.RecordBatchReader:
     """Stream all rows of a query.
 
     Parameters
     ----------
-    connection, statement, args, as_of
+    connection, statement, args, as_of, frames
         As for `run`.
     progress
         Called with the number of files read, before each batch; what it raises ends the stream.
@@ -168,13 +183,41 @@ def batches_of(
     QueryError
         As `run` does.
     """
-    query = _Parser(statement, bind(statement, args)).query()
-    if as_of is not None:
-        check_travels(statement, args)
-    scan = _scan(connection, query, 0, as_of)
+    answers = _answers(connection, statement, args, 0, as_of)
+    if answers is None:
+        return running.native_sql.batches_of(connection, statement, args, as_of, frames, progress)
+    query, scan = answers
     if query.is_count or not isinstance(scan, Scan):
         return _rows(scan, query).to_reader()
     return _streamed(scan, progress)
+
+
+def _answers(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    limit: int,
+    as_of: int | str | None,
+) -> tuple[_Query, Answering] | None:
+    """Return the scan that answers a query; None if it takes more than one scan."""
+    try:
+        query = _Parser(statement, bind(statement, args)).query()
+        if as_of is not None:
+            check_travels(statement, args)
+        return query, _scan(connection, query, limit, as_of)
+    except UnsupportedError:
+        return None
+    except QueryError as error:
+        if isinstance(error, _NotOneScanError) or isinstance(error.__cause__, UnsupportedError):
+            return None
+        raise
+
+
+def is_for_spark(error: QueryError) -> bool:
+    """Tell whether Spark may answer what this process does not: the text itself is not wrong."""
+    cause = error.__cause__
+    is_elsewhere = isinstance(cause, UnsupportedError | StatementFailedError)
+    return isinstance(error, _NotOneScanError) or is_elsewhere
 
 
 def _ignored(_done: int, _total: int, _unit: str) -> None:
@@ -234,6 +277,10 @@ def _point(query: _Query, as_of: int | str | None) -> _Point:
 def type_text(field: pa.Field) -> str:
     """Name the type of a column as SQL does."""
     return format_type(with_nullable(from_arrow(field.type), nullable=True)).lower()
+
+
+class _NotOneScanError(QueryError):
+    """A statement that a scan does not answer."""
 
 
 class _Parser:
@@ -368,7 +415,7 @@ class _Parser:
         tokens: Sequence[Token] = self._tokens
         token = tokens[min(self._index if place is None else place, len(tokens) - 1)]
         feature = what or (token.text if token.kind is TokenKind.WORD else repr(token.text))
-        return QueryError(
+        return _NotOneScanError(
             f"{feature} without Spark is not supported: {_WITHOUT_SPARK}",
             topic="without spark",
             statement=self._statement,

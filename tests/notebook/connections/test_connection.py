@@ -63,15 +63,14 @@ def test_what_spark_would_do_is_refused_by_name(
 ) -> None:
     run(shell, f'%paimon_connect "{folder}" --engine native')
 
-    lines = failure(shell, capsys, "%paimon INSERT INTO db.t VALUES (3)")
+    lines = failure(shell, capsys, "%paimon TRUNCATE TABLE db.t")
 
     assert lines == [
-        "INSERT without Spark is not supported: connect with --engine spark",
-        "   1 | INSERT INTO db.t VALUES (3)",
-        "     | ^^^^^^",
-        "Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",
-        "help: %paimon_help without spark",
-        "QueryError: INSERT without Spark is not supported: connect with --engine spark",
+        "TRUNCATE without Spark is not supported: use --engine spark, or auto",
+        "   1 | TRUNCATE TABLE db.t",
+        "     | ^^^^^^^^",
+        "help: %paimon_help without spark; %paimon_trace shows the whole error",
+        "QueryError: TRUNCATE without Spark is not supported: use --engine spark, or auto",
     ]
 
 
@@ -112,7 +111,7 @@ def test_what_is_wrong_with_a_connection_is_one_line(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refusal(shell, capsys, "%paimon_connect w --engine flink") == [
-        "UsageError: engine must be spark or native, got 'flink'"
+        "UsageError: engine must be spark, native or auto, got 'flink'"
     ]
     (line,) = refusal(shell, capsys, "%paimon_connect s3://me:hush@lake/w --engine native")
     assert "s3://lake/w" in line
@@ -186,7 +185,7 @@ def test_a_secret_in_plain_text_is_refused_and_not_repeated(
     ("text", "problem"),
     [
         ("[default]\nengine = 'native'", "the connection default has no warehouse."),
-        ("[default]\nwarehouse = 'w'\nengine = 'x'", "engine must be spark or native"),
+        ("[default]\nwarehouse = 'w'\nengine = 'x'", "engine must be spark, native or auto"),
         ("[default]\nwarehouse = ['w']", "warehouse must be text"),
         ("warehouse = 'w'", "must be in a table such as [default]"),
         ("[default", "cannot be read"),

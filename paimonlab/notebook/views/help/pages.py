@@ -48,7 +48,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
     ),
     "connections": (
         ("%paimon_connect PATH", "connect with Spark; SQL finds the databases without a prefix"),
-        ("--engine native", "without Spark: views, SELECT from one table, and CALL"),
+        ("--engine native, auto", "without Spark: views, queries, CALL; auto: Spark for the rest"),
         ("--catalog NAME, --alias NAME", "its name in SQL; its name for --use and --close"),
         ("--read-only", "refuse every statement that would change something"),
         ("%paimon_connect --use NAME", "go back to a connection, or make one that --list shows"),
@@ -176,10 +176,12 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
     ),
     "without spark": (
         ("%paimon_connect PATH --engine native", "connect without Spark"),
-        ("SELECT a, b FROM db.t", "columns, * or count(*) of one table or system table"),
+        ("%%paimon --engine native", "this cell without Spark; auto: Spark for what is refused"),
+        ("SELECT … GROUP BY … ORDER BY", "joins, windows, WITH, subqueries, UNION; Spark's SQL"),
         ("… VERSION AS OF 3", "as of a snapshot or 'tag'; --as-of does the same"),
-        ("… WHERE a > 1 AND b IN ('x')", "columns compared with constants; LIKE, IS NULL, BETWEEN"),
-        ("… LIMIT 10", "at the end; ORDER BY, GROUP BY, joins and writes need Spark"),
+        ("FROM df", "a data frame of the notebook: pandas, polars, Arrow"),
+        ("FROM 'weather.csv'", "a file: .csv, .json, .parquet"),
+        ("is not supported", "not proven to do what Spark does; MERGE needs Spark"),
     ),
     "errors": (
         ("^^^^", "the part of the SQL that is wrong"),

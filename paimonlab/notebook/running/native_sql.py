@@ -1,0 +1,207 @@
+"""SQL without Spark that takes more than one scan: joins, groups, windows, data frames, files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.cell.parameters import Values, bind
+from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.statements import Statement, quote_system_tables
+from paimonlab.notebook.cell.time_travel import check_travels, is_moment
+from paimonlab.notebook.kernel.interruptible import run_interruptibly
+from paimonlab.notebook.kernel.progress import ProgressDisplay
+from paimonlab.notebook.results.result import Result, Stats
+from paimonlab.progress import Progress
+from paimonlab.spec.sql_text.tokens import Span
+from paimonlab.sql_engine import changes, engine, tables
+from paimonlab.sql_engine.changes import WRITING
+from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.connections.warehouse_connection import Connection
+
+Frames = Callable[[str], object]
+ENGINE = "DuckDB, without Spark"
+
+
+def run(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    *,
+    limit: int,
+    as_of: int | str | None,
+    frames: Frames | None,
+    display: ProgressDisplay,
+) -> Result:
+    """Answer a query.
+
+    Parameters
+    ----------
+    connection
+        Where its tables are.
+    statement
+        The query.
+    args
+        Values of the parameters.
+    limit
+        Rows fetched; 0: all.
+    as_of
+        Snapshot, tag or moment at which tables are read, unless the query says it.
+    frames
+        Finds variables of the notebook; None: there are none.
+    display
+        Shows that it lasts.
+
+    Raises
+    ------
+    QueryError
+        If a part of it is not proven to give Spark's rows, or it fails.
+    """
+    begin = time.monotonic()
+    if statement.tokens[0].text.upper() in WRITING:
+        if as_of is not None:
+            check_travels(statement, args)
+        return _changed(connection, statement, args, frames, display)
+
+    def work(progress: Progress) -> tuple[engine.Planned, pa.Table]:
+        planned = _planned(connection, statement, args, as_of, frames, limit + 1 if limit else None)
+        return planned, engine.run(planned, options_of(connection), progress)
+
+    try:
+        planned, rows = run_interruptibly(work, display=display)
+    except NotTranslatedError as error:
+        raise refused(statement, error) from error
+    except StatementFailedError as error:
+        raise QueryError(str(error), topic="without spark", statement=statement) from error
+    has_more = bool(limit) and rows.num_rows > limit
+    table = rows.slice(0, limit) if has_more else rows
+    stats = Stats(
+        row_count=table.num_rows,
+        has_more_rows=has_more,
+        fetched_bytes=table.nbytes,
+        duration_seconds=time.monotonic() - begin,
+        snapshots=planned.read,
+        engine=ENGINE,
+    )
+    return Result(
+        table,
+        types=planned.types,
+        sql=statement.text,
+        title=statement.title,
+        stats=stats,
+        spark=None,
+    )
+
+
+def _changed(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    frames: Frames | None,
+    display: ProgressDisplay,
+) -> Result:
+    """Run a statement that writes."""
+    begin = time.monotonic()
+    text, values = quote_system_tables(statement).text, bind(statement, args)
+    sources = tables.Sources(connection.catalog, connection.catalog_name, frames or _nothing)
+    options = options_of(connection)
+    try:
+        run_interruptibly(
+            lambda progress: changes.run(text, sources, values, options, progress),
+            display=display,
+        )
+    except NotTranslatedError as error:
+        raise refused(statement, error) from error
+    except StatementFailedError as error:
+        raise QueryError(str(error), topic="without spark", statement=statement) from error
+    stats = Stats(
+        0, has_more_rows=False, fetched_bytes=0, duration_seconds=time.monotonic() - begin
+    )
+    return Result(
+        pa.table({}),
+        types=[],
+        sql=statement.text,
+        title=statement.title,
+        stats=stats,
+        spark=None,
+    )
+
+
+def batches_of(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    as_of: int | str | None,
+    frames: Frames | None,
+    progress: Progress,
+) -> pa.RecordBatchReader:
+    """Compute all rows of a query.
+
+    Raises
+    ------
+    QueryError
+        As `run` does.
+    """
+    try:
+        planned = _planned(connection, statement, args, as_of, frames, None)
+        return engine.run(planned, options_of(connection), progress).to_reader()
+    except NotTranslatedError as error:
+        raise refused(statement, error) from error
+    except StatementFailedError as error:
+        raise QueryError(str(error), topic="without spark", statement=statement) from error
+
+
+def options_of(connection: Connection) -> engine.EngineOptions:
+    """Return how much a query of a connection may take."""
+    return engine.EngineOptions.of(connection.catalog.options)
+
+
+def _planned(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    as_of: int | str | None,
+    frames: Frames | None,
+    most: int | None,
+) -> engine.Planned:
+    values = bind(statement, args)
+    if as_of is not None:
+        check_travels(statement, args)
+    sources = tables.Sources(
+        connection.catalog, connection.catalog_name, frames or _nothing, point_of(as_of)
+    )
+    return engine.plan(quote_system_tables(statement).text, sources, values, most=most)
+
+
+def point_of(as_of: int | str | None) -> tables.Point:
+    """Return which state of all tables is meant, as arguments of a scan."""
+    if isinstance(as_of, str):
+        return {"timestamp": as_of} if is_moment(as_of) else {"tag": as_of}
+    return {} if as_of is None else {"snapshot": as_of}
+
+
+def _nothing(_name: str) -> None:
+    return None
+
+
+def refused(statement: Statement, error: NotTranslatedError) -> QueryError:
+    """Say what of a statement is refused, and point at it."""
+    word = error.word.lower()
+    found = next((one for one in statement.tokens if one.text.strip("`'\"").lower() == word), None)
+    return QueryError(
+        str(error),
+        topic="without spark",
+        statement=statement,
+        span=None if found is None else Span(found.start, found.end),
+    )
+
+
+def is_refusal(error: QueryError) -> bool:
+    """Tell whether a statement failed because it is not translated, so that Spark may run it."""
+    return isinstance(error.__cause__, UnsupportedError)

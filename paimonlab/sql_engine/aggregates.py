@@ -1,0 +1,185 @@
+"""Aggregate and window functions: which there are, and what DuckDB computes for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.value import Value, cast
+
+_NUMBERED = {"row_number": kinds.INT, "rank": kinds.INT, "dense_rank": kinds.INT}
+_SHARES = ("percent_rank", "cume_dist")
+_IN_CAPITALS = ("rank", "dense_rank", "percent_rank")
+_SPREADS = {
+    "stddev": "stddev_samp",
+    "stddev_samp": "stddev_samp",
+    "std": "stddev_samp",
+    "variance": "var_samp",
+    "var_samp": "var_samp",
+    "stddev_pop": "stddev_pop",
+    "var_pop": "var_pop",
+}
+AGGREGATES = frozenset(
+    {"count", "sum", "avg", "mean", "min", "max", "count_if", "bool_and", "every", "bool_or"}
+    | {"any", "some", *_SPREADS}
+)
+"""Functions of groups, which also take OVER."""
+WINDOWS = frozenset({*_NUMBERED, *_SHARES, "ntile", "lag", "lead", "first_value", "last_value"})
+"""Functions that need OVER."""
+HERE = "\x01"
+"""Where ``FILTER`` and ``OVER`` of a call go; no text of a statement contains it."""
+_MOST_EXACT = 18
+_MEAN_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate whose rows are not chosen yet.
+
+    ``pattern`` has `HERE` wherever ``FILTER`` and ``OVER`` of each of its calls go.
+    """
+
+    pattern: str
+    kind: Kind
+    name: str
+    step: int | None = None
+    """How many rows later the value is that ``lead`` and ``lag`` give."""
+
+    def over(self, suffix: str, name_suffix: str) -> Value:
+        """Put ``FILTER (…)`` and ``OVER (…)`` after each call."""
+        return Value(self.pattern.replace(HERE, suffix), self.kind, self.name + name_suffix)
+
+
+def aggregate(name: str, values: Sequence[Value], *, distinct: bool, star: bool) -> Aggregate:
+    """Translate a call of an aggregate function.
+
+    Parameters
+    ----------
+    name
+        In small letters.
+    values
+        Its arguments.
+    distinct
+        Whether equal values count once.
+    star
+        Whether it is ``count(*)``.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven, for these types.
+    """
+    types = "*" if star else ", ".join(spark_type(value.kind) for value in values)
+    which = "DISTINCT " if distinct else ""
+    called = f"{name}({which}{', '.join(value.name for value in values)})"
+    if star and name == "count" and not distinct:
+        return Aggregate(f"count(*){HERE}", kinds.BIGINT, "count(1)")
+    if len(values) != 1 or not kinds.is_atomic(values[0].kind):
+        raise NotTranslatedError(f"{name}({which}{types})", name)
+    found = _translated(name, values[0], which)
+    if found is None:
+        raise NotTranslatedError(f"{name}({which}{types})", name)
+    pattern, kind = found
+    return Aggregate(pattern, kind, called)
+
+
+def _translated(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
+    sql, kind = value.text, value.kind
+    if name == "count":
+        return f"count({which}{sql}){HERE}", kinds.BIGINT
+    if name in ("min", "max") and kind != kinds.BOOLEAN:
+        return f"{name}({sql}){HERE}", kind
+    if name in ("count_if", "bool_and", "every", "bool_or", "any", "some"):
+        return None if which else _truths(name, sql, kind)
+    if not kinds.is_numeric(kind):
+        return None
+    if name == "sum":
+        return _sum(sql, kind, which)
+    if name in ("avg", "mean"):
+        return _mean(value, sql, which)
+    if name in _SPREADS and not which and not kinds.is_decimal(kind):
+        return f"{_SPREADS[name]}({cast(value, kinds.DOUBLE).text}){HERE}", kinds.DOUBLE
+    return None
+
+
+def _truths(name: str, sql: str, kind: Kind) -> tuple[str, Kind] | None:
+    if kind != kinds.BOOLEAN:
+        return None
+    if name == "count_if":
+        return f"count(CASE WHEN {sql} THEN 1 END){HERE}", kinds.BIGINT
+    duck = "bool_and" if name in ("bool_and", "every") else "bool_or"
+    return f"{duck}({sql}){HERE}", kinds.BOOLEAN
+
+
+def _sum(sql: str, kind: Kind, which: str) -> tuple[str, Kind] | None:
+    if kinds.is_whole(kind):
+        return f"CAST(sum({which}{sql}){HERE} AS BIGINT)", kinds.BIGINT
+    if kinds.is_decimal(kind):
+        digits, scale = shape(kind)
+        total = kinds.decimal(min(digits + 10, kinds.MOST_DIGITS), scale)
+        return f"CAST(sum({which}{sql}){HERE} AS {duck_type(total)})", total
+    return f"CAST(sum({which}CAST({sql} AS DOUBLE)){HERE} AS DOUBLE)", kinds.DOUBLE
+
+
+def _mean(value: Value, sql: str, which: str) -> tuple[str, Kind] | None:
+    if not kinds.is_decimal(value.kind):
+        inner = cast(value, kinds.DOUBLE).text
+        return f"avg({which}{inner}){HERE}", kinds.DOUBLE
+    digits, scale = shape(value.kind)
+    if digits > _MOST_EXACT or digits + scale + 2 * _MEAN_DIGITS > kinds.MOST_DIGITS:
+        return None
+    # Exact, in whole numbers of the last digit: sum * 10^4 / count, halves away from zero.
+    unit = f"CAST({10**scale} AS DECIMAL({scale + 1},0))"
+    last = scale + _MEAN_DIGITS
+    total = f"(sum({which}CAST({sql} * {unit} AS BIGINT)){HERE} * {2 * 10**_MEAN_DIGITS}::HUGEINT)"
+    count = f"CAST(count({which}{sql}){HERE} AS HUGEINT)"
+    quotient = f"((abs({total}) + {count}) // (2 * {count}))"
+    kind = kinds.decimal(digits + _MEAN_DIGITS, last)
+    exact = (
+        f"CAST(CAST(sign({total}) * {quotient} AS DECIMAL({digits + _MEAN_DIGITS},0)) "
+        f"* CAST('{10**-last:.{last}f}' AS DECIMAL({last},{last})) AS {duck_type(kind)})"
+    )
+    return f"(CASE WHEN {count} = 0 THEN NULL ELSE {exact} END)", kind
+
+
+def window(name: str, values: Sequence[Value]) -> Aggregate:
+    """Translate a call of a function that needs OVER.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven, for these types.
+    """
+    shown = name.upper() if name in _IN_CAPITALS else name
+    called = f"{shown}({', '.join(value.name for value in values)})"
+    if name in _NUMBERED and not values:
+        return Aggregate(f"CAST({name}(){HERE} AS INTEGER)", _NUMBERED[name], called)
+    if name in _SHARES and not values:
+        return Aggregate(f"{name}(){HERE}", kinds.DOUBLE, called)
+    if name == "ntile" and len(values) == 1 and _is_count(values[0]) and values[0].literal > 0:
+        return Aggregate(f"CAST(ntile({values[0].text}){HERE} AS INTEGER)", kinds.INT, called)
+    if name in ("first_value", "last_value") and len(values) == 1:
+        return Aggregate(f"{name}({values[0].text}){HERE}", values[0].kind, called)
+    if name in ("lag", "lead") and 1 <= len(values) <= 3:
+        return _shifted(name, values)
+    types = ", ".join(spark_type(value.kind) for value in values)
+    raise NotTranslatedError(f"{name}({types})", name)
+
+
+def _shifted(name: str, values: Sequence[Value]) -> Aggregate:
+    step = values[1] if len(values) > 1 else Value("1", kinds.INT, "1", 1)
+    default = values[2] if len(values) > 2 else Value("NULL", kinds.VOID, "NULL", None)
+    if not _is_count(step) or default.kind not in (values[0].kind, kinds.VOID):
+        raise NotTranslatedError(f"{name}() with such arguments", name)
+    called = f"{name}({values[0].name}, {step.name}, {default.name})"
+    given = "" if default.kind == kinds.VOID else f", {default.text}"
+    text = f"{name}({values[0].text}, {step.text}{given}){HERE}"
+    offset = step.literal if name == "lead" else -step.literal
+    return Aggregate(text, values[0].kind, called, offset)
+
+
+def _is_count(value: Value) -> bool:
+    return value.is_literal and type(value.literal) is int and value.literal >= 0

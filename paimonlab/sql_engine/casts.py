@@ -1,0 +1,124 @@
+"""CAST: the conversions that DuckDB does as Spark, or can be made to."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.arithmetic import EXACT_DIGITS, NOT_PROVEN, fails
+from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.value import Value, read_text
+
+_SIMPLE = {
+    "BOOLEAN": kinds.BOOLEAN,
+    "TINYINT": kinds.TINYINT,
+    "SMALLINT": kinds.SMALLINT,
+    "INT": kinds.INT,
+    "BIGINT": kinds.BIGINT,
+    "FLOAT": kinds.FLOAT,
+    "DOUBLE": kinds.DOUBLE,
+    "TEXT": kinds.STRING,
+    "BINARY": kinds.BINARY,
+    "DATE": kinds.DATE,
+    "TIMESTAMPNTZ": kinds.TIMESTAMP_NTZ,
+    "TIMESTAMPTZ": kinds.TIMESTAMP,
+    "TIMESTAMPLTZ": kinds.TIMESTAMP,
+    "TIMESTAMP": kinds.TIMESTAMP,
+}
+_WHOLE_TEXT = "^[+-]?[0-9]{1,18}$"
+_NUMBER_TEXT = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
+_DATE_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+
+
+def type_of(node: exp.DataType) -> Kind:
+    """Return the type that a statement names.
+
+    Raises
+    ------
+    NotTranslatedError
+        If values of it are not computed with.
+    """
+    name = str(node.this.value if hasattr(node.this, "value") else node.this).upper()
+    sizes = [int(part.this.name) for part in node.expressions if hasattr(part.this, "name")]
+    if name == "DECIMAL":
+        precision, scale = [*sizes, *(10, 0)[len(sizes) :]][:2]
+        return kinds.decimal(precision, scale)
+    kind = _SIMPLE.get(name)
+    if kind is None or node.expressions:
+        raise NotTranslatedError(f"the type {name}", name)
+    return kind
+
+
+def convert(value: Value, kind: Kind) -> Value:
+    """Convert as ``CAST`` does, with errors where a value does not fit.
+
+    Raises
+    ------
+    NotTranslatedError
+        If that is not proven to be what Spark does.
+    """
+    name = f"CAST({value.name} AS {spark_type(kind)})"
+    if value.kind in (kind, kinds.VOID):
+        text = value.text if value.kind == kind else f"CAST(NULL AS {duck_type(kind)})"
+        return Value(text, kind, name, value.literal)
+    read = read_text(value, kind)
+    if read is not None:
+        return Value(read.text, kind, name, read.literal)
+    converted = _text(value, kind)
+    if converted is None:
+        types = f"{spark_type(value.kind)} to {spark_type(kind)}"
+        raise NotTranslatedError(f"CAST of {types}", "CAST")
+    return Value(converted, kind, name)
+
+
+def _text(value: Value, kind: Kind) -> str | None:
+    source, sql = value.kind, value.text
+    if not kinds.is_atomic(source):
+        return None
+    plain = f"CAST({sql} AS {duck_type(kind)})"
+    if kinds.is_numeric(kind):
+        return _number(value, kind, plain)
+    if kind == kinds.STRING:
+        as_text = kinds.is_whole(source) or kinds.is_decimal(source)
+        return (
+            plain if as_text or source in (kinds.BOOLEAN, kinds.DATE, kinds.TIMESTAMP_NTZ) else None
+        )
+    if kind == kinds.BOOLEAN and kinds.is_whole(source):
+        return f"({sql} <> 0)"
+    if {source, kind} == {kinds.DATE, kinds.TIMESTAMP_NTZ}:
+        return plain
+    if kind == kinds.DATE and source == kinds.STRING:
+        return _guarded(sql, _DATE_TEXT, f"CAST({sql} AS DATE)")
+    return None
+
+
+def _number(value: Value, kind: Kind, plain: str) -> str | None:
+    source, sql = value.kind, value.text
+    if source == kinds.STRING:
+        trimmed = f"trim({sql}, ' ')"
+        if kinds.is_whole(kind):
+            return _guarded(trimmed, _WHOLE_TEXT, f"CAST({trimmed} AS {duck_type(kind)})")
+        if kind == kinds.DOUBLE:
+            return _guarded(trimmed, _NUMBER_TEXT, f"CAST({trimmed} AS DOUBLE)")
+        return None
+    if source == kinds.BOOLEAN:
+        return plain if not kinds.is_decimal(kind) else None
+    if not kinds.is_numeric(source):
+        return None
+    if kinds.is_whole(kind):
+        return plain if kinds.is_whole(source) else f"CAST(trunc({sql}) AS {duck_type(kind)})"
+    if kinds.is_decimal(kind):
+        return None if source in (kinds.FLOAT, kinds.DOUBLE) else plain
+    is_rounded = kinds.is_decimal(source) and shape(source)[0] > EXACT_DIGITS
+    if is_rounded or (kind == kinds.FLOAT and source not in (*kinds.WHOLE, kinds.DOUBLE)):
+        return None
+    return plain
+
+
+def _guarded(sql: str, pattern: str, converted: str) -> str:
+    message = fails(f"{NOT_PROVEN}: CAST of such a text")
+    return (
+        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '{pattern}') "
+        f"THEN {converted} ELSE {message} END)"
+    )

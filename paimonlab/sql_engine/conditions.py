@@ -1,0 +1,130 @@
+"""Conditions to DuckDB's SQL, with Spark's NULL."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from paimonlab.sql_engine import arithmetic, kinds
+from paimonlab.sql_engine.kinds import spark_type
+from paimonlab.sql_engine.protocols import Translating
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.tree import check_parts
+from paimonlab.sql_engine.value import Value, together
+
+_ESCAPES = re.compile(r"\\(.)", re.DOTALL)
+
+
+def inverted(translator: Translating, node: exp.Not) -> Value:
+    """Translate NOT."""
+    inner = node.this
+    if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+        value = translator.value(inner.this)
+        return Value(f"({value.text} IS NOT NULL)", kinds.BOOLEAN, f"({value.name} IS NOT NULL)")
+    value = translator.truth(inner, "NOT")
+    return Value(f"(NOT {value.text})", kinds.BOOLEAN, f"(NOT {value.name})")
+
+
+def unequal(translator: Translating, node: exp.NEQ) -> Value:
+    """Translate ``<>``."""
+    left, right = translator.sides(node)
+    return arithmetic.compare("<>", left, right, name=f"(NOT ({left.name} = {right.name}))")
+
+
+def distinct_from(translator: Translating, node: exp.NullSafeNEQ) -> Value:
+    """Translate IS DISTINCT FROM."""
+    same = arithmetic.compare("<=>", *translator.sides(node))
+    return Value(f"(NOT {same.text})", kinds.BOOLEAN, f"(NOT {same.name})")
+
+
+def joined(translator: Translating, node: exp.And | exp.Or) -> Value:
+    """Translate AND and OR."""
+    word = "AND" if isinstance(node, exp.And) else "OR"
+    left, right = translator.truth(node.this, word), translator.truth(node.expression, word)
+    return Value(
+        f"({left.text} {word} {right.text})",
+        kinds.BOOLEAN,
+        f"({left.name} {word} {right.name})",
+    )
+
+
+def tested(translator: Translating, node: exp.Is) -> Value:
+    """Translate IS NULL, IS TRUE."""
+    value = translator.value(node.this)
+    if isinstance(node.expression, exp.Null):
+        return Value(f"({value.text} IS NULL)", kinds.BOOLEAN, f"({value.name} IS NULL)")
+    if isinstance(node.expression, exp.Boolean):
+        arithmetic.truth(value, "IS")
+        word = "true" if node.expression.this else "false"
+        text = f"({value.text} IS NOT DISTINCT FROM {word})"
+        return Value(text, kinds.BOOLEAN, f"({value.name} <=> {word})")
+    raise NotTranslatedError("IS with such an operand", "IS")
+
+
+def between(translator: Translating, node: exp.Between) -> Value:
+    """Translate BETWEEN."""
+    check_parts(node, "this", "low", "high")
+    value, low, high = map(translator.value, (node.this, node.args["low"], node.args["high"]))
+    begin = arithmetic.compare(">=", value, low)
+    end = arithmetic.compare("<=", value, high)
+    name = f"between({value.name}, {low.name}, {high.name})"
+    return Value(f"({begin.text} AND {end.text})", kinds.BOOLEAN, name)
+
+
+def member(translator: Translating, node: exp.In) -> Value:
+    """Translate IN."""
+    check_parts(node, "this", "expressions", "query")
+    value = translator.value(node.this)
+    query = node.args.get("query")
+    if query is not None:
+        if node not in translator.members:
+            raise NotTranslatedError("IN of a query that is not a condition of WHERE", "IN")
+        inner = query.this if isinstance(query, exp.Subquery) else query
+        text, types = translator.query(inner, translator.scope)
+        if len(types) != 1:
+            raise NotTranslatedError("IN of a query of several columns", "IN")
+        found = Value("q.o", types[0], "")
+        mine, other = together([value, found], "IN")
+        inside = f"SELECT {other.text} FROM ({text}) AS q(o)"
+        return Value(
+            f"({mine.text} IN ({inside}))", kinds.BOOLEAN, f"({value.name} IN (listquery()))"
+        )
+    values = [translator.value(part) for part in node.expressions]
+    same = together([value, *values], "IN")
+    if not kinds.is_atomic(same[0].kind) or not values:
+        raise NotTranslatedError(f"IN of {spark_type(same[0].kind)}", "IN")
+    names = ", ".join(one.name for one in values)
+    texts = ", ".join(one.text for one in same[1:])
+    return Value(f"({same[0].text} IN ({texts}))", kinds.BOOLEAN, f"({value.name} IN ({names}))")
+
+
+def like(translator: Translating, node: exp.Like) -> Value:
+    """Translate LIKE with a pattern that the statement has."""
+    check_parts(node, "this", "expression", "negate")
+    value, pattern = translator.sides(node)
+    is_pattern = pattern.is_literal and pattern.kind == kinds.STRING
+    if value.kind != kinds.STRING or not is_pattern:
+        raise NotTranslatedError("LIKE without a pattern in the statement", "LIKE")
+    escaped = _ESCAPES.sub("", str(pattern.literal))
+    wrong = [mark for mark in _ESCAPES.findall(str(pattern.literal)) if mark not in "%_\\"]
+    if wrong or "\\" in escaped:
+        raise NotTranslatedError("LIKE with another escape than \\%, \\_ and \\\\", "LIKE")
+    text = f"({value.text} LIKE {pattern.text} ESCAPE '\\')"
+    name = f"{value.name} LIKE {pattern.name}"
+    if node.args.get("negate"):
+        return Value(f"(NOT {text})", kinds.BOOLEAN, f"(NOT {name})")
+    return Value(text, kinds.BOOLEAN, name)
+
+
+def where_members(node: exp.Expression) -> list[exp.Expression]:
+    """Return the ``IN (SELECT …)`` of a condition of which it does not matter why it is not true.
+
+    Elsewhere Spark answers FALSE where the standard has NULL.
+    """
+    if isinstance(node, exp.Paren):
+        return where_members(node.this)
+    if isinstance(node, exp.And | exp.Or):
+        sides = (node.this, node.expression)
+        return [found for side in sides for found in where_members(side)]
+    return [node] if isinstance(node, exp.In) else []

@@ -1,0 +1,222 @@
+"""Run a query: translated, planned, computed by DuckDB."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from paimonlab.errors import PaimonError
+from paimonlab.progress import Progress
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.sql_engine.arithmetic import NOT_PROVEN
+from paimonlab.sql_engine.expressions import Given
+from paimonlab.sql_engine.kinds import Kind, VoidType, spark_type
+from paimonlab.sql_engine.queries import QueryTranslator
+from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
+from paimonlab.sql_engine.rows import Part
+from paimonlab.sql_engine.tables import Sources
+from paimonlab.sql_engine.tree import parse
+
+_POLL_SECONDS = 0.05
+BATCH_ROWS = 1 << 17
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """How much a query may take."""
+
+    memory: str = "50%"
+    """Of memory, as DuckDB reads it: a share of the machine's, or ``2GB``."""
+    threads: int | None = None
+    """None: one per CPU."""
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> EngineOptions:
+        """Take them from the options of a catalog."""
+        return cls(memory=options.get("sql.memory", cls.memory))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A query that can be run."""
+
+    text: str
+    """In DuckDB's SQL."""
+    columns: Sequence[tuple[str, Kind]]
+    """Names and types as Spark has them."""
+    parts: Sequence[Part] = field(repr=False)
+
+    @property
+    def types(self) -> list[str]:
+        """Types of the columns, as Spark names them."""
+        return [spark_type(kind).lower() for _, kind in self.columns]
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """What is read, as ``db.t@5``."""
+        return tuple(dict.fromkeys(part.label for part in self.parts if part.label))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and types of the result."""
+        return pa.schema([pa.field(name, _arrow(kind)) for name, kind in self.columns])
+
+
+def plan(
+    text: str | exp.Expression,
+    sources: Sources,
+    values: Mapping[str, Any] | Sequence[Any] = (),
+    *,
+    most: int | None = None,
+) -> Planned:
+    """Translate a query and find its files.
+
+    Parameters
+    ----------
+    text
+        In Spark's dialect; names with ``$`` are in back-quotes.
+    sources
+        What it may read.
+    values
+        Of its parameters.
+    most
+        How many rows are wanted at most; None: all.
+
+    Raises
+    ------
+    NotTranslatedError
+        If a part of it is not proven to give Spark's rows.
+    """
+    tree = parse(text) if isinstance(text, str) else text
+    translated = QueryTranslator(sources, Given(values)).query(tree, most=most)
+    whole, parts = sources.planned(translated.text)
+    return Planned(whole, translated.columns, parts)
+
+
+def run(
+    planned: Planned, options: EngineOptions | None = None, progress: Progress | None = None
+) -> pa.Table:
+    """Run a query.
+
+    Parameters
+    ----------
+    planned
+        From `plan`.
+    options
+        How much it may take.
+    progress
+        Called now and then; what it raises ends the query.
+
+    Raises
+    ------
+    StatementFailedError
+        If a value cannot be computed, or there is not enough memory.
+    NotTranslatedError
+        If a value turned up for which the result is not proven to be Spark's.
+    """
+    database = connected(planned.parts, options or EngineOptions())
+    try:
+        if progress is None:
+            return _fetched(database, planned)
+        return _watched(database, planned, progress)
+    finally:
+        database.close()
+
+
+def connected(parts: Sequence[Part], options: EngineOptions) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory that can read these parts and nothing else."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "temp_directory": "",  # nothing is written to disk
+        "python_enable_replacements": "false",
+        "memory_limit": options.memory,
+    }
+    if options.threads is not None:
+        config["threads"] = str(options.threads)
+    database = duckdb.connect(":memory:", config=config)
+    paths = [path for part in parts for path in part.paths]
+    if paths:
+        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+        database.execute(f"SET allowed_paths = [{listed}]")
+    database.execute("SET TimeZone = 'UTC'")
+    # It takes `starts_with(CASE WHEN b THEN 'a' END, 'a')` for `b IS NOT NULL` (DuckDB 2.0.0).
+    database.execute("SET disabled_optimizers = 'statistics_propagation'")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    for part in parts:
+        if part.stream is not None:
+            database.register(part.name, part.stream)
+    return database
+
+
+def _fetched(database: duckdb.DuckDBPyConnection, planned: Planned) -> pa.Table:
+    try:
+        found = database.sql(planned.text).to_arrow_table()
+    except duckdb.Error as error:
+        raise _explained(error) from error
+    return typed(found, planned)
+
+
+def typed(found: pa.Table, planned: Planned) -> pa.Table:
+    """Give what DuckDB computed the names and types of the query."""
+    columns = [
+        column if column.type == kept.type else column.cast(kept.type)
+        for column, kept in zip(found.columns, planned.schema, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=planned.schema)
+
+
+def _watched(database: duckdb.DuckDBPyConnection, planned: Planned, progress: Progress) -> pa.Table:
+    """Run in a thread, so that what ``progress`` raises interrupts it."""
+    done = Event()
+    results: list[pa.Table] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(_fetched(database, planned))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            errors.append(error)
+        finally:
+            done.set()
+
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while not done.wait(_POLL_SECONDS):
+            progress(0, 0, "")
+    except BaseException:
+        while not done.is_set():
+            database.interrupt()
+            time.sleep(_POLL_SECONDS / 5)
+        raise
+    finally:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _explained(error: duckdb.Error) -> PaimonError:
+    message = str(error).partition("\n")[0]
+    kind, _, rest = message.partition(": ")
+    if NOT_PROVEN in message:
+        what = message.partition(NOT_PROVEN)[2].lstrip(": ")
+        return NotTranslatedError(what or "such a value")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return StatementFailedError(
+            "the query needs more memory than it may take", "raise the option sql.memory"
+        )
+    return StatementFailedError(rest if kind.endswith("Error") and rest else message)
+
+
+def _arrow(kind: Kind) -> pa.DataType:
+    return pa.null() if isinstance(kind, VoidType) else to_arrow(kind)

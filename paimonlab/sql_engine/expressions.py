@@ -1,0 +1,386 @@
+"""Expressions of a statement to DuckDB's SQL, each with the type that Spark gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from sqlglot import exp
+
+from paimonlab.sql_engine import (
+    aggregates,
+    arithmetic,
+    casts,
+    conditions,
+    functions,
+    kinds,
+    windows,
+)
+from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
+from paimonlab.sql_engine.kinds import Kind, spark_type
+from paimonlab.sql_engine.protocols import Queries
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.scope import Scope
+from paimonlab.sql_engine.tree import check_parts
+from paimonlab.sql_engine.value import Value, literal, quoted, read_text, together
+
+_LIMITS = ((kinds.INT, 2**31), (kinds.BIGINT, 2**63))
+_COMPARED: dict[type[exp.Expression], str] = {
+    exp.EQ: "=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
+}
+_COMPUTED: dict[type[exp.Expression], Callable[[Value, Value], Value]] = {
+    exp.Add: lambda left, right: arithmetic.add("+", left, right),
+    exp.Sub: lambda left, right: arithmetic.add("-", left, right),
+    exp.Mul: arithmetic.multiply,
+    exp.Div: arithmetic.divide,
+    exp.IntDiv: arithmetic.divide_whole,
+    exp.Mod: arithmetic.remainder,
+}
+
+
+class Given:
+    """Values of parameters: by name, or those of each ``?`` in order."""
+
+    def __init__(self, values: Mapping[str, Any] | Sequence[Any]) -> None:
+        self._named = values if isinstance(values, Mapping) else {}
+        self._in_order: Iterator[Any] = iter(() if isinstance(values, Mapping) else values)
+
+    def take(self, name: str) -> Any:
+        """Return the value of ``:name``, or of the next ``?``."""
+        return self._named[name] if name else next(self._in_order)
+
+
+@dataclass(slots=True)
+class Translator:
+    """Translates the expressions of one query.
+
+    Parameters
+    ----------
+    scope
+        What names mean.
+    given
+        Values of parameters.
+    query
+        Translates queries within expressions.
+    """
+
+    scope: Scope
+    given: Given
+    query: Queries
+    aliases: dict[str, Value] = field(default_factory=dict)
+    """Columns of the select list that later ones may refer to, by name in small letters."""
+    windows: Mapping[str, exp.Expression] = field(default_factory=dict)
+    """Named windows."""
+    has_aggregates: bool = False
+    """Whether an aggregate of the query's own rows was translated."""
+    has_windows: bool = False
+    members: Sequence[exp.Expression] = ()
+    """``IN (SELECT …)`` that may be NULL where Spark has FALSE: both leave the row out."""
+    allows: str = "all"
+    """Which functions of several rows are allowed: all, aggregates, none."""
+
+    def value(self, node: exp.Expression) -> Value:
+        """Translate an expression.
+
+        Raises
+        ------
+        NotTranslatedError
+            If it is not proven to give what Spark gives.
+        """
+        kind = type(node)
+        if kind in _COMPARED:
+            check_parts(node, "this", "expression")
+            return arithmetic.compare(_COMPARED[kind], *self.sides(node))
+        if kind in _COMPUTED:
+            check_parts(node, "this", "expression", "typed", "safe")
+            return _COMPUTED[kind](*self.sides(node))
+        translate = _TRANSLATED.get(kind)
+        if translate is None:
+            raise NotTranslatedError(node.key.upper(), node.key)
+        return translate(self, node)
+
+    def truth(self, node: exp.Expression, what: str) -> Value:
+        """Translate a condition."""
+        return arithmetic.truth(self.value(node), what)
+
+    def sides(self, node: exp.Expression) -> tuple[Value, Value]:
+        """Translate what is on both sides of an operator."""
+        return self.value(node.this), self.value(node.expression)
+
+    def column(self, node: exp.Column) -> Value:
+        """Translate a name."""
+        if isinstance(node.this, exp.Star):
+            raise NotTranslatedError("* within an expression", "*")
+        parts = [part.name for part in node.parts]
+        *path, name = parts
+        if not path and name.lower() in self.aliases:
+            own = any(
+                column.name.lower() == name.lower()
+                for relation in self.scope.relations
+                for column in relation.columns
+            )
+            if not own:
+                return self.aliases[name.lower()]
+        return self.scope.find(path, name)
+
+    def literal(self, node: exp.Literal) -> Value:
+        """Translate a number or a text."""
+        if node.is_string:
+            return Value(quoted(node.name), kinds.STRING, node.name, node.name)
+        return number(node.name)
+
+    def paren(self, node: exp.Paren) -> Value:
+        """Translate what is in parentheses."""
+        return self.value(node.this)
+
+    def negated(self, node: exp.Neg) -> Value:
+        """Translate a sign."""
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return number("-" + node.this.name)
+        return arithmetic.negate(self.value(node.this))
+
+    def joined_texts(self, node: exp.DPipe) -> Value:
+        """Translate ``||``."""
+        check_parts(node, "this", "expression", "safe")
+        return functions.call("concat", self.sides(node))
+
+    def case(self, node: exp.Case) -> Value:
+        """Translate CASE."""
+        checked = None if node.this is None else self.value(node.this)
+        conditions, results = [], []
+        for branch in node.args["ifs"]:
+            if checked is None:
+                conditions.append(self.truth(branch.this, "CASE"))
+            else:
+                conditions.append(arithmetic.compare("=", checked, self.value(branch.this)))
+            results.append(self.value(branch.args["true"]))
+        default = node.args.get("default")
+        last = Value("NULL", kinds.VOID, "NULL", None) if default is None else self.value(default)
+        same = together([*results, last], "CASE")
+        pairs = list(zip(conditions, same[:-1], strict=True))
+        cases = " ".join(f"WHEN {when.text} THEN {then.text}" for when, then in pairs)
+        names = " ".join(
+            f"WHEN {when.name} THEN {then.name}"
+            for when, then in zip(conditions, results, strict=True)
+        )
+        end = "" if default is None else f" ELSE {last.name}"
+        text = f"(CASE {cases} ELSE {same[-1].text} END)"
+        return Value(text, same[0].kind, f"CASE {names}{end} END")
+
+    def choice(self, node: exp.If) -> Value:
+        """Translate ``if(…)``."""
+        condition = self.truth(node.this, "if")
+        if node.args.get("false") is None:
+            raise NotTranslatedError("if() without a third argument", "if")
+        results = [self.value(node.args["true"]), self.value(node.args["false"])]
+        first, second = together(results, "if")
+        text = f"(CASE WHEN {condition.text} THEN {first.text} ELSE {second.text} END)"
+        name = f"(IF({condition.name}, {results[0].name}, {results[1].name}))"
+        return Value(text, first.kind, name)
+
+    def cast(self, node: exp.Cast) -> Value:
+        """Translate CAST."""
+        check_parts(node, "this", "to")
+        return casts.convert(self.value(node.this), casts.type_of(node.args["to"]))
+
+    def extract(self, node: exp.Extract) -> Value:
+        """Translate ``extract(… FROM …)``."""
+        name = node.name.lower()
+        if name not in ("year", "month", "day", "quarter", "hour", "minute"):
+            raise NotTranslatedError(f"extract({name.upper()})", "extract")
+        value = self.value(node.expression)
+        found = functions.call(name, [value])
+        return Value(found.text, found.kind, f"extract({node.name} FROM {value.name})")
+
+    def parameter(self, node: exp.Placeholder) -> Value:
+        """Translate ``:name`` and ``?``."""
+        return python_value(self.given.take(node.name if node.this else ""))
+
+    def call(self, node: exp.Anonymous) -> Value:
+        """Translate a call of a function."""
+        name = str(node.this).lower()
+        if name in AGGREGATES:
+            return self.aggregate(node).over("", "")
+        if name in WINDOWS:
+            raise NotTranslatedError(f"{name}() without OVER", name)
+        return functions.call(name, [self.value(part) for part in node.expressions])
+
+    def aggregate(self, node: exp.Anonymous, *, is_window: bool = False) -> Aggregate:
+        """Translate an aggregate whose rows are not chosen yet."""
+        name = str(node.this).lower()
+        if self.allows == "none" or (self.allows == "window" and not is_window):
+            raise NotTranslatedError(f"{name}() here", name)
+        if not is_window:
+            self.has_aggregates = True
+        parts, distinct = list(node.expressions), False
+        if parts and isinstance(parts[0], exp.Distinct):
+            distinct, parts = True, parts[0].expressions
+        if len(parts) == 1 and isinstance(parts[0], exp.Star):
+            check_parts(parts[0])
+            return aggregates.aggregate(name, [], distinct=distinct, star=True)
+        values = [self.value(part) for part in parts]
+        return aggregates.aggregate(name, values, distinct=distinct, star=False)
+
+    def filtered(self, node: exp.Filter) -> Value:
+        """Translate an aggregate with FILTER."""
+        return self.filtered_call(node).over("", "")
+
+    def filtered_call(self, node: exp.Filter, *, is_window: bool = False) -> Aggregate:
+        """Translate an aggregate with FILTER, to which OVER may be added."""
+        if not isinstance(node.this, exp.Anonymous):
+            raise NotTranslatedError("FILTER", "FILTER")
+        found = self.aggregate(node.this, is_window=is_window)
+        if "error('" in found.pattern:  # DuckDB computes it for the rows left out as well
+            raise NotTranslatedError("FILTER of what may fail", "FILTER")
+        condition = self.truth(node.expression.this, "FILTER")
+        suffix = f" FILTER (WHERE {condition.text}){aggregates.HERE}"
+        return Aggregate(
+            found.pattern.replace(aggregates.HERE, suffix),
+            found.kind,
+            f"{found.name} FILTER (WHERE {condition.name})",
+        )
+
+    def ordered(self, node: exp.Expression) -> tuple[str, str]:
+        """Translate a term of ORDER BY; nulls are the least unless it says otherwise."""
+        assert isinstance(node, exp.Ordered), "ORDER BY has terms"
+        check_parts(node, "this", "desc", "nulls_first")
+        value = self.value(node.this)
+        if not kinds.is_atomic(value.kind):
+            raise NotTranslatedError(f"ORDER BY {spark_type(value.kind)}", "ORDER")
+        return ordering(node, value.text), ordering(node, value.name)
+
+    def exists(self, node: exp.Exists) -> Value:
+        """Translate EXISTS."""
+        inner = node.this.this if isinstance(node.this, exp.Subquery) else node.this
+        text, _, asked = self._within(inner)
+        return Value(f"EXISTS ({text})", kinds.BOOLEAN, f"exists({asked})")
+
+    def one_value(self, node: exp.Subquery) -> Value:
+        """Translate a query that is a value."""
+        check_parts(node, "this")
+        text, types, asked = self._within(node.this)
+        if len(types) != 1:
+            raise NotTranslatedError("a query of several columns as a value", "SELECT")
+        return Value(f"({text})", types[0], f"scalarsubquery({asked})")
+
+    def _within(self, node: exp.Expression) -> tuple[str, Sequence[Kind], str]:
+        """Translate a query, and name the columns around it that it refers to."""
+        self.scope.asked_within.clear()
+        text, types = self.query(node, self.scope)
+        return text, types, ", ".join(self.scope.asked_within)
+
+    def day(self, node: exp.DateStrToDate) -> Value:
+        """Translate ``DATE '2026-01-31'``."""
+        text = self.value(node.this)
+        found = read_text(text, kinds.DATE)
+        if found is None:
+            raise NotTranslatedError("such a date", "DATE")
+        return Value(found.text, kinds.DATE, f"DATE '{text.literal}'", found.literal)
+
+    def null(self, _node: exp.Null) -> Value:
+        """Translate NULL."""
+        return Value("NULL", kinds.VOID, "NULL", None)
+
+    def boolean(self, node: exp.Boolean) -> Value:
+        """Translate TRUE and FALSE."""
+        word = "true" if node.this else "false"
+        return Value(word, kinds.BOOLEAN, word, bool(node.this))
+
+
+_TRANSLATED: dict[type[exp.Expression], Callable[[Translator, Any], Value]] = {
+    exp.Column: Translator.column,
+    exp.Literal: Translator.literal,
+    exp.Paren: Translator.paren,
+    exp.Neg: Translator.negated,
+    exp.Not: conditions.inverted,
+    exp.NEQ: conditions.unequal,
+    exp.NullSafeNEQ: conditions.distinct_from,
+    exp.And: conditions.joined,
+    exp.Or: conditions.joined,
+    exp.Is: conditions.tested,
+    exp.Between: conditions.between,
+    exp.In: conditions.member,
+    exp.Like: conditions.like,
+    exp.DPipe: Translator.joined_texts,
+    exp.Case: Translator.case,
+    exp.If: Translator.choice,
+    exp.Cast: Translator.cast,
+    exp.Extract: Translator.extract,
+    exp.DateStrToDate: Translator.day,
+    exp.Placeholder: Translator.parameter,
+    exp.Anonymous: Translator.call,
+    exp.Filter: Translator.filtered,
+    exp.Window: windows.over,
+    exp.Exists: Translator.exists,
+    exp.Subquery: Translator.one_value,
+    exp.Null: Translator.null,
+    exp.Boolean: Translator.boolean,
+}
+"""The closed list of what expressions are made of, beside operators and functions."""
+
+
+def ordering(node: exp.Expression, what: str) -> str:
+    """Write a term of ORDER BY with everything said."""
+    is_down = bool(node.args.get("desc"))
+    first = node.args.get("nulls_first")
+    first = (not is_down) if first is None else bool(first)
+    way, nulls = ("DESC" if is_down else "ASC"), ("FIRST" if first else "LAST")
+    return f"{what} {way} NULLS {nulls}"
+
+
+def number(text: str) -> Value:
+    """Read a number as Spark does: digits are INT or BIGINT, a point is a decimal, E a double."""
+    if "e" in text.lower():
+        return literal(float(text), kinds.DOUBLE)
+    if "." in text:
+        try:
+            exact = Decimal(text)
+        except InvalidOperation:
+            raise NotTranslatedError(f"the number {text}", text) from None
+        scale = -int(exact.as_tuple().exponent)
+        digits = max(len(exact.as_tuple().digits), scale)
+        if digits > kinds.MOST_DIGITS:
+            raise NotTranslatedError(f"the number {text}", text)
+        return literal(exact, kinds.decimal(digits, scale), format(exact, "f"))
+    whole = int(text)
+    for kind, bound in _LIMITS:
+        if -bound <= whole < bound:
+            return literal(whole, kind, str(whole))
+    raise NotTranslatedError(f"the number {text}", text)
+
+
+def python_value(value: Any) -> Value:
+    """Write the value of a parameter.
+
+    Raises
+    ------
+    NotTranslatedError
+        If its type has no literal here.
+    """
+    if value is None:
+        return Value("NULL", kinds.VOID, "NULL", None)
+    if isinstance(value, bool):
+        return Value("true" if value else "false", kinds.BOOLEAN, str(value).lower(), value)
+    if isinstance(value, int):
+        return number(str(value))
+    if isinstance(value, float):
+        return literal(value, kinds.DOUBLE)
+    if isinstance(value, str):
+        return Value(quoted(value), kinds.STRING, value, value)
+    if isinstance(value, Decimal) and value.is_finite():
+        return number(format(value, "f") if value.as_tuple().exponent else f"{value}.0")
+    if isinstance(value, datetime):
+        return literal(value.astimezone(), kinds.TIMESTAMP)
+    if isinstance(value, date):
+        return literal(value, kinds.DATE)
+    if isinstance(value, bytes):
+        return literal(value, kinds.BINARY)
+    raise NotTranslatedError(f"a parameter that is a {type(value).__name__}", ":")

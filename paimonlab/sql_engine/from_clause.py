@@ -1,0 +1,163 @@
+"""``FROM`` and joins: relations of a query, and how they are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from paimonlab.errors import SchemaError
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.expressions import Translator
+from paimonlab.sql_engine.protocols import Querying, Translated
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.scope import Relation, Scope
+from paimonlab.sql_engine.tree import check_parts
+from paimonlab.sql_engine.value import Value
+
+_SIDES = {
+    ("", ""): "INNER",
+    ("", "INNER"): "INNER",
+    ("LEFT", ""): "LEFT",
+    ("LEFT", "OUTER"): "LEFT",
+    ("RIGHT", ""): "RIGHT",
+    ("RIGHT", "OUTER"): "RIGHT",
+    ("FULL", ""): "FULL",
+    ("FULL", "OUTER"): "FULL",
+    ("", "CROSS"): "CROSS",
+    ("LEFT", "SEMI"): "SEMI",
+    ("", "SEMI"): "SEMI",
+    ("LEFT", "ANTI"): "ANTI",
+    ("", "ANTI"): "ANTI",
+}
+
+
+@dataclass(slots=True)
+class From:
+    """Translates the ``FROM`` of one query into a scope."""
+
+    queries: Querying
+    scope: Scope
+
+    def text(self, node: exp.Select) -> str:
+        """Translate it; empty if the query has none."""
+        begin = node.args.get("from_")
+        if begin is None:
+            return ""
+        check_parts(begin, "this")
+        text, relation = self._relation(begin.this)
+        self.scope.relations.append(relation)
+        for join in [*(begin.this.args.get("joins") or ()), *(node.args.get("joins") or ())]:
+            text = self._joined(text, join)
+        return f" FROM {text}"
+
+    def _relation(self, node: exp.Expression) -> tuple[str, Relation]:
+        alias = node.args.get("alias")
+        if isinstance(node, exp.Subquery):
+            check_parts(node, "this", "alias", "joins", "order", "limit", "offset", "with_")
+            if not isinstance(node.this, exp.Query | exp.Values):
+                raise NotTranslatedError("tables in parentheses", "(")
+            plain = node.copy()
+            plain.set("alias", None)
+            plain.set("joins", None)
+            made = self.queries.query(plain, None)
+            return self._of_query(made, alias, ())
+        if isinstance(node, exp.Values):
+            return self._of_query(self.queries.values(node), alias, ())
+        if not isinstance(node, exp.Table):
+            raise NotTranslatedError(f"FROM {node.key.upper()}", node.key)
+        check_parts(node, "this", "db", "catalog", "alias", "version", "joins")
+        if not isinstance(node.this, exp.Identifier):
+            raise NotTranslatedError("FROM a function", node.this.name)
+        parts = tuple(part.name for part in node.parts)
+        named = self.queries.named(parts[0]) if len(parts) == 1 else None
+        if named is not None and node.args.get("version") is None:
+            return self._of_query(named, alias, parts)
+        names = (node.alias,) if node.alias else parts
+        name = self.queries.next_name()
+        relation = self.queries.tables.table(
+            name, parts, names, node.args.get("version"), self.queries.given
+        )
+        if alias is not None and alias.args.get("columns"):
+            raise NotTranslatedError("names for the columns of a table", node.alias)
+        assert relation.reading is not None, "a table is read"
+        return relation.reading.placeholder, relation
+
+    def _of_query(
+        self, made: Translated, alias: exp.Expression | None, names: tuple[str, ...]
+    ) -> tuple[str, Relation]:
+        listed = [] if alias is None else [one.name for one in alias.args.get("columns") or ()]
+        if listed and len(listed) != len(made.columns):
+            raise SchemaError(f"{len(listed)} names for {len(made.columns)} columns")
+        if listed:
+            types = (kind for _, kind in made.columns)
+            made = type(made)(made.text, tuple(zip(listed, types, strict=True)))
+        called = (alias.name,) if alias is not None and alias.name else names
+        return self.queries.relation(made, called)
+
+    def _joined(self, before: str, join: exp.Join) -> str:
+        check_parts(join, "this", "on", "using", "side", "kind")
+        kind = _SIDES.get((str(join.side or ""), str(join.kind or "")))
+        if kind is None:
+            raise NotTranslatedError(f"{join.side} {join.kind} JOIN".strip(), "JOIN")
+        text, relation = self._relation(join.this)
+        left = list(self.scope.relations)
+        self.scope.relations.append(relation)
+        using = [one.name for one in join.args.get("using") or ()]
+        on = join.args.get("on")
+        if isinstance(on, exp.Boolean) and on.this and on.meta.get("line") is None:
+            on = None  # a join without a condition
+        if kind == "CROSS" and on is None and not using:
+            return f"{before} CROSS JOIN {text}"
+        if using:
+            condition = self._using(left, relation, using, kind)
+        elif on is None:
+            if kind != "INNER":
+                raise NotTranslatedError(f"{kind} JOIN without a condition", "JOIN")
+            return f"{before} CROSS JOIN {text}"
+        else:
+            translator = Translator(
+                self.scope, self.queries.given, self.queries.subquery, allows="none"
+            )
+            condition = translator.truth(on, "ON").text
+            if kind in ("INNER", "LEFT", "SEMI"):
+                hidden = left if kind == "LEFT" else ()
+                self.queries.tables.push(on, self.scope, self.queries.given, hidden)
+        relation.is_reachable = kind not in ("SEMI", "ANTI")
+        word = "INNER" if kind == "CROSS" else kind
+        return f"{before} {word} JOIN {text} ON {condition}"
+
+    def _using(
+        self, left: Sequence[Relation], right: Relation, names: Sequence[str], kind: str
+    ) -> str:
+        conditions = []
+        for name in names:
+            mine = Scope(list(left), merged=self.scope.merged).find((), name)
+            other = Scope([right]).find((), name)
+            if mine.kind != other.kind or not kinds.is_atomic(mine.kind):
+                raise NotTranslatedError(f"USING {name} of different types", "USING")
+            conditions.append(f"{mine.text} = {other.text}")
+            if kind in ("SEMI", "ANTI"):
+                continue
+            text = {"RIGHT": other.text, "FULL": f"coalesce({mine.text}, {other.text})"}.get(
+                kind, mine.text
+            )
+            shown = other.name if kind == "RIGHT" else _own_name(left, name)
+            self.scope.merged[name.lower()] = Value(text, mine.kind, shown)
+            for relation in (*left, right):
+                hidden = {
+                    number
+                    for number, column in enumerate(relation.columns)
+                    if column.name.lower() == name.lower()
+                }
+                relation.hidden |= hidden
+        return " AND ".join(conditions)
+
+
+def _own_name(relations: Sequence[Relation], name: str) -> str:
+    for relation in relations:
+        for column in relation.columns:
+            if column.name.lower() == name.lower():
+                return column.name
+    return name

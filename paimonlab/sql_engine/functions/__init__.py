@@ -1,0 +1,35 @@
+"""Scalar functions: which there are, for which types, and what DuckDB computes for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.sql_engine.functions.choices import CHOICES
+from paimonlab.sql_engine.functions.days import DAYS
+from paimonlab.sql_engine.functions.numbers import NUMBERS
+from paimonlab.sql_engine.functions.signatures import WrongUseError
+from paimonlab.sql_engine.functions.texts import TEXTS
+from paimonlab.sql_engine.kinds import spark_type
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.value import Value
+
+FUNCTIONS = {**TEXTS, **NUMBERS, **DAYS, **CHOICES}
+"""By name in small letters: the closed list."""
+
+
+def call(name: str, values: Sequence[Value]) -> Value:
+    """Translate a call of a function.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven, for these types.
+    """
+    translate = FUNCTIONS.get(name)
+    if translate is None:
+        raise NotTranslatedError(f"{name}()", name)
+    try:
+        return translate(values)
+    except (IndexError, WrongUseError):
+        types = ", ".join(spark_type(value.kind) for value in values)
+        raise NotTranslatedError(f"{name}({types})", name) from None

@@ -1,0 +1,66 @@
+"""Functions that choose among their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.sql_engine import arithmetic, kinds
+from paimonlab.sql_engine.functions.signatures import (
+    Translate,
+    WrongUseError,
+    named,
+)
+from paimonlab.sql_engine.value import Value, together
+
+
+def _first_known(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        if not values or (name != "coalesce" and len(values) != 2):
+            raise WrongUseError
+        same = together(list(values), name)
+        text = f"coalesce({', '.join(value.text for value in same)})"
+        return Value(text, same[0].kind, named(name, values))
+
+    return translate
+
+
+def _nullif(values: Sequence[Value]) -> Value:
+    if len(values) != 2:
+        raise WrongUseError
+    equal = arithmetic.compare("=", values[0], values[1])
+    text = f"(CASE WHEN {equal.text} THEN NULL ELSE {values[0].text} END)"
+    return Value(text, values[0].kind, named("nullif", values))
+
+
+def _extreme(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        if len(values) < 2 or not all(kinds.is_atomic(value.kind) for value in values):
+            raise WrongUseError
+        same = together(list(values), name)
+        text = f"{name}({', '.join(value.text for value in same)})"
+        return Value(text, same[0].kind, named(name, values))
+
+    return translate
+
+
+def _isnull(test: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        if len(values) != 1:
+            raise WrongUseError
+        called = f"({values[0].name} {test})"
+        return Value(f"({values[0].text} {test})", kinds.BOOLEAN, called)
+
+    return translate
+
+
+CHOICES: dict[str, Translate] = {
+    "isnull": _isnull("IS NULL"),
+    "isnotnull": _isnull("IS NOT NULL"),
+    "coalesce": _first_known("coalesce"),
+    "nvl": _first_known("nvl"),
+    "ifnull": _first_known("ifnull"),
+    "nullif": _nullif,
+    "greatest": _extreme("greatest"),
+    "least": _extreme("least"),
+}
+"""By name in small letters."""

@@ -1,0 +1,115 @@
+"""Functions of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.sql_engine import arithmetic, kinds
+from paimonlab.sql_engine.arithmetic import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions.signatures import (
+    Translate,
+    WrongUseError,
+    constant,
+    expect,
+    named,
+    one_of,
+)
+from paimonlab.sql_engine.kinds import Kind, duck_type, shape
+from paimonlab.sql_engine.value import Value, cast
+
+_MOST_ROUNDED = 15
+
+
+def _abs(values: Sequence[Value]) -> Value:
+    expect(values, kinds.is_numeric)
+    return Value(f"abs({values[0].text})", values[0].kind, named("abs", values))
+
+
+def _whole_number(name: str, duck: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, kinds.is_numeric)
+        value, called = values[0], named(name.upper(), values)
+        if kinds.is_whole(value.kind):
+            return Value(cast(value, kinds.BIGINT).text, kinds.BIGINT, called)
+        kind: Kind = kinds.BIGINT
+        if kinds.is_decimal(value.kind):
+            digits, scale = shape(value.kind)
+            kind = kinds.decimal(max(digits - scale + 1, 1), 0)
+        elif value.kind != kinds.DOUBLE:
+            raise WrongUseError
+        return Value(f"CAST({duck}({value.text}) AS {duck_type(kind)})", kind, called)
+
+    return translate
+
+
+def _round(values: Sequence[Value]) -> Value:
+    if len(values) == 2:
+        constant(values[1], int, least=0)
+    expect(values, kinds.is_numeric, *[kinds.is_whole] * (len(values) - 1))
+    value = values[0]
+    places = values[1].literal if len(values) == 2 else 0
+    called = named("round", [value, Value("", kinds.INT, str(places))])
+    if kinds.is_whole(value.kind):
+        return Value(value.text, value.kind, called)
+    if kinds.is_decimal(value.kind):
+        digits, scale = shape(value.kind)
+        if places >= scale:
+            return Value(value.text, value.kind, called)
+        kind = kinds.decimal(min(digits - scale + places + 1, 38), places)
+        return Value(f"CAST({value.text} AS {duck_type(kind)})", kind, called)
+    if value.kind != kinds.DOUBLE or places > _MOST_ROUNDED:
+        raise WrongUseError
+    # Spark rounds the decimal digits that the number is written with.
+    sql = value.text
+    message = fails(f"{NOT_PROVEN}: round() of numbers so large or small")
+    rounded = f"CAST(CAST(CAST({sql} AS VARCHAR) AS DECIMAL(38,{places})) AS DOUBLE)"
+    text = (
+        f"(CASE WHEN NOT isfinite({sql}) OR abs({sql}) >= 9007199254740992 THEN {sql} "
+        f"WHEN {sql} = 0 THEN 0::DOUBLE "
+        f"WHEN abs({sql}) >= 0.0001 AND abs({sql}) < 1e15 THEN {rounded} ELSE {message} END)"
+    )
+    return Value(text, kinds.DOUBLE, called)
+
+
+def _sqrt(values: Sequence[Value]) -> Value:
+    expect(values, kinds.is_numeric)
+    if kinds.is_decimal(values[0].kind) and shape(values[0].kind)[0] > arithmetic.EXACT_DIGITS:
+        raise WrongUseError
+    sql = cast(values[0], kinds.DOUBLE).text
+    text = f"(CASE WHEN {sql} < 0 THEN 'nan'::DOUBLE ELSE sqrt({sql}) END)"
+    return Value(text, kinds.DOUBLE, named("SQRT", values))
+
+
+def _mod(values: Sequence[Value]) -> Value:
+    expect(values, kinds.is_numeric, kinds.is_numeric)
+    return arithmetic.remainder(values[0], values[1], name=named("mod", values))
+
+
+def _isnan(values: Sequence[Value]) -> Value:
+    expect(values, one_of(kinds.DOUBLE, kinds.FLOAT))
+    text = f"coalesce(isnan({values[0].text}), false)"
+    return Value(text, kinds.BOOLEAN, named("isnan", values))
+
+
+def _sign(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, one_of(*kinds.WHOLE, kinds.DOUBLE))
+        sql = cast(values[0], kinds.DOUBLE).text
+        text = f"CAST(sign({sql}) AS DOUBLE)"
+        return Value(text, kinds.DOUBLE, named(name, values))
+
+    return translate
+
+
+NUMBERS: dict[str, Translate] = {
+    "abs": _abs,
+    "ceil": _whole_number("ceil", "ceil"),
+    "floor": _whole_number("floor", "floor"),
+    "round": _round,
+    "sqrt": _sqrt,
+    "mod": _mod,
+    "sign": _sign("sign"),
+    "signum": _sign("SIGNUM"),
+    "isnan": _isnan,
+}
+"""By name in small letters."""

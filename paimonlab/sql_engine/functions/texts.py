@@ -1,0 +1,127 @@
+"""Functions of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.arithmetic import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions.signatures import (
+    Translate,
+    WrongUseError,
+    constant,
+    expect,
+    is_text,
+    named,
+    simple,
+)
+from paimonlab.sql_engine.value import Value, cast
+
+_SAME_CASE = (
+    r"[^\x00-\x7F\x{C0}-\x{D6}\x{D8}-\x{DE}\x{E0}-\x{F6}\x{F8}-\x{FE}"
+    r"\x{410}-\x{44F}\x{3040}-\x{9FFF}]"
+)
+"""Characters whose case may be several characters, or another one in Java than in DuckDB."""
+
+
+def _cased(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, is_text)
+        message = fails(f"{NOT_PROVEN}: {name}() of such characters")
+        sql = values[0].text
+        text = (
+            f"(CASE WHEN regexp_matches({sql}, '{_SAME_CASE}') THEN {message} "
+            f"ELSE {name}({sql}) END)"
+        )
+        return Value(text, kinds.STRING, named(name, values))
+
+    return translate
+
+
+def _concat(values: Sequence[Value]) -> Value:
+    expect(values, *[is_text] * len(values))
+    if not values:
+        raise WrongUseError
+    text = " || ".join(cast(value, kinds.STRING).text for value in values)
+    return Value(f"({text})", kinds.STRING, named("concat", values))
+
+
+def _substring(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, is_text, kinds.is_whole, *[kinds.is_whole] * (len(values) - 2))
+        begin = constant(values[1], int, least=0)
+        begin = begin if values[1].literal else "1"
+        rest = "".join(f", {constant(value, int, least=0)}" for value in values[2:3])
+        if len(values) > 3:
+            raise WrongUseError
+        shown = list(values)
+        if len(values) == 2:
+            shown.append(Value("", kinds.INT, "2147483647"))
+        text = f"substring({values[0].text}, {begin}{rest})"
+        return Value(text, kinds.STRING, named(name, shown))
+
+    return translate
+
+
+def _padded(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, is_text, kinds.is_whole, *[is_text] * (len(values) - 2))
+        length = constant(values[1], int, least=0)
+        pad = constant(values[2], str) if len(values) > 2 else "' '"
+        shown = [*values, Value("", kinds.STRING, " ")][:3]
+        return Value(f"{name}({values[0].text}, {length}, {pad})", kinds.STRING, named(name, shown))
+
+    return translate
+
+
+def _replace(values: Sequence[Value]) -> Value:
+    expect(values, is_text, is_text, is_text)
+    sought = constant(values[1], str)
+    text = f"replace({values[0].text}, {sought}, {values[2].text})"
+    return Value(text, kinds.STRING, named("replace", values))
+
+
+def _position(name: str, whole: int, part: int) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, is_text, is_text)
+        sought = constant(values[part], str)
+        text = f"CAST(instr({values[whole].text}, {sought}) AS INTEGER)"
+        shown = [*values, Value("", kinds.INT, "1")] if name == "locate" else values
+        return Value(text, kinds.INT, named(name, shown))
+
+    return translate
+
+
+def _concat_ws(values: Sequence[Value]) -> Value:
+    expect(values, *[is_text] * len(values))
+    separator = constant(values[0], str)
+    if len(values) < 2:
+        raise WrongUseError
+    rest = ", ".join(cast(value, kinds.STRING).text for value in values[1:])
+    return Value(f"concat_ws({separator}, {rest})", kinds.STRING, named("concat_ws", values))
+
+
+TEXTS: dict[str, Translate] = {
+    "upper": _cased("upper"),
+    "ucase": _cased("upper"),
+    "lower": _cased("lower"),
+    "lcase": _cased("lower"),
+    "length": simple("length", "CAST(length({}) AS INTEGER)", kinds.INT, is_text),
+    "char_length": simple("char_length", "CAST(length({}) AS INTEGER)", kinds.INT, is_text),
+    "trim": simple("trim", "trim({}, ' ')", kinds.STRING, is_text),
+    "ltrim": simple("ltrim", "ltrim({}, ' ')", kinds.STRING, is_text),
+    "rtrim": simple("rtrim", "rtrim({}, ' ')", kinds.STRING, is_text),
+    "concat": _concat,
+    "concat_ws": _concat_ws,
+    "substring": _substring("substring"),
+    "substr": _substring("substr"),
+    "lpad": _padded("lpad"),
+    "rpad": _padded("rpad"),
+    "replace": _replace,
+    "instr": _position("instr", 0, 1),
+    "locate": _position("locate", 1, 0),
+    "contains": simple("contains", "contains({}, {})", kinds.BOOLEAN, is_text, is_text),
+    "startswith": simple("startswith", "starts_with({}, {})", kinds.BOOLEAN, is_text, is_text),
+    "endswith": simple("endswith", "ends_with({}, {})", kinds.BOOLEAN, is_text, is_text),
+}
+"""By name in small letters."""

@@ -1,0 +1,168 @@
+"""Types of expressions: their names in Spark's SQL and in DuckDB's, and what two have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from paimonlab.spec.types.data_types import (
+    MAX_LENGTH,
+    ArrayType,
+    AtomicType,
+    DataType,
+    MapType,
+    RowType,
+    TypeRoot,
+    with_nullable,
+)
+from paimonlab.spec.types.text import format_type
+
+
+@dataclass(frozen=True, slots=True)
+class VoidType:
+    """The type of NULL."""
+
+
+Kind: TypeAlias = DataType | VoidType
+"""Of an expression; all are nullable."""
+
+VOID = VoidType()
+BOOLEAN = AtomicType(TypeRoot.BOOLEAN)
+TINYINT = AtomicType(TypeRoot.TINYINT)
+SMALLINT = AtomicType(TypeRoot.SMALLINT)
+INT = AtomicType(TypeRoot.INT)
+BIGINT = AtomicType(TypeRoot.BIGINT)
+FLOAT = AtomicType(TypeRoot.FLOAT)
+DOUBLE = AtomicType(TypeRoot.DOUBLE)
+STRING = AtomicType(TypeRoot.VARCHAR, length=MAX_LENGTH)
+BINARY = AtomicType(TypeRoot.VARBINARY, length=MAX_LENGTH)
+DATE = AtomicType(TypeRoot.DATE)
+TIMESTAMP_NTZ = AtomicType(TypeRoot.TIMESTAMP, precision=6)
+TIMESTAMP = AtomicType(TypeRoot.TIMESTAMP_LTZ, precision=6)
+MOST_DIGITS = 38
+
+WHOLE = (TINYINT, SMALLINT, INT, BIGINT)
+"""From the smallest to the largest."""
+_DIGITS = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
+_DUCK = {
+    BOOLEAN: "BOOLEAN",
+    TINYINT: "TINYINT",
+    SMALLINT: "SMALLINT",
+    INT: "INTEGER",
+    BIGINT: "BIGINT",
+    FLOAT: "FLOAT",
+    DOUBLE: "DOUBLE",
+    STRING: "VARCHAR",
+    BINARY: "BLOB",
+    DATE: "DATE",
+    TIMESTAMP_NTZ: "TIMESTAMP",
+    TIMESTAMP: "TIMESTAMPTZ",
+}
+_SPARK = {TIMESTAMP_NTZ: "TIMESTAMP_NTZ", TIMESTAMP: "TIMESTAMP"}
+
+
+def decimal(precision: int, scale: int) -> AtomicType:
+    """Return DECIMAL(precision, scale)."""
+    return AtomicType(TypeRoot.DECIMAL, precision=precision, scale=scale)
+
+
+def kind_of(data_type: DataType) -> Kind | None:
+    """Return what expressions of a column have as their type; None if they cannot be computed."""
+    plain = with_nullable(data_type, nullable=True)
+    if not isinstance(plain, AtomicType):
+        return plain if _is_passed(plain) else None
+    match plain.root:
+        case TypeRoot.VARCHAR:
+            return STRING
+        case TypeRoot.VARBINARY:
+            return BINARY
+        case TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ if (plain.precision or 0) <= 6:
+            return TIMESTAMP_NTZ if plain.root is TypeRoot.TIMESTAMP else TIMESTAMP
+        case TypeRoot.DECIMAL:
+            return plain
+    return plain if plain in _DUCK else None
+
+
+def _is_passed(data_type: DataType) -> bool:
+    """Tell whether values of a nested type are the same after DuckDB had them."""
+    match data_type:
+        case ArrayType():
+            return kind_of(data_type.element) is not None
+        case MapType():
+            return kind_of(data_type.key) is not None and kind_of(data_type.value) is not None
+        case RowType():
+            return all(kind_of(field.type) is not None for field in data_type.fields)
+    return False
+
+
+def is_atomic(kind: Kind) -> bool:
+    """Tell whether values can be compared and computed with."""
+    return isinstance(kind, AtomicType | VoidType)
+
+
+def is_whole(kind: Kind) -> bool:
+    """Tell whether values are integers."""
+    return kind in WHOLE
+
+
+def is_decimal(kind: Kind) -> bool:
+    """Tell whether values are decimals."""
+    return isinstance(kind, AtomicType) and kind.root is TypeRoot.DECIMAL
+
+
+def is_numeric(kind: Kind) -> bool:
+    """Tell whether values are numbers."""
+    return is_whole(kind) or is_decimal(kind) or kind in (FLOAT, DOUBLE)
+
+
+def shape(kind: Kind) -> tuple[int, int]:
+    """Return precision and scale of a decimal, or of one that has any value of an integer."""
+    assert isinstance(kind, AtomicType), "a number is atomic"
+    if kind in _DIGITS:
+        return _DIGITS[kind], 0
+    assert kind.precision is not None, "a decimal has digits"
+    assert kind.scale is not None, "a decimal has a scale"
+    return kind.precision, kind.scale
+
+
+def duck_type(kind: Kind) -> str:
+    """Name a type as DuckDB does."""
+    assert isinstance(kind, AtomicType), "nested values are not cast"
+    if is_decimal(kind):
+        return f"DECIMAL({kind.precision},{kind.scale})"
+    return _DUCK[kind]
+
+
+def spark_type(kind: Kind) -> str:
+    """Name a type as Spark does, in capitals."""
+    if isinstance(kind, VoidType):
+        return "VOID"
+    if isinstance(kind, AtomicType) and kind in _SPARK:
+        return _SPARK[kind]
+    if is_decimal(kind):
+        return "DECIMAL({},{})".format(*shape(kind))
+    return format_type(kind)
+
+
+def common(left: Kind, right: Kind) -> Kind | None:
+    """Return the type that Spark gives two values of CASE, UNION or ``=``; None if unproven."""
+    if right in (left, VOID):
+        return left
+    if left == VOID:
+        return right
+    if is_whole(left) and is_whole(right):
+        return max(left, right, key=WHOLE.index)
+    if is_numeric(left) and is_numeric(right):
+        if DOUBLE in (left, right):
+            return DOUBLE
+        return None if FLOAT in (left, right) else _common_decimal(left, right)
+    if {left, right} == {DATE, TIMESTAMP_NTZ}:
+        return TIMESTAMP_NTZ
+    return None
+
+
+def _common_decimal(left: Kind, right: Kind) -> Kind | None:
+    (left_digits, left_scale), (right_digits, right_scale) = shape(left), shape(right)
+    scale = max(left_scale, right_scale)
+    precision = max(left_digits - left_scale, right_digits - right_scale) + scale
+    return decimal(precision, scale) if precision <= MOST_DIGITS else None

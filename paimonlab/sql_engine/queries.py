@@ -1,0 +1,387 @@
+"""Queries to DuckDB's SQL: select lists, groups, orders, set operations, WITH."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from paimonlab.errors import SchemaError
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.conditions import where_members
+from paimonlab.sql_engine.expressions import Given, Translator, ordering
+from paimonlab.sql_engine.from_clause import From
+from paimonlab.sql_engine.kinds import Kind, common, duck_type, spark_type
+from paimonlab.sql_engine.protocols import Translated
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn, used
+from paimonlab.sql_engine.tables import Sources
+from paimonlab.sql_engine.tree import check_parts
+from paimonlab.sql_engine.value import Value
+
+_TAIL = ("order", "limit", "offset", "with_")
+_SET_WORDS = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
+_SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "windows")
+
+
+@dataclass(slots=True)
+class QueryTranslator:
+    """Translates queries of one statement.
+
+    Parameters
+    ----------
+    sources
+        The tables, data frames and files that it may read.
+    given
+        Values of its parameters.
+    """
+
+    sources: Sources
+    given: Given
+    _with: list[Mapping[str, Translated]] = field(default_factory=list)
+    _number: int = 0
+
+    @property
+    def tables(self) -> Sources:
+        """Everything that the statement may read."""
+        return self.sources
+
+    def query(
+        self, node: exp.Expression, outer: Scope | None = None, *, most: int | None = None
+    ) -> Translated:
+        """Translate a query.
+
+        Parameters
+        ----------
+        node
+            Its tree.
+        outer
+            The names of the query that it is in.
+        most
+            How many rows are wanted at most; None: all.
+
+        Raises
+        ------
+        NotTranslatedError
+            If a part of it is not proven.
+        """
+        named = node.args.get("with_")
+        if named is not None:
+            self._with.append(self._named(named, outer))
+        try:
+            return self._body(node, outer, most)
+        finally:
+            if named is not None:
+                self._with.pop()
+
+    def _named(self, node: exp.Expression, outer: Scope | None) -> Mapping[str, Translated]:
+        check_parts(node, "expressions")
+        known: dict[str, Translated] = {}
+        self._with.append(known)
+        try:
+            for cte in node.expressions:
+                check_parts(cte, "this", "alias")
+                made = self.query(cte.this, outer)
+                known[cte.alias.lower()] = renamed(made, cte.args["alias"])
+        finally:
+            self._with.pop()
+        return known
+
+    def named(self, name: str) -> Translated | None:
+        """Return the query that ``WITH`` calls so."""
+        for level in reversed(self._with):
+            if name.lower() in level:
+                return level[name.lower()]
+        return None
+
+    def next_name(self) -> str:
+        """Return a name for a relation."""
+        self._number += 1
+        return f"r{self._number}"
+
+    def relation(self, made: Translated, names: tuple[str, ...]) -> tuple[str, Relation]:
+        """Make a relation of a query."""
+        alias = self.next_name()
+        columns = tuple(
+            SqlColumn(name, kind, f"{alias}.c{number}")
+            for number, (name, kind) in enumerate(made.columns)
+        )
+        head = ", ".join(f"c{number}" for number in range(len(columns)))
+        return f"({made.text}) AS {alias}({head})", Relation(names, columns)
+
+    def _body(self, node: exp.Expression, outer: Scope | None, most: int | None) -> Translated:
+        if isinstance(node, exp.Subquery):
+            check_parts(node, "this", *_TAIL)
+            inner = self.query(node.this, outer)
+            return self._tail(node, inner, outer, most)
+        if isinstance(node, exp.Select):
+            return self._select(node, outer, most)
+        if type(node) in _SET_WORDS:
+            return self._tail(node, self._set(node, outer), outer, most)
+        if isinstance(node, exp.Values):
+            check_parts(node, "expressions", "alias", *_TAIL)
+            return self._tail(node, self.values(node), outer, most)
+        word = "TRUNCATE" if isinstance(node, exp.TruncateTable) else node.key.upper()
+        raise NotTranslatedError(word, word)
+
+    def subquery(self, node: exp.Expression, scope: Scope) -> tuple[str, Sequence[Kind]]:
+        """Translate a query within an expression."""
+        made = self.query(node, scope)
+        return made.text, [kind for _, kind in made.columns]
+
+    def _translator(self, scope: Scope, allows: str = "all") -> Translator:
+        return Translator(scope, self.given, self.subquery, allows=allows)
+
+    # One SELECT.
+
+    def _select(self, node: exp.Select, outer: Scope | None, most: int | None) -> Translated:
+        check_parts(node, *_SELECT, *_TAIL)
+        scope = Scope(outer=outer)
+        begin = From(self, scope).text(node)
+        where = node.args.get("where")
+        filtered = ""
+        if where is not None:
+            self.sources.push(where.this, scope, self.given)
+            rows = self._translator(scope, "none")
+            rows.members = where_members(where.this)
+            filtered = f" WHERE {rows.truth(where.this, 'WHERE').text}"
+        lists = self._translator(scope)
+        lists.windows = {one.this.name.lower(): one for one in node.args.get("windows") or ()}
+        chosen = self._chosen(node, lists)
+        groups = self._groups(node, scope, chosen)
+        having = node.args.get("having")
+        if having is not None:
+            rest = self._translator(scope, "aggregates")
+            rest.aliases = {value.name.lower(): value for value in chosen}
+            condition = rest.truth(having.this, "HAVING")
+            if not groups and not lists.has_aggregates and not rest.has_aggregates:
+                raise NotTranslatedError("HAVING without groups", "HAVING")
+            groups += f" HAVING {condition.text}"
+        distinct = node.args.get("distinct")
+        if distinct is not None:
+            check_parts(distinct)
+            self._check_comparable(chosen, "DISTINCT")
+        texts = ", ".join(_output(value, number) for number, value in enumerate(chosen))
+        which = "DISTINCT " if distinct is not None else ""
+        text = f"SELECT {which}{texts}{begin}{filtered}{groups}"
+        order = self._order(node, scope, chosen, is_distinct=distinct is not None)
+        text += order + self._limits(node, most)
+        return Translated(text, tuple((value.name, value.kind) for value in chosen))
+
+    def _check_comparable(self, values: Sequence[Value], what: str) -> None:
+        for value in values:
+            if not kinds.is_atomic(value.kind):
+                raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
+
+    def _chosen(self, node: exp.Select, lists: Translator) -> list[Value]:
+        chosen: list[Value] = []
+        if not node.expressions:
+            raise SchemaError("SELECT has no columns")
+        for part in node.expressions:
+            if isinstance(part, exp.Star) or (
+                isinstance(part, exp.Column) and isinstance(part.this, exp.Star)
+            ):
+                chosen += self._starred(part, lists.scope)
+                continue
+            if isinstance(part, exp.Alias):
+                check_parts(part, "this", "alias")
+                value = lists.value(part.this)
+                value = Value(value.text, value.kind, part.alias, value.literal, value.column)
+                lists.aliases.setdefault(part.alias.lower(), value)
+            else:
+                value = lists.value(part)
+                if isinstance(part, exp.Cast) and isinstance(part.this, exp.Column):
+                    value = replace(value, name=part.this.name)  # so Spark calls it
+            chosen.append(value)
+        return chosen
+
+    def _starred(self, part: exp.Expression, scope: Scope) -> list[Value]:
+        star = part if isinstance(part, exp.Star) else part.this
+        check_parts(star)
+        path = [] if part is star else [one.name for one in part.parts[:-1]]  # type: ignore[attr-defined]
+        relations = [one for one in scope.relations if one.is_reachable]
+        if path:
+            relations = [one for one in relations if one.is_called(path)]
+        if not relations:
+            raise SchemaError(f"there is no table {'.'.join(path) or 'for *'}")
+        values = []
+        if not path:
+            values = [Value(one.text, one.kind, one.name) for one in scope.merged.values()]
+        for relation in relations:
+            for number, column in enumerate(relation.columns):
+                if path or number not in relation.hidden:
+                    values.append(used(relation, column))
+        return values
+
+    def _groups(self, node: exp.Select, scope: Scope, chosen: Sequence[Value]) -> str:
+        group = node.args.get("group")
+        if group is None:
+            return ""
+        check_parts(group, "expressions")
+        texts = []
+        for part in group.expressions:
+            if isinstance(part, exp.Literal) and not part.is_string:
+                value = _at(part, chosen, "GROUP BY")
+            else:
+                translator = self._translator(scope, "none")
+                translator.aliases = {one.name.lower(): one for one in chosen}
+                value = translator.value(part)
+            self._check_comparable([value], "GROUP BY")
+            if not value.is_literal:
+                texts.append(value.text)
+        return f" GROUP BY {', '.join(texts)}" if texts else " GROUP BY ()"
+
+    def _order(
+        self, node: exp.Expression, scope: Scope, chosen: Sequence[Value], *, is_distinct: bool
+    ) -> str:
+        order = node.args.get("order")
+        if order is None:
+            return ""
+        check_parts(order, "expressions")
+        terms = []
+        for part in order.expressions:
+            inner = part.this
+            check_parts(part, "this", "desc", "nulls_first")
+            if isinstance(inner, exp.Literal) and not inner.is_string:
+                value, number = _at(inner, chosen, "ORDER BY"), int(inner.name) - 1
+                terms.append(ordering(part, f"o{number}"))
+                self._check_comparable([value], "ORDER BY")
+                continue
+            output = _named_output(inner, chosen)
+            if output is not None:
+                self._check_comparable([chosen[output]], "ORDER BY")
+                terms.append(ordering(part, f"o{output}"))
+                continue
+            translator = self._translator(scope, "all")
+            translator.aliases = {one.name.lower(): one for one in chosen}
+            value = translator.value(inner)
+            self._check_comparable([value], "ORDER BY")
+            same = next((n for n, one in enumerate(chosen) if one.text == value.text), None)
+            if same is None and is_distinct:
+                raise NotTranslatedError("ORDER BY what DISTINCT leaves out", "ORDER")
+            terms.append(ordering(part, value.text if same is None else f"o{same}"))
+        return f" ORDER BY {', '.join(terms)}"
+
+    def _limits(self, node: exp.Expression, most: int | None) -> str:
+        limit, offset = node.args.get("limit"), node.args.get("offset")
+        count = None if limit is None else self._count(limit.expression, "LIMIT")
+        if most is not None:
+            count = most if count is None else min(most, count)
+        text = "" if count is None else f" LIMIT {count}"
+        if offset is not None:
+            text += f" OFFSET {self._count(offset.expression, 'OFFSET')}"
+        return text
+
+    def _count(self, node: exp.Expression, what: str) -> int:
+        value = self._translator(Scope(), "none").value(node)
+        if not value.is_literal or type(value.literal) is not int or value.literal < 0:
+            raise NotTranslatedError(f"{what} that is not a number of rows", what)
+        return value.literal
+
+    # Several SELECTs.
+
+    def _set(self, node: exp.Expression, outer: Scope | None) -> Translated:
+        word = _SET_WORDS[type(node)]  # type: ignore[index]
+        check_parts(node, "this", "expression", "distinct", *_TAIL)
+        left, right = self.query(node.this, outer), self.query(node.expression, outer)
+        if len(left.columns) != len(right.columns):
+            counts = f"{len(left.columns)} columns on one side, {len(right.columns)}"
+            raise SchemaError(f"{word}: {counts} on the other")
+        columns = []
+        for (name, mine), (_, other) in zip(left.columns, right.columns, strict=True):
+            kind = common(mine, other)
+            if kind is None or not kinds.is_atomic(kind):
+                types = f"{spark_type(mine)} and {spark_type(other)}"
+                raise NotTranslatedError(f"{word} of {types}", word)
+            columns.append((name, kind))
+        sides = " {} ".format(word if node.args.get("distinct") else f"{word} ALL").join(
+            self._as(side, columns) for side in (left, right)
+        )
+        return Translated(sides, tuple(columns))
+
+    def _as(self, side: Translated, columns: Sequence[tuple[str, Kind]]) -> str:
+        text, relation = self.relation(side, ())
+        parts = []
+        for number, (column, (_, kind)) in enumerate(zip(relation.columns, columns, strict=True)):
+            is_same = kind in (column.kind, kinds.VOID)
+            sql = column.text if is_same else f"CAST({column.text} AS {duck_type(kind)})"
+            parts.append(f"{sql} AS o{number}")
+        return f"(SELECT {', '.join(parts)} FROM {text})"
+
+    def _tail(
+        self, node: exp.Expression, made: Translated, outer: Scope | None, most: int | None
+    ) -> Translated:
+        """Order and limit what a set operation or a query in parentheses gives."""
+        if not any(node.args.get(part) for part in ("order", "limit", "offset")) and most is None:
+            return made
+        text, relation = self.relation(made, ())
+        scope = Scope([relation], outer)
+        chosen = [used(relation, column) for column in relation.columns]
+        outputs = ", ".join(_output(value, number) for number, value in enumerate(chosen))
+        order = self._order(node, scope, chosen, is_distinct=False)
+        whole = f"SELECT {outputs} FROM {text}{order}{self._limits(node, most)}"
+        return Translated(whole, made.columns)
+
+    def values(self, node: exp.Values) -> Translated:
+        """Translate rows that are written in the statement."""
+        translator = self._translator(Scope(), "none")
+        rows = [
+            [
+                translator.value(one)
+                for one in (row.expressions if isinstance(row, exp.Tuple) else [row])
+            ]
+            for row in node.expressions
+        ]
+        if len({len(row) for row in rows}) != 1:
+            raise SchemaError("VALUES has rows of different length")
+        types: list[Kind] = []
+        for column in zip(*rows, strict=True):
+            kind: Kind = kinds.VOID
+            for value in column:
+                wider = common(kind, value.kind)
+                if wider is None:
+                    raise NotTranslatedError("VALUES of different types", "VALUES")
+                kind = wider
+            types.append(kind)
+        lines = []
+        for row in rows:
+            parts = [
+                value.text if kind == kinds.VOID else f"CAST({value.text} AS {duck_type(kind)})"
+                for value, kind in zip(row, types, strict=True)
+            ]
+            lines.append(f"({', '.join(parts)})")
+        columns = tuple((f"col{number}", kind) for number, kind in enumerate(types, start=1))
+        return Translated(f"SELECT * FROM (VALUES {', '.join(lines)})", columns)
+
+
+def renamed(made: Translated, alias: exp.Expression | None) -> Translated:
+    """Give the columns of a query the names that its alias lists."""
+    names = [] if alias is None else [one.name for one in alias.args.get("columns") or ()]
+    if not names:
+        return made
+    if len(names) != len(made.columns):
+        raise SchemaError(f"{len(names)} names for {len(made.columns)} columns")
+    columns = zip(names, (kind for _, kind in made.columns), strict=True)
+    return Translated(made.text, tuple(columns))
+
+
+def _output(value: Value, number: int) -> str:
+    return f"{value.text} AS o{number}"
+
+
+def _at(node: exp.Expression, chosen: Sequence[Value], what: str) -> Value:
+    if not node.name.isdecimal() or not 1 <= int(node.name) <= len(chosen):
+        raise SchemaError(f"{what} {node.name}: there are {len(chosen)} columns")
+    return chosen[int(node.name) - 1]
+
+
+def _named_output(node: exp.Expression, chosen: Sequence[Value]) -> int | None:
+    if not isinstance(node, exp.Column) or len(node.parts) != 1:
+        return None
+    found = [
+        number for number, value in enumerate(chosen) if value.name.lower() == node.name.lower()
+    ]
+    if len({chosen[number].text for number in found}) > 1:
+        raise SchemaError(f"the column {node.name} is ambiguous")
+    return found[0] if found else None

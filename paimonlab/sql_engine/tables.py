@@ -1,0 +1,208 @@
+"""What a statement reads: tables of the catalog, data frames and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import SchemaError, TableNotFoundError
+from paimonlab.spec.types.text import format_type
+from paimonlab.sql_engine import pushing
+from paimonlab.sql_engine.expressions import Given, Translator
+from paimonlab.sql_engine.kinds import kind_of
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.rows import FileRows, FrameRows, Part, Rows, SystemTableRows, TableRows
+from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
+from paimonlab.table.table import Table
+
+MARK = "\x02"
+"""Around the number of a table in a text whose tables are not planned yet."""
+Point = Mapping[str, Any]
+"""The state of a table that is read, as arguments of `Table.scan`; empty: the latest."""
+_READ_BY_DUCKDB = (".csv", ".parquet", ".json")
+
+
+Known = Callable[[str], object]
+"""Finds a data frame by its name; None if there is none."""
+
+
+def _no_frames(_name: str) -> None:
+    return None
+
+
+@dataclass(slots=True)
+class Reading:
+    """One mention of a table: which columns and rows of it are read."""
+
+    number: int
+    alias: str
+    rows: Rows
+    indexes: Mapping[str, int]
+    conditions: list[Any] = field(default_factory=list)
+    """Predicates of `Table.scan`, all of which hold for the rows that are wanted."""
+    _used: set[int] = field(default_factory=set)
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for it until the statement is planned."""
+        return f"{MARK}{self.number}{MARK}"
+
+    def use(self, name: str) -> None:
+        """Remember that a column is read."""
+        self._used.add(self.indexes[name])
+
+    def planned(self) -> tuple[str, list[Part]]:
+        """Return what stands in its place, and where its rows are from."""
+        used = sorted(self._used)
+        names = [f"c{index}" for index in used] or ["c"]
+        parts = self.rows.parts(used, self.conditions, f"t{self.number}")
+        selects = " UNION ALL ".join(part.text for part in parts)
+        return f"({selects}) AS {self.alias}({', '.join(names)})", parts
+
+
+@dataclass(slots=True)
+class Sources:
+    """Everything that a statement may read.
+
+    Parameters
+    ----------
+    catalog
+        Has the tables.
+    catalog_name
+        Its name in SQL.
+    frames
+        Finds data frames by name.
+    point
+        At which all tables are read that the statement does not say it of.
+    files
+        Whether ``FROM 'rows.csv'`` may read files.
+    """
+
+    catalog: Catalog
+    catalog_name: str = "paimon"
+    frames: Known = _no_frames
+    point: Point = field(default_factory=dict)
+    files: bool = True
+    readings: list[Reading] = field(default_factory=list)
+
+    def table(
+        self,
+        alias: str,
+        path: tuple[str, ...],
+        names: tuple[str, ...],
+        version: exp.Expression | None,
+        given: Given,
+    ) -> Relation:
+        """Make a relation of a name in ``FROM``.
+
+        Raises
+        ------
+        TableNotFoundError
+            If there is nothing of this name.
+        """
+        rows = self._rows(path, version, given)
+        columns = tuple(
+            SqlColumn(name, kind_of(data_type), f"{alias}.c{number}", format_type(data_type))
+            for number, (name, data_type) in enumerate(rows.fields)
+        )
+        indexes = {name: number for number, (name, _) in enumerate(rows.fields)}
+        reading = Reading(len(self.readings), alias, rows, indexes)
+        self.readings.append(reading)
+        return Relation(names, columns, reading)
+
+    def _rows(self, path: tuple[str, ...], version: exp.Expression | None, given: Given) -> Rows:
+        if len(path) == 1:
+            return self._unqualified(path[0], version)
+        if len(path) == 2 and path[0].lower() == "parquet" and "/" in path[1]:
+            return self._file(path[1])
+        name = self.name_of(path)
+        found = self.catalog.table(name)
+        point = self._point(version, given)
+        if isinstance(found, Table):
+            return TableRows(found.scan(**point))
+        if version is not None:
+            raise NotTranslatedError("time travel of a system table", path[-1])
+        return SystemTableRows(found, name)
+
+    def name_of(self, path: tuple[str, ...]) -> str:
+        """Return ``database.table`` of a name in a statement.
+
+        Raises
+        ------
+        NotTranslatedError
+            If it is in another catalog, or in a database that is not named.
+        """
+        if len(path) == 1:
+            raise NotTranslatedError(f"{path[0]} without its database", path[0])
+        if len(path) == 3 and path[0] != self.catalog_name:
+            raise NotTranslatedError(f"the catalog {path[0]}", path[0])
+        return ".".join(path[-2:])
+
+    def _unqualified(self, name: str, version: exp.Expression | None) -> Rows:
+        frame = self.frames(name)
+        if frame is not None:
+            if version is not None:
+                raise SchemaError(f"{name} is a data frame: it has no versions")
+            return FrameRows.of(frame, name)
+        if name.lower().endswith(_READ_BY_DUCKDB):
+            return self._file(name)
+        raise NotTranslatedError(f"{name}, neither db.table nor a data frame,", name)
+
+    def _file(self, name: str) -> Rows:
+        if not self.files:
+            raise NotTranslatedError(f"the file {name}", name)
+        path = Path(name).expanduser().resolve()
+        if not path.is_file():
+            raise TableNotFoundError(name)
+        return FileRows.of(path)
+
+    def _point(self, version: exp.Expression | None, given: Given) -> Point:
+        if version is None:
+            return self.point
+        scope = Scope()
+        value = Translator(scope, given, _no_queries, allows="none").value(version.expression)
+        what = str(version.this).upper()
+        if what == "VERSION" and isinstance(value.literal, int | str):
+            return {"version": value.literal}
+        if what == "TIMESTAMP" and isinstance(value.literal, str):
+            return {"timestamp": value.literal}
+        raise NotTranslatedError(f"{what} AS OF such a value", what)
+
+    def push(
+        self, node: exp.Expression, scope: Scope, given: Given, hidden: Sequence[Relation] = ()
+    ) -> None:
+        """Let tables leave out rows for which a condition is not true.
+
+        Parameters
+        ----------
+        node
+            The condition; it is evaluated afterwards as well.
+        scope
+            What its names mean.
+        given
+            Values of parameters; those of ``?`` are left alone.
+        hidden
+            Relations whose rows are kept whatever the condition says.
+        """
+        for relation, predicate in pushing.conditions(node, scope, given):
+            if relation.reading is not None and relation not in hidden:
+                relation.reading.conditions.append(predicate)
+
+    def planned(self, text: str) -> tuple[str, list[Part]]:
+        """Plan all tables; return the whole text, and where the rows are from."""
+        every: list[Part] = []
+        for reading in self.readings:
+            if reading.placeholder in text:
+                planned, parts = reading.planned()
+                text = text.replace(reading.placeholder, planned)
+                every += parts
+        return text, every
+
+
+def _no_queries(_node: exp.Expression, _scope: Scope) -> Any:
+    raise NotTranslatedError("a query here", "SELECT")

@@ -1,0 +1,93 @@
+"""Text to a tree: Spark's grammar by sqlglot, less what that grammar overlooks."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+from sqlglot.parsers.spark import SparkParser
+
+from paimonlab.errors import SchemaError
+from paimonlab.sql_engine.refusal import NotTranslatedError
+
+_KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT")
+
+
+class AsWritten(Spark):
+    """Spark's dialect with every function as it is written: none becomes another one."""
+
+    class Parser(SparkParser):
+        """Parser without knowledge of functions."""
+
+        STRICT_CAST = True
+        FUNCTIONS: ClassVar[dict[str, Any]] = {}
+        NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
+        TYPE_LITERAL_PARSERS: ClassVar[dict[Any, Any]] = {
+            exp.DType.DATE: lambda _self, this, _type: exp.DateStrToDate(this=this)
+        }
+        FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            name: SparkParser.FUNCTION_PARSERS[name] for name in _KEPT_PARSERS
+        }
+
+
+_ENDS = frozenset({")", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", ";"})
+_dialect = AsWritten()
+logging.getLogger("sqlglot").addFilter(lambda record: "unsupported syntax" not in record.msg)
+
+
+def parse(text: str) -> exp.Expression:
+    """Parse one statement.
+
+    Parameters
+    ----------
+    text
+        In Spark's dialect; names with ``$`` are in back-quotes.
+
+    Raises
+    ------
+    SchemaError
+        If it is not SQL.
+    NotTranslatedError
+        If it is read in a way that would lose a part of it.
+    """
+    try:
+        tokens = _dialect.tokenize(text)
+        trees = _dialect.parser().parse(tokens, text)
+    except (SqlglotError, RecursionError) as error:
+        raise NotTranslatedError(f"what is written here ({_first(error)})") from error
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        end = ";" if after is None else after.text.upper()
+        if token.text == "," and token.token_type.name == "COMMA" and end in _ENDS:
+            raise SchemaError(f"there is nothing between ',' and {end}")
+    if len(trees) != 1 or trees[0] is None:
+        raise NotTranslatedError("more than one statement")
+    tree = trees[0]
+    for hint in tree.find_all(exp.Hint):
+        hint.pop()  # which joins are made is DuckDB's choice
+    assert isinstance(tree, exp.Expression), "a statement is an expression"
+    return tree
+
+
+def check_parts(node: exp.Expression, *known: str) -> None:
+    """Check that a node has no part but those that are translated.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it has another one.
+    """
+    for name, value in node.args.items():
+        if value and name not in known:
+            part = name.rstrip("_").upper()
+            if isinstance(value, exp.Expression):
+                part = value.key.upper()
+            elif isinstance(value, list) and isinstance(value[0], exp.Expression):
+                part = value[0].key.upper()
+            raise NotTranslatedError(f"{part} in {node.key.upper()}", part)
+
+
+def _first(error: Exception) -> str:
+    return str(error).partition("\n")[0].replace("\x1b[4m", "").replace("\x1b[0m", "")

@@ -1,0 +1,96 @@
+"""Functions with OVER to DuckDB's SQL: partitions, orders and frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from paimonlab.sql_engine import aggregates
+from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
+from paimonlab.sql_engine.protocols import Translating
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.tree import check_parts
+from paimonlab.sql_engine.value import Value
+
+_NO_FRAME = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+
+
+def over(translator: Translating, node: exp.Window) -> Value:
+    """Translate a function with OVER."""
+    if translator.allows != "all":
+        raise NotTranslatedError("OVER here", "OVER")
+    translator.has_windows = True
+    inner = node.this
+    if isinstance(inner, exp.Filter):
+        found = translator.filtered_call(inner, is_window=True)
+    elif isinstance(inner, exp.Anonymous) and str(inner.this).lower() in AGGREGATES:
+        found = translator.aggregate(inner, is_window=True)
+    elif isinstance(inner, exp.Anonymous) and str(inner.this).lower() in WINDOWS:
+        name = str(inner.this).lower()
+        found = aggregates.window(name, [translator.value(part) for part in inner.expressions])
+    else:
+        raise NotTranslatedError(f"{inner.key.upper()} with OVER", "OVER")
+    if "DISTINCT" in found.pattern:
+        raise NotTranslatedError("DISTINCT with OVER", "OVER")
+    text, name = _window(translator, node, str(inner.this).lower())
+    if found.step is not None:
+        name = name.replace(
+            _NO_FRAME, f"ROWS BETWEEN {found.step} FOLLOWING AND {found.step} FOLLOWING"
+        )
+    return found.over(f" OVER ({text})", f" OVER ({name})")
+
+
+def _window(translator: Translating, node: exp.Window, function: str) -> tuple[str, str]:
+    check_parts(node, "this", "over", "partition_by", "order", "spec", "alias")
+    alias = node.args.get("alias")
+    if alias is not None:
+        known = translator.windows.get(alias.name.lower())
+        if known is None or node.args.get("order") or node.args.get("partition_by"):
+            raise NotTranslatedError(f"the window {alias.name}", alias.name)
+        named = known.copy()
+        named.set("this", None)
+        assert isinstance(named, exp.Window), "WINDOW names windows"
+        return _window(translator, named, function)
+    texts, names = [], []
+    groups = [translator.value(part) for part in node.args.get("partition_by") or ()]
+    if groups:
+        texts.append("PARTITION BY " + ", ".join(one.text for one in groups))
+        names.append("PARTITION BY " + ", ".join(one.name for one in groups))
+    order = node.args.get("order")
+    if order is not None:
+        terms = [translator.ordered(term) for term in order.expressions]
+        texts.append("ORDER BY " + ", ".join(text for text, _ in terms))
+        names.append("ORDER BY " + ", ".join(name for _, name in terms))
+    elif function in WINDOWS:
+        raise NotTranslatedError(f"{function}() without ORDER BY", function)
+    frame, frame_name = _frame(node, function, has_order=order is not None)
+    return " ".join([*texts, *frame]), " ".join([*names, *frame_name])
+
+
+def _frame(node: exp.Window, function: str, *, has_order: bool) -> tuple[list[str], list[str]]:
+    spec = node.args.get("spec")
+    if spec is None:
+        if function in WINDOWS and function not in ("first_value", "last_value"):
+            return [], [_NO_FRAME]
+        if has_order:
+            return [], ["RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"]
+        return [], ["ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"]
+    check_parts(spec, "kind", "start", "start_side", "end", "end_side")
+    if function in WINDOWS and function not in ("first_value", "last_value"):
+        raise NotTranslatedError(f"a frame of {function}()", function)
+    kind = str(spec.args["kind"]).upper()
+    begin = _bound(spec.args["start"], spec.args.get("start_side"), kind)
+    end = spec.args.get("end")
+    last = "CURRENT ROW" if end is None else _bound(end, spec.args.get("end_side"), kind)
+    text = f"{kind} BETWEEN {begin} AND {last}"
+    return [text], [text]
+
+
+def _bound(bound: Any, side: Any, kind: str) -> str:
+    text = bound if isinstance(bound, str) else None
+    if text is not None and text.upper() in ("CURRENT ROW", "UNBOUNDED"):
+        return f"{text.upper()} {str(side or '').upper()}".strip()
+    if kind != "ROWS" or not isinstance(bound, exp.Literal) or not bound.name.isdecimal():
+        raise NotTranslatedError(f"such a frame of {kind}", kind)
+    return f"{bound.name} {str(side).upper()}"

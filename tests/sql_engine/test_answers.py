@@ -1,0 +1,340 @@
+"""Queries without Spark: what they read, what they refuse, what they may not touch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import paimonlab
+from paimonlab.catalog import Catalog
+from paimonlab.errors import ColumnNotFoundError, PaimonError, SchemaError
+from paimonlab.sql_engine import engine
+from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
+from paimonlab.sql_engine.tables import Sources
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """Make an append table of two days and a table with keys that wait for compaction."""
+    catalog = paimonlab.connect(tmp_path_factory.mktemp("warehouse"))
+    catalog.create_database("db")
+    days = catalog.create_table(
+        "db.days", {"day": "STRING", "id": "INT", "v": "STRING"}, partition_keys=["day"]
+    )
+    for day in ("mon", "tue"):
+        days.write(
+            pa.table({"day": [day] * 3, "id": pa.array([1, 2, 3], "i4"), "v": ["a", "b", None]})
+        )
+    keyed = catalog.create_table(
+        "db.keyed",
+        {"id": "INT NOT NULL", "v": "STRING", "l": "ARRAY<INT>", "c": "CHAR(3)"},
+        primary_keys=["id"],
+        options={"bucket": "1", "write-only": "true"},
+    )
+    for version in range(3):
+        keyed.write(
+            pa.table(
+                {
+                    "id": pa.array(range(version, 6), "i4"),
+                    "v": [f"v{version}"] * (6 - version),
+                    "l": [[version]] * (6 - version),
+                    "c": ["x"] * (6 - version),
+                }
+            )
+        )
+    return catalog
+
+
+def planned(catalog: Catalog, sql: str, **options: Any) -> engine.Planned:
+    values = options.pop("values", ())
+    return engine.plan(sql, Sources(catalog, **options), values)
+
+
+def rows(catalog: Catalog, sql: str, **options: Any) -> list[tuple[Any, ...]]:
+    found = engine.run(planned(catalog, sql, **options))
+    return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+
+def test_rows_are_merged_before_they_are_joined(catalog: Catalog) -> None:
+    sql = (
+        "SELECT d.day, k.v, count(*) FROM db.days d JOIN db.keyed k ON d.id = k.id "
+        "GROUP BY d.day, k.v ORDER BY 1, 2"
+    )
+
+    assert rows(catalog, sql) == [
+        ("mon", "v1", 1),
+        ("mon", "v2", 2),
+        ("tue", "v1", 1),
+        ("tue", "v2", 2),
+    ]
+
+
+def test_a_query_named_by_with_is_read_as_often_as_it_is_mentioned(catalog: Catalog) -> None:
+    sql = "WITH q AS (SELECT id FROM db.keyed) SELECT count(*) FROM q a, q b, q c"
+
+    assert rows(catalog, sql) == [(6**3,)]
+
+
+def test_a_condition_leaves_out_files_before_they_are_opened(catalog: Catalog) -> None:
+    both = planned(catalog, "SELECT v FROM db.days")
+    one = planned(
+        catalog,
+        "SELECT upper(v) FROM db.days d WHERE day = :day AND length(v) = 1",
+        values={"day": "tue"},
+    )
+    outer = planned(
+        catalog,
+        "SELECT k.id FROM db.keyed k LEFT JOIN db.days d ON k.id = d.id AND d.day IN ('mon')",
+    )
+    null = planned(
+        catalog,
+        "SELECT k.id FROM db.keyed k LEFT JOIN db.days d USING (id) WHERE d.day IS NULL",
+    )
+
+    assert [len(part.paths) for part in both.parts] == [2]
+    assert [len(part.paths) for part in one.parts] == [1]
+    assert sorted(len(part.paths) for part in outer.parts) == [0, 1]
+    assert sorted(len(part.paths) for part in null.parts) == [0, 2]
+    assert [name for name, _ in rows_of_schema(one)] == ["upper(v)"]
+
+
+def rows_of_schema(plan: engine.Planned) -> list[tuple[str, str]]:
+    return list(zip(plan.schema.names, plan.types, strict=True))
+
+
+def test_only_the_columns_that_are_used_are_read(catalog: Catalog) -> None:
+    (part,) = planned(catalog, "SELECT count(*) FROM db.keyed WHERE id > 3").parts
+
+    assert part.stream is not None
+    assert len(part.stream.schema) == 1
+
+
+def test_types_and_names_are_those_of_spark(catalog: Catalog) -> None:
+    sql = (
+        "SELECT id + 1, id / 2, avg(CAST(id AS DECIMAL(5, 1))) OVER (), 1.50 * 2, "
+        "count(*) OVER () n, l FROM db.keyed LIMIT 1"
+    )
+    average = "avg(CAST(id AS DECIMAL(5,1)))"
+
+    assert rows_of_schema(planned(catalog, sql)) == [
+        ("(id + 1)", "int"),
+        ("(id / 2)", "double"),
+        (
+            f"{average} OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)",
+            "decimal(9,5)",
+        ),
+        ("(1.50 * 2)", "decimal(5,2)"),
+        ("n", "bigint"),
+        ("l", "array<int>"),
+    ]
+    assert rows(catalog, "SELECT avg(m) FROM VALUES (1.00), (1.01), (1.01) t(m)") == [
+        (Decimal("1.006667"),)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT id / 0 FROM db.days", "DIVIDE_BY_ZERO"),
+        ("SELECT id % (id - id) FROM db.days", "DIVIDE_BY_ZERO"),
+        ("SELECT 2147483647 + id FROM db.days", "Overflow"),
+        ("SELECT CAST(300 AS TINYINT)", "TINYINT|INT8|range"),
+        ("SELECT (SELECT id FROM db.days)", "More than one row"),
+    ],
+)
+def test_what_fails_in_spark_fails(catalog: Catalog, sql: str, message: str) -> None:
+    with pytest.raises(StatementFailedError, match=message):
+        rows(catalog, sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT upper('stra\u00dfe')",
+        "SELECT CAST(v AS INT) FROM db.days",
+        "SELECT round(1e300 / 7e284, 2)",
+    ],
+)
+def test_values_that_are_not_proven_are_refused_when_they_turn_up(
+    catalog: Catalog, sql: str
+) -> None:
+    with pytest.raises(NotTranslatedError):
+        rows(catalog, sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT v RLIKE 'a' FROM db.days",
+        "SELECT CAST(1.5 AS STRING) || CAST(1e0 AS STRING)",
+        "SELECT id IN (SELECT id FROM db.keyed) FROM db.days",
+        "SELECT v FROM db.days WHERE NOT (id IN (SELECT id FROM db.keyed) AND v = 'a')",
+        "SELECT c FROM db.keyed",
+        "SELECT collect_list(v) FROM db.days",
+        "SELECT first(v) FROM db.days",
+        "SELECT day FROM db.days GROUP BY day WITH ROLLUP",
+        "SELECT id + '1' FROM db.days",
+        "SELECT TRY_CAST(v AS INT) FROM db.days",
+        "SELECT v LIKE 'a!%' ESCAPE '!' FROM db.days",
+        "SELECT sum(id / id) FILTER (WHERE id > 0) FROM db.days",
+        "SELECT * EXCEPT (v) FROM db.days",
+        "SELECT DISTINCT ON (v) v FROM db.days",
+        "SELECT v FROM db.days SORT BY v",
+        "SELECT v FROM db.days QUALIFY row_number() OVER (ORDER BY v) = 1",
+        "SELECT v FROM db.days NATURAL JOIN db.keyed",
+        "SELECT 1.5 / 2.5",
+        "SELECT row_number() OVER (PARTITION BY v) FROM db.days",
+        "SELECT 'a' 'b'",
+        "WITH RECURSIVE q AS (SELECT 1) SELECT * FROM q",
+        "SELECT v FROM db.days FOR UPDATE",
+        "SELECT * FROM range(5)",
+        "SELECT * FROM db.days PIVOT (sum(id) FOR v IN ('a'))",
+        "DROP TABLE db.days",
+    ],
+)
+def test_what_is_not_proven_is_refused(catalog: Catalog, sql: str) -> None:
+    with pytest.raises(NotTranslatedError):
+        planned(catalog, sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "error"),
+    [
+        ("SELECT nope FROM db.days", ColumnNotFoundError),
+        ("SELECT v FROM db.days, db.keyed", SchemaError),
+        ("SELECT v, FROM db.days", SchemaError),
+        ("SELECT FROM db.days", SchemaError),
+        ("SELECT v FROM db.days UNION SELECT 1, 2", SchemaError),
+    ],
+)
+def test_what_is_wrong_is_said(catalog: Catalog, sql: str, error: type[PaimonError]) -> None:
+    with pytest.raises(error):
+        planned(catalog, sql)
+
+
+FRAMES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "arrow": pa.table,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "lazy": pl.LazyFrame,
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_data_frames_are_tables(catalog: Catalog, kind: str) -> None:
+    frame = FRAMES[kind]({"id": [1, 5], "w": ["p", "q"]})
+    sql = "SELECT f.w, k.v FROM frame f JOIN db.keyed k ON k.id = f.id ORDER BY w"
+
+    assert rows(catalog, sql, frames={"frame": frame}.get) == [("p", "v1"), ("q", "v2")]
+
+
+def test_files_are_tables_if_the_statement_names_them(catalog: Catalog, tmp_path: Path) -> None:
+    (tmp_path / "weather.csv").write_text("day,temp\nmon,3\ntue,-4\n")
+    pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "x.parquet")
+
+    sql = f"SELECT d.id, w.temp FROM db.days d JOIN '{tmp_path}/weather.csv' w USING (day)"
+    assert sorted(rows(catalog, f"{sql} WHERE id = 1")) == [(1, -4), (1, 3)]
+    assert rows(catalog, f"SELECT sum(x) FROM parquet.`{tmp_path}/x.parquet`") == [(3,)]
+    with pytest.raises(NotTranslatedError):
+        rows(catalog, f"SELECT * FROM '{tmp_path}/weather.csv'", files=False)
+
+
+def test_duckdb_reads_nothing_but_what_the_statement_names(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    plan = planned(catalog, "SELECT v FROM db.days")
+
+    with engine.connected(plan.parts, engine.EngineOptions()) as database:
+        for text in (
+            f"SELECT * FROM read_csv('{secret}')",
+            f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
+            "SET enable_external_access = true",
+            "SET allowed_paths = ['/']",
+            "INSTALL httpfs",
+            f"ATTACH '{tmp_path}/x.db'",
+            "SELECT * FROM plan",
+        ):
+            with pytest.raises(Exception, match=r"(?s)disabled|locked|not exist|Cannot"):
+                database.execute(text)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["secret.csv"]
+
+
+HOSTILE = [
+    "'; DROP TABLE x; --",
+    "' || 'a",
+    "\\'",
+    "\\\\' OR 1=1 --",
+    "{v}",
+    "%s",
+    "\u2028",
+    '"',
+    "`",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_stay_values(catalog: Catalog, text: str) -> None:
+    frame = pa.table({text: [text]})
+    quoted = text.replace("`", "``")
+
+    assert rows(
+        catalog,
+        f"SELECT `{quoted}`, :x FROM f WHERE `{quoted}` = :x",
+        frames={"f": frame}.get,
+        values={"x": text},
+    ) == [(text, text)]
+    assert rows(
+        catalog, f"SELECT x AS `{quoted}` FROM (SELECT :x AS x) `{quoted}`", values={"x": text}
+    ) == [(text,)]
+
+
+def test_a_query_ends_when_it_is_interrupted(catalog: Catalog) -> None:
+    sql = "WITH q AS (SELECT id FROM db.keyed) SELECT count(*) FROM " + ", ".join(
+        f"q q{n}" for n in range(14)
+    )
+    plan = planned(catalog, sql)
+    asked: list[int] = []
+
+    def progress(*_report: Any) -> None:
+        asked.append(1)
+        if len(asked) > 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.run(plan, None, progress)
+
+    # Threads of DuckDB are dummies to Python; ours are done before the error is raised.
+    assert not [one for one in threading.enumerate() if "work" in one.name]
+
+
+def test_memory_is_bounded_and_nothing_is_spilled(catalog: Catalog, tmp_path: Path) -> None:
+    frame = pa.table({"x": pa.array(range(400_000)), "t": [f"{n:>60}" for n in range(400_000)]})
+    plan = planned(catalog, "SELECT t, count(*) FROM f GROUP BY t", frames={"f": frame}.get)
+
+    with pytest.raises(StatementFailedError, match=r"sql\.memory"):
+        engine.run(plan, engine.EngineOptions(memory="20MB", threads=1))
+    small = paimonlab.connect({"warehouse": str(tmp_path), "sql.memory": "20MB"})
+    assert engine.EngineOptions.of(small.options).memory == "20MB"
+    with pytest.raises(ValueError, match=r"sql\.memory"):
+        paimonlab.connect({"warehouse": str(tmp_path), "sql.memory": "much"})
+
+
+def test_duckdb_is_loaded_by_the_first_query_that_needs_it() -> None:
+    script = (
+        "import sys, paimonlab.notebook.running.execution as e; "
+        "assert 'duckdb' not in sys.modules and 'sqlglot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
