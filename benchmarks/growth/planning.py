@@ -66,10 +66,12 @@ def _system_table(warehouse: str) -> float:
 
 
 def name_files(catalog: pl.Catalog, name: str, count: int) -> None:
-    """Make a table of so many files in `PARTITIONS` partitions; the files do not exist."""
+    """Make a table of so many files in `PARTITIONS` partitions; only their folders exist."""
     columns = {"dt": "STRING", "id": "BIGINT", "v": "STRING"}
     table = catalog.create_table(name, columns, partition_keys=["dt"])
     types = [field.type for field in table.schema.fields]
+    for day in range(PARTITIONS):
+        Path(table.path, f"dt=d{day:03}", "bucket-0").mkdir(parents=True)
     for _ in range(10):
         messages = []
         for day in range(PARTITIONS):

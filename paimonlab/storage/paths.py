@@ -44,7 +44,7 @@ def safe_join(root: str, *names: str, referrer: str = "") -> str:
     >>> safe_join("/w/db.db/t", "dt=2026-01-01/bucket-0", "data-1.parquet")
     '/w/db.db/t/dt=2026-01-01/bucket-0/data-1.parquet'
     """
-    if len(names) == 1 and _PLAIN.fullmatch(names[0]):
+    if len(names) == 1 and is_plain(names[0]):
         return f"{root.rstrip('/')}/{names[0]}"
     for name in names:
         if not _is_safe(name):
@@ -54,8 +54,19 @@ def safe_join(root: str, *names: str, referrer: str = "") -> str:
     return join(root, *names)
 
 
+def is_plain(name: str) -> bool:
+    """Say whether a name of letters, digits, ``_``, ``-``, ``.`` and ``=`` stays in its folder.
+
+    Examples
+    --------
+    >>> is_plain("data-1.parquet"), is_plain(".."), is_plain("a/b")
+    (True, False, False)
+    """
+    return _PLAIN.fullmatch(name) is not None
+
+
 def _is_safe(name: str) -> bool:
-    if _PLAIN.fullmatch(name):
+    if is_plain(name):
         return True
     if not name or name.startswith("/") or _UNSAFE.search(name):
         return False

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
+from paimonlab.errors import CorruptMetadataError
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
-from paimonlab.spark.reading.scan import SnapshotScan
+from paimonlab.spark.reading.scan import Abilities, SnapshotScan
+from paimonlab.table.table import Table
 from tests.spark.plans import physical_plan, pushed_filters, read_schemas
 
 
@@ -156,3 +159,26 @@ def test_masks_are_not_computed_before_they_are_needed(
     monkeypatch.setattr(SnapshotScan, "native_splits", forbidden)
 
     assert spark.sql("SELECT id FROM paimon.db.t").schema.names == ["id"]
+
+
+def test_names_of_files_are_joined_to_folders_as_the_layout_does(
+    merged: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = merged.table("db.t")
+    assert isinstance(table, Table)
+    scan = SnapshotScan(table.scan(), Abilities())
+    layout = scan.scan.store.layout
+    (split, *_) = scan.plan.splits
+    names = ["a-1.parquet", "sub/b.parquet", "c d.parquet", "e.parquet"]
+    files = [replace(split.files[0], file_name=name) for name in names]
+    expected = [layout.data_file(split.bucket_path, name) for name in names]
+
+    assert [scan.path(split, file) for file in [*files, *files]] == [*expected, *expected]
+    for unsafe in ("..", "../x", "/etc/passwd", ""):
+        with pytest.raises(CorruptMetadataError):
+            scan.path(split, replace(split.files[0], file_name=unsafe))
+    looked = list[object]()
+    monkeypatch.setattr(type(layout), "data_file", lambda *given: looked.append(given))
+    for file in (files[0], files[-1]):
+        scan.path(split, file)
+    assert not looked

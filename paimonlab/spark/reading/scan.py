@@ -19,6 +19,7 @@ from paimonlab.spark.reading.file_shape import FileShape, file_shape, too_precis
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
+from paimonlab.storage.paths import is_plain
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.scan import Scan
 
@@ -58,6 +59,7 @@ class SnapshotScan:
         self._shapes: dict[int, FileShape | None] = {}
         self._one_of_each: dict[FileShape, FileShape] = {}
         self._pruned: OrderedDict[Predicate, frozenset[str]] = OrderedDict()
+        self._folders: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -116,10 +118,15 @@ class SnapshotScan:
         return bind(predicate, self.scan.schema.fields, self.scan.definition.name)
 
     def path(self, split: DataSplit, file: DataFileMeta) -> str:
-        """Return where a file is."""
-        return self.scan.store.layout.data_file(
-            split.bucket_path, file.file_name, file.external_path
-        )
+        """Return where a file is; each folder is looked at once."""
+        layout, name = self.scan.store.layout, file.file_name
+        if file.external_path is not None or not is_plain(name):
+            return layout.data_file(split.bucket_path, name, file.external_path)
+        folder = self._folders.get(split.bucket_path)
+        if folder is None:
+            folder = layout.data_file(split.bucket_path, name).removesuffix(f"/{name}")
+            self._folders[split.bucket_path] = folder
+        return f"{folder}/{name}"
 
     @cached_property
     def mask_plan(self) -> ReadPlan:
