@@ -23,5 +23,6 @@ SUBJECTS = (
     "few_keys",
     "spark_writes",
     "spark_planning",
+    "spark_grouping",
 )
 """Modules of this package, in the order of the table."""
