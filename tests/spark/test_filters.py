@@ -98,3 +98,20 @@ def test_an_in_with_very_many_values_prunes_nothing(pruned_by: Any) -> None:
     values = ", ".join(map(str, range(0, 2002, 2)))
 
     assert "IN" not in pruned_by(f"i IN ({values})")
+
+
+def test_a_filter_on_float_finds_the_rows_that_plain_spark_finds(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    spark.sql("CREATE TABLE paimon.db.f (i INT, f FLOAT, p FLOAT) PARTITIONED BY (p)")
+    spark.sql("INSERT INTO paimon.db.f VALUES (1, 12.3, 12.3), (2, 0.1, 0.1)")
+    spark.sql("INSERT OVERWRITE paimon.db.f PARTITION (p = 0.1) VALUES (3, 0.1)")
+    values = "VALUES (1, 12.3, 12.3), (3, 0.1, 0.1) AS t (i, f, p)"
+    plain = spark.sql(f"SELECT int(i) AS i, float(f) AS f, float(p) AS p FROM {values}")
+    plain.createOrReplaceTempView("plain")
+
+    for where in ("f = float(12.3)", "f <= float(0.1)", "p = float(12.3)", "f IN (float(0.1), 2)"):
+        expected = spark.sql(f"SELECT i FROM plain WHERE {where}").collect()
+        assert len(expected) == 1
+        assert spark.sql(f"SELECT i FROM paimon.db.f WHERE {where}").collect() == expected, where
+    spark.catalog.dropTempView("plain")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from pyspark.cloudpickle import dumps
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import FloatType, StructType
 
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
@@ -240,7 +240,8 @@ class ArrowScan(Proxy):
         super().__init__(bridge)
         self._rows = rows
         self._schema = schema
-        self._predicate = to_predicate(filters, names)
+        floats = [field.name for field in rows.schema if isinstance(field.dataType, FloatType)]
+        self._predicate = to_predicate(filters, names, floats)
 
     def readSchema(self) -> Any:
         """Return the columns that are read."""

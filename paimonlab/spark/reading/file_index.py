@@ -17,7 +17,7 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.file_failures import remember_folder
 from paimonlab.spark.reading.constants import Texts, partition_schema, partition_texts
 from paimonlab.spark.reading.file_shape import FileShape
-from paimonlab.spark.reading.filters import source_filters, to_predicate
+from paimonlab.spark.reading.filters import is_float, source_filters, to_predicate
 from paimonlab.spark.reading.listing import Directory, ListedFile, Listing
 from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.reading.masks import MASK_SCHEMA
@@ -81,6 +81,7 @@ class SnapshotFileIndex(PinnedRead):
         self._names = {
             column.file_name: column.name for column in shape if column.is_compared_alike
         }
+        self._floats = frozenset(column.name for column in shape if is_float(column.file_type))
         self._listings: OrderedDict[tuple[Predicate, frozenset[int] | None], Any] = OrderedDict()
         self._narrower: OrderedDict[Choice, SnapshotFileIndex] = OrderedDict()
         self._lock = threading.Lock()
@@ -188,7 +189,7 @@ class SnapshotFileIndex(PinnedRead):
 
     def _predicate(self, filters: Any) -> Predicate:
         return all_of(
-            to_predicate(source_filters(self._bridge, filters), self._names),
+            to_predicate(source_filters(self._bridge, filters), self._names, self._floats),
             padded_predicate(filters, self._names),
         )
 

@@ -6,11 +6,12 @@ a predicate here only has to be true wherever Spark's filters are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 from py4j.java_gateway import JavaObject
 
 from paimonlab.spark.jvm.bridge import Bridge
@@ -23,6 +24,7 @@ from paimonlab.spec.predicates.predicate import (
     any_of,
     col,
 )
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 
 _STRATEGY = "org.apache.spark.sql.execution.datasources.DataSourceStrategy"
 _MAX_VALUES = 1000
@@ -37,7 +39,7 @@ class _UntranslatableError(Exception):
     """A filter that has no predicate."""
 
 
-def to_predicate(filters: Iterable[Any], names: Names) -> Predicate:
+def to_predicate(filters: Iterable[Any], names: Names, floats: Collection[str] = ()) -> Predicate:
     """Translate ``org.apache.spark.sql.sources.Filter`` objects that hold together.
 
     Parameters
@@ -46,6 +48,8 @@ def to_predicate(filters: Iterable[Any], names: Names) -> Predicate:
         Spark's filters.
     names
         Columns of the scan and what they are called in the result.
+    floats
+        Those whose type is FLOAT in the scan, as they are called in the result.
 
     Returns
     -------
@@ -53,20 +57,25 @@ def to_predicate(filters: Iterable[Any], names: Names) -> Predicate:
         Not bound; `AlwaysTrue` if nothing could be translated.
     """
     written = {quoted(scan): read for scan, read in names.items()} | dict(names)
-    translated = (_one_predicate(item, written) for item in filters)
+    translated = (_one_predicate(item, written, floats) for item in filters)
     return all_of(*(predicate for predicate in translated if predicate is not None))
 
 
-def _one_predicate(spark_filter: Any, names: Names) -> Predicate | None:
+def _one_predicate(spark_filter: Any, names: Names, floats: Collection[str]) -> Predicate | None:
     """Translate one filter; None if that is not possible without a change of its meaning."""
     try:
-        return _translate(spark_filter, names)
+        return _translate(spark_filter, names, floats)
     except _UntranslatableError:
         return None
 
 
-def equal_values(filters: Iterable[Any], columns: Sequence[str]) -> dict[str, Any] | None:
-    """Read filters that hold together as values of columns; None if they say anything else."""
+def equal_values(
+    filters: Iterable[Any], columns: Sequence[str], floats: Collection[str]
+) -> dict[str, Any] | None:
+    """Read filters that hold together as values of columns; None if they say anything else.
+
+    ``floats`` are the columns whose type is FLOAT.
+    """
     written = {quoted(name): name for name in columns} | {name: name for name in columns}
     values: dict[str, Any] = {}
     for item in filters:
@@ -75,7 +84,8 @@ def equal_values(filters: Iterable[Any], columns: Sequence[str]) -> dict[str, An
         if name is None or name in values:
             return None
         try:
-            values[name] = None if _is_null(item, kind) else _value(item.value())
+            value = None if _is_null(item, kind) else _value(item.value())
+            values[name] = _single(value) if name in floats else value
         except _UntranslatableError:
             return None
     return values
@@ -83,6 +93,11 @@ def equal_values(filters: Iterable[Any], columns: Sequence[str]) -> dict[str, An
 
 def _is_null(item: Any, kind: str) -> bool:
     return kind == "IsNull" or (kind == "EqualNullSafe" and item.value() is None)
+
+
+def is_float(data_type: DataType) -> bool:
+    """Return whether filters on a column of this type have values of Java's ``Float``."""
+    return isinstance(data_type, AtomicType) and data_type.root is TypeRoot.FLOAT
 
 
 def source_filters(bridge: Bridge, expressions: Any) -> list[Any]:
@@ -96,12 +111,13 @@ def source_filters(bridge: Bridge, expressions: Any) -> list[Any]:
     return translated_filters
 
 
-def _translate(item: Any, names: Names) -> Predicate:
+def _translate(item: Any, names: Names, floats: Collection[str]) -> Predicate:
     kind = item.getClass().getSimpleName()
     if kind in _JOINS:
-        return _JOINS[kind](_translate(item.left(), names), _translate(item.right(), names))
+        sides = (_translate(side, names, floats) for side in (item.left(), item.right()))
+        return _JOINS[kind](*sides)
     if kind == "Not":
-        return ~_translate(item.child(), names)
+        return ~_translate(item.child(), names, floats)
     if kind in {"AlwaysTrue", "AlwaysFalse"}:
         return AlwaysTrue() if kind == "AlwaysTrue" else AlwaysFalse()
     name = names.get(item.attribute()) if kind in _TESTS or kind in _COMPARISONS else None
@@ -109,24 +125,24 @@ def _translate(item: Any, names: Names) -> Predicate:
         raise _UntranslatableError
     if kind in _TESTS:
         return _TESTS[kind](name)
-    return _COMPARISONS[kind](name, item)
+    return _COMPARISONS[kind](name, item, _float_value if name in floats else _value)
 
 
-def _null_safe_equal(name: str, item: Any) -> Predicate:
+def _null_safe_equal(name: str, item: Any, read: Callable[[Any], Any]) -> Predicate:
     if item.value() is None:
         return col(name).is_null()
     # Never unknown, so that NOT of it is right for null.
-    return all_of(col(name).is_not_null(), col(name) == _value(item.value()))
+    return all_of(col(name).is_not_null(), col(name) == read(item.value()))
 
 
-def _is_in(name: str, item: Any) -> Predicate:
+def _is_in(name: str, item: Any, read: Callable[[Any], Any]) -> Predicate:
     values = item.values()
     if len(values) > _MAX_VALUES:
         raise _UntranslatableError  # each value is a call to the JVM
     listed = list(values)
     if None in listed:
         raise _UntranslatableError  # NOT IN with a null is never true
-    return col(name).is_in([_value(value) for value in listed])
+    return col(name).is_in([read(value) for value in listed])
 
 
 _JOINS: dict[str, Callable[[Predicate, Predicate], Predicate]] = {"And": all_of, "Or": any_of}
@@ -135,17 +151,17 @@ _TESTS: dict[str, Callable[[str], Predicate]] = {
     "IsNotNull": lambda name: col(name).is_not_null(),
 }
 _EQUALITIES = frozenset({"EqualNullSafe", "EqualTo", "IsNull"})
-_COMPARISONS: dict[str, Callable[[str, Any], Predicate]] = {
-    "EqualTo": lambda name, item: col(name) == _value(item.value()),
+_COMPARISONS: dict[str, Callable[[str, Any, Callable[[Any], Any]], Predicate]] = {
+    "EqualTo": lambda name, item, read: col(name) == read(item.value()),
     "EqualNullSafe": _null_safe_equal,
-    "GreaterThan": lambda name, item: col(name) > _value(item.value()),
-    "GreaterThanOrEqual": lambda name, item: col(name) >= _value(item.value()),
-    "LessThan": lambda name, item: col(name) < _value(item.value()),
-    "LessThanOrEqual": lambda name, item: col(name) <= _value(item.value()),
+    "GreaterThan": lambda name, item, read: col(name) > read(item.value()),
+    "GreaterThanOrEqual": lambda name, item, read: col(name) >= read(item.value()),
+    "LessThan": lambda name, item, read: col(name) < read(item.value()),
+    "LessThanOrEqual": lambda name, item, read: col(name) <= read(item.value()),
     "In": _is_in,
-    "StringStartsWith": lambda name, item: col(name).starts_with(item.value()),
-    "StringEndsWith": lambda name, item: col(name).ends_with(item.value()),
-    "StringContains": lambda name, item: col(name).contains(item.value()),
+    "StringStartsWith": lambda name, item, _: col(name).starts_with(item.value()),
+    "StringEndsWith": lambda name, item, _: col(name).ends_with(item.value()),
+    "StringContains": lambda name, item, _: col(name).contains(item.value()),
 }
 
 
@@ -163,6 +179,15 @@ def _value(value: Any) -> Any:
             except (ValueError, OverflowError):  # a year that Python's calendar does not have
                 pass
     raise _UntranslatableError
+
+
+def _float_value(value: Any) -> Any:
+    return _single(_value(value))
+
+
+def _single(value: Any) -> Any:
+    """Return the FLOAT that py4j has sent as text: the double of ``12.3`` is another number."""
+    return float(np.float32(value)) if isinstance(value, float) else value
 
 
 def _instant(value: Any) -> datetime:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.reading.filters import equal_values
+from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.spellings import scope_with
@@ -120,7 +120,10 @@ class WriteBuilder(Proxy):
         translated = [utilities.toV1(predicate) for predicate in predicates]
         if not all(value.isDefined() for value in translated):
             return None
-        return equal_values([value.get() for value in translated], self._table.partition_keys)
+        schema = definition_of(self._table).schema
+        keys = schema.partition_keys
+        floats = [key for key in keys if is_float(schema.field(key).type)]
+        return equal_values([value.get() for value in translated], keys, floats)
 
 
 class UpsertBuilder(WriteBuilder):
