@@ -17,6 +17,7 @@ from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge
 from paimonlab.write.merge_clauses import Action, Clause, ClauseKind
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+_LENGTH_TESTS = frozenset({"charTypeWriteSideCheck", "varcharTypeWriteSideCheck"})
 _ACTIONS = {
     "UpdateAction": Action.UPDATE,
     "UpdateStarAction": Action.UPDATE,
@@ -238,11 +239,13 @@ def relation_of(bridge: Bridge, target: Any) -> Any:
 
 
 def _unchecked(value: Any) -> Any:
-    """Return a value without Spark's test of its length for a CHAR(n) or VARCHAR(n)."""
-    if value.getClass().getSimpleName() != "StaticInvoke":
-        return value
-    is_test = str(value.functionName()) in ("charTypeWriteSideCheck", "varcharTypeWriteSideCheck")
-    return value.arguments().head() if is_test else value
+    """Return a value without Spark's tests of NOT NULL and of its length for a CHAR or VARCHAR."""
+    kind = value.getClass().getSimpleName()
+    if kind == "AssertNotNull":
+        return _unchecked(value.child())
+    if kind == "StaticInvoke" and str(value.functionName()) in _LENGTH_TESTS:
+        return _unchecked(value.arguments().head())
+    return value
 
 
 def _bare(bridge: Bridge, plan: Any) -> Any:

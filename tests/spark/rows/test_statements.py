@@ -142,6 +142,20 @@ def test_a_merge_takes_all_columns_of_its_source(one_of_three: Table, spark: Spa
     ]
 
 
+def test_a_merge_takes_keys_of_a_source_that_may_be_null(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    keyed = five_rows(catalog, "keyed")
+    merge = """
+        MERGE INTO paimon.db.t t
+        USING (SELECT * FROM VALUES (1, 'a1!'), (2, 'a2!'), (NULL, 'x') AS s (id, v)) s
+        ON t.id = s.id WHEN MATCHED THEN UPDATE SET id = s.id, v = s.v
+        """
+    assert counts(spark, merge)[0] == 2
+
+    assert rows(keyed)[:3] == [(1, "a1!", 10), (2, "a2!", 20), (3, "a3", 30)]
+
+
 def test_dataframes_merge_by_the_same_way(one_of_three: Table, spark: SparkSession) -> None:
     source = spark.createDataFrame([(2, "m", 0), (6, "m", 6)], "id INT, v STRING, n BIGINT")
     merge = source.alias("s").mergeInto("paimon.db.t", functions.expr("t.id = s.id"))
