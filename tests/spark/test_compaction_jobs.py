@@ -19,6 +19,8 @@ from paimonlab.spark.listening import listening
 from paimonlab.spark.writing.executor_jobs import divided_by_size
 from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spec.snapshot import CommitKind
+from paimonlab.table.compacting.after_write import compact_written
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 COLUMNS = {"id": "INT NOT NULL", "v": "STRING"}
@@ -136,6 +138,28 @@ def test_what_statements_wrote_is_compacted_by_tasks(
     assert rows_of(table) == sorted(
         ({"id": one, "v": str(number)} for one in range(20) for number in model), key=str
     )
+
+
+def test_a_statement_compacts_in_full_where_commits_are_counted(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    options = {"bucket": "1", "full-compaction.delta-commits": "2"}
+    table = catalog.create_table("db.t", COLUMNS, primary_keys=["id"], options=options)
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a'), (2, 'b')")
+    spark.sql("DELETE FROM paimon.db.t WHERE id = 1")
+
+    kinds = [snapshot.commit_kind for snapshot in opened(catalog).snapshots.list()]
+    assert kinds == [CommitKind.APPEND, CommitKind.COMPACT] * 2
+    assert files_of(catalog)["record_count"].to_pylist() == [1]
+
+    for number in range(4):
+        writer = opened(catalog).new_writer()
+        writer.write(pa.table({"id": pa.array([number], pa.int32()), "v": ["c"]}))
+        messages = writer.prepare_commit()
+        written = opened(catalog).commit(messages)
+        definition, store = definition_of(table), store_of(table)
+        compacted = compact_written(definition, store, messages, written, round_number=number)
+        assert (compacted is not None) == (number % 2 == 1)
 
 
 def test_a_job_that_fails_leaves_nothing_behind(spark: SparkSession, catalog: Catalog) -> None:

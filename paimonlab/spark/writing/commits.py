@@ -40,6 +40,7 @@ def commit_rows(
     seen: Snapshot | None,
     user: str,
     batch: BatchCommit | None = None,
+    round_number: int | None = None,
 ) -> None:
     """Add files to a table; no files make no snapshot.
 
@@ -60,6 +61,8 @@ def commit_rows(
         Who commits.
     batch
         How the batch of a stream commits; None: the user was never used before.
+    round_number
+        Which batch of a stream into the table it is; None: none.
     """
     if not messages:
         return
@@ -75,7 +78,10 @@ def commit_rows(
             is_new_user=batch is None,
             checked_id=(seen.id if seen else 0) if is_checked else None,
         )
-    compact_written(definition, store, messages, written, workers=SparkWorkers(bridge))
+    workers = SparkWorkers(bridge)
+    compact_written(
+        definition, store, messages, written, workers=workers, round_number=round_number
+    )
 
 
 def commit_scope(

@@ -115,7 +115,13 @@ class StreamWrite(TaskWrite):
             commit_scope(self._table, written, OverwriteScope.whole_table(), batch=how)
         else:
             commit_rows(
-                self._bridge, self._table, written, seen=self._seen, user=how.user, batch=how
+                self._bridge,
+                self._table,
+                written,
+                seen=self._seen,
+                user=how.user,
+                batch=how,
+                round_number=batch,
             )
 
     def abort(self, batch: int, messages: Sequence[Any]) -> None:

@@ -85,6 +85,7 @@ def compact_written(
     written: Snapshot | None = None,
     *,
     workers: Workers = side_by_side,
+    round_number: int | None = None,
 ) -> Snapshot | None:
     """Compact buckets after rows were committed to them, as their writers would have.
 
@@ -98,6 +99,10 @@ def compact_written(
         What it became: buckets of append tables are compacted in its name.
     workers
         What compacts.
+    round_number
+        Which batch of a stream it was, counted from 0; None: a write that stands alone. With
+        ``full-compaction.delta-commits`` = n each of these, and every n-th batch, is compacted in
+        full, as by Java's connector for Spark.
 
     Returns
     -------
@@ -118,8 +123,8 @@ def compact_written(
         return None
     keys = {(message.partition, message.bucket) for message in messages}
     try:
-        keep = of_buckets(keys)
-        return compact_buckets(definition, store, CompactRequest(workers=workers), keep).snapshot
+        request = CompactRequest(full=_is_full(options, round_number), workers=workers)
+        return compact_buckets(definition, store, request, of_buckets(keys)).snapshot
     except (FilesConflictError, SnapshotExpiredError) as error:
         logger.warning(
             "%s: written rows are left to be compacted later: %s", definition.name, error
@@ -131,6 +136,13 @@ def compact_written(
         if written is None:
             raise
         raise PostCommitError(definition.name, written.id, repr(error)) from error
+
+
+def _is_full(options: WriterCompactionOptions, round_number: int | None) -> bool:
+    every = options.full_every
+    if every is None or every < 1:
+        return False
+    return round_number is None or (round_number + 1) % every == 0
 
 
 def compact_appended(
