@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.errors import AnalysisException
@@ -13,7 +15,9 @@ from pyspark.errors.exceptions.connect import SparkConnectException
 from pyspark.sql.connect.functions import expr
 
 import paimonlab
+from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
+from tests.notebook.connections.connect_server import Server
 from tests.spark.streaming.running import WAIT_SECONDS, forget_last_batch
 
 COLUMNS = {"id": "BIGINT NOT NULL", "v": "STRING"}
@@ -174,3 +178,45 @@ def test_a_procedure_that_fails_says_why(session: Any, make: Make) -> None:
 
     assert done[0].result is True
     assert table.scan().count() == 4
+
+
+def test_a_procedure_tells_how_far_it_is_and_ends_when_it_is_interrupted(
+    session: Any, make: Make, server: Server
+) -> None:
+    table = make("t", "id", bucket="16", **{"write-only": "true"})
+    for number in range(3):
+        ids = np.arange(number, 400_000, dtype=np.int64)
+        table.write(pa.table({"id": ids, "v": np.char.mod("%d", ids)}))
+    call = f"CALL sys.compact(table => '{table.name}')"
+    stages: list[Any] = []
+    errors: list[Exception] = []
+
+    def interrupted() -> None:
+        try:
+            session.sql(call).collect()
+        except SparkConnectException as error:
+            errors.append(error)
+
+    def note(**progress: Any) -> None:
+        stages.extend(progress["stages"] or ())
+
+    client = Thread(target=interrupted)
+    client.start()
+    while client.is_alive() and not server.count("jobs"):
+        Event().wait(0.02)
+    session.interruptAll()
+    client.join(WAIT_SECONDS)
+    while server.count("jobs"):
+        Event().wait(0.05)
+
+    assert errors
+    assert [one.commit_kind for one in table.refresh().snapshots.list()] == [CommitKind.APPEND] * 3
+    session.registerProgressHandler(note)
+    try:
+        session.sql(call).collect()
+    finally:
+        session.removeProgressHandler(note)
+    newest = table.refresh().snapshot
+    assert newest is not None
+    assert newest.commit_kind is CommitKind.COMPACT
+    assert any(stage.num_tasks for stage in stages)
