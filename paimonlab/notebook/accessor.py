@@ -100,6 +100,10 @@ class Show:
         """Show rows or an aggregate at points of the past, as ``%paimon_travel`` does."""
         return commands.travel(self._table, sql=sql, steps=steps, rows=rows)
 
+    def row(self, where: str, *, last: int = 50) -> View:
+        """Show what became of one row, as ``%paimon_row`` does."""
+        return commands.row(self._table, where, last=last)
+
     def simulator(
         self,
         *,

@@ -36,6 +36,7 @@ from paimonlab.notebook.views.manifests.command import manifests
 from paimonlab.notebook.views.planned.command import planned
 from paimonlab.notebook.views.problem.command import problem
 from paimonlab.notebook.views.profile.command import check_profiles, profile, profile_query
+from paimonlab.notebook.views.row.command import row
 from paimonlab.notebook.views.schemas.command import schemas
 from paimonlab.notebook.views.simulator.command import simulate
 from paimonlab.notebook.views.statements.command import explain_parameters, statement_history
@@ -75,6 +76,7 @@ __all__ = [
     "problem",
     "profile",
     "profile_query",
+    "row",
     "run",
     "schemas",
     "show_help",

@@ -262,6 +262,20 @@ WAYS: dict[str, Way] = {
         ),
         roles=GRID,
     ),
+    "row": Way(
+        show=lambda table: table.show.row("dt = '2026-01-03' AND order_id = 89"),
+        item="tbody tr",
+        by_mouse=lambda life: Said(
+            text=f"snapshot {life.steps[-1].snapshot_id}, {life.steps[-1].what}",
+            told={"snapshot": life.steps[-1].snapshot_id},
+        ),
+        keys=("ArrowDown", "Enter"),
+        by_keys=lambda life: Said(
+            text=f"snapshot {life.steps[-2].snapshot_id}, {life.steps[-2].what}",
+            told={"snapshot": life.steps[-2].snapshot_id},
+        ),
+        roles=GRID,
+    ),
     "schemas": Way(
         show=lambda table: table.show.schemas(),
         item="[role=option]",

@@ -60,6 +60,7 @@ VIEWS: dict[str, Show] = {
     "compaction": lambda table: table.show.compaction(),
     "changes": lambda table: table.show.changes(1, "zqtag"),
     "travel": lambda table: table.show.travel(),
+    "row": lambda table: table.show.row("zqkey = 'zqvalue0'"),
     "profile": lambda table: table.show.profile(),
     "simulator": lambda table: table.show.simulator(),
     "health": lambda table: table.show.health(),

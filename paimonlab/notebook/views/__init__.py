@@ -102,6 +102,7 @@ from paimonlab.notebook.views.files.value import FileMap, Tile, file_map, repeat
 from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
 from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
 from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
+from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep
 from paimonlab.notebook.views.streams.value import (
     StreamEntry,
     StreamList,
@@ -172,6 +173,9 @@ __all__ = [
     "ResultCells",
     "ResultColumn",
     "ResultRows",
+    "RowFile",
+    "RowLife",
+    "RowStep",
     "SchemaColumn",
     "SchemaDifference",
     "SchemaHistory",
@@ -248,5 +252,6 @@ INTERACTIVE = (
     Statements,
     TableList,
     StreamList,
+    RowLife,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

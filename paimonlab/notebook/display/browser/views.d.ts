@@ -548,6 +548,33 @@ export interface ResultRows {
   footer: string;
 }
 
+export interface RowFile {
+  name: string;
+  level: number;
+  place: string;
+}
+
+export interface RowLife {
+  kind: "row";
+  table: string;
+  where: string;
+  columns: (string)[];
+  steps: (RowStep)[];
+  lookedAt: number;
+  olderCount: number;
+}
+
+export interface RowStep {
+  snapshotId: number;
+  commitKind: string;
+  timeMillis: number | null;
+  tags: (string)[];
+  what: string;
+  values: (string | null)[];
+  changed: (string)[];
+  files: (RowFile)[];
+}
+
 export interface SchemaColumn {
   fieldId: number;
   name: string;

@@ -37,6 +37,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
             "what compactions did, and what would be picked now",
         ),
         ("%paimon_travel DB.TABLE", "rows through time; --sql 'count(*), sum(a)', -n STEPS"),
+        ("%paimon_row DB.TABLE CONDITION", "the life of one row: id = 5; -n SNAPSHOTS"),
         ("%paimon_profile DB.TABLE", "what is in each column; -o FILE, --where, --columns A,B"),
         ("%paimon_simulator [DB.TABLE]", "what other compaction options would cost; -n FLUSHES"),
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows as well"),

@@ -1,0 +1,59 @@
+"""The life of one row as a table and as text."""
+
+from __future__ import annotations
+
+import re
+
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import count, time_text
+from paimonlab.notebook.display.view import rows
+from paimonlab.notebook.views.row.value import RowLife, RowStep
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+MOST_COLUMNS = 20
+"""Columns that the table has."""
+
+
+def draw(life: RowLife) -> Drawn[RowLife]:
+    """Draw the life of a row, the newest step first."""
+    has_times = any(step.time_millis is not None for step in life.steps)
+    heads = [
+        Column("snapshot", align=Align.RIGHT),
+        *([Column("time (UTC)")] if has_times else []),
+        *(Column(name) for name in ("what", "changed", "tags", "files")),
+        *(
+            Column(name, align=_align(life, at))
+            for at, name in enumerate(life.columns[:MOST_COLUMNS])
+        ),
+    ]
+    body = []
+    for step in reversed(life.steps):
+        values = step.values[:MOST_COLUMNS] or [""] * len(life.columns[:MOST_COLUMNS])
+        facts = [step.snapshot_id, *([time_text(step.time_millis)] if has_times else []), step.what]
+        facts += [", ".join(step.changed), ", ".join(step.tags), files_text(step)]
+        body.append(texts([*facts, *("NULL" if value is None else value for value in values)]))
+    footer = f"of {count(life.looked_at)} snapshots; others did nothing to it"
+    if life.older_count:
+        footer += f"; {count(life.older_count)} older ones were not read"
+    caption = f"{life.table}: the row where {life.where}"
+    grid = Grid(tuple(heads), body, caption, footer)
+    return Drawn(life, grid, rows(life.steps), link=life.table)
+
+
+def _align(life: RowLife, column: int) -> Align:
+    """Put numbers at the right."""
+    values = [step.values[column] for step in life.steps if step.values]
+    known = [value for value in values if value is not None]
+    are_numbers = all(_NUMBER.fullmatch(value) for value in known)
+    return Align.RIGHT if known and are_numbers else Align.LEFT
+
+
+def files_text(step: RowStep) -> str:
+    """Say in how many files of which levels a row may be."""
+    levels = sorted({file.level for file in step.files})
+    number = len(step.files)
+    if not number:
+        return ""
+    where = ", ".join(f"level {level}" for level in levels)
+    return f"{number} file{'s'[: number != 1]}, {where}"

@@ -1,0 +1,69 @@
+// @ts-check
+import { ago, areNumbers, card, copyButton, count, empty, frame, grid, h, many, moment } from "../../display/browser/parts.js";
+
+/** @typedef {import("../../display/browser/views").RowLife} RowLife */
+/** @typedef {import("../../display/browser/views").RowStep} RowStep */
+/** @typedef {import("../../display/browser/host").Context<RowLife>} RowContext */
+
+const MOST_COLUMNS = 20;
+
+/** @param {RowContext} context */
+export function render({ data, el, host }) {
+  const { table, where, columns, steps, lookedAt, olderCount } = data.view;
+  const note = `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}`;
+  const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "" });
+  if (!steps.length) {
+    body.append(empty("No snapshot that was read has such a row. To see what keys there are", `SELECT * FROM ${table} LIMIT 10`));
+    return stop;
+  }
+  /** @type {number | undefined} */
+  let chosen;
+  const details = h("div");
+  const shown = [...steps].reverse();
+  const hasTimes = steps.some((step) => step.timeMillis !== null);
+  const heads = [
+    { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" }, { name: "changed" }, { name: "tags" }, { name: "files" },
+    ...columns.slice(0, MOST_COLUMNS).map((name, at) => ({ name, right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value) => (value === null ? h("span", { class: "null" }, "NULL") : value) })),
+  ];
+  const rows = shown.map((step) => [
+    step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what, step.changed.join(", "), step.tags.join(", "), filesOf(step),
+    ...columns.slice(0, MOST_COLUMNS).map((_, at) => (step.values.length ? step.values[at] : "")),
+  ]);
+  /** @param {RowStep | undefined} step */
+  const choose = (step) => {
+    if (!step) return;
+    chosen = step.snapshotId;
+    drawn.draw();
+    details.replaceChildren(card([
+      ["snapshot", step.snapshotId], ["kind", step.commitKind], ["what", step.what], ["changed", step.changed.join(", ")], ["tags", step.tags.join(", ")],
+      ...step.files.slice(0, 20).map(({ name, level, place }, at) => /** @type {[string, string]} */ ([`file ${at + 1}`, `level ${level}, ${place}${name && `, ${name}`}`])),
+      ...columns.map((name, at) => /** @type {[string, string]} */ ([name, step.values.length ? step.values[at] ?? "NULL" : ""])),
+    ]), copyButton("copy the query", () => `SELECT * FROM ${table} VERSION AS OF ${step.snapshotId} WHERE ${where}`, say));
+    say(`snapshot ${step.snapshotId}, ${step.what}`);
+  };
+  const drawn = grid({ heads, rows, label: "steps", selected: ([id]) => id === chosen, onChoose: ([id]) => {
+    choose(steps.find((step) => step.snapshotId === id));
+    host.select({ snapshot: id });
+  } });
+  body.append(drawn.element, details);
+  const quiet = host.onSelect(({ snapshot }) => choose(steps.find((step) => step.snapshotId === snapshot)));
+  return () => {
+    quiet();
+    stop();
+  };
+}
+
+/** What became of it. @param {readonly RowStep[]} steps */
+function headlineOf(steps) {
+  const real = steps.filter(({ what }) => /inserted|updated|deleted/.test(what));
+  const last = real[real.length - 1];
+  if (!last) return "There is no such row in the tags that were read";
+  const when = last.timeMillis === null ? "" : `, ${ago(last.timeMillis)}`;
+  return `${many(real.length, "change")}; last ${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
+}
+
+/** @param {RowStep} step */
+function filesOf({ files }) {
+  const levels = [...new Set(files.map(({ level }) => level))].sort((left, right) => left - right);
+  return files.length ? `${many(files.length, "file")}, ${levels.map((level) => `level ${level}`).join(", ")}` : "";
+}

@@ -1,0 +1,87 @@
+"""One row from snapshot to snapshot, for display."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class RowFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A data file that a read of the row opens."""
+
+    name: str
+    """Without its folder; empty when names are hidden."""
+    level: int
+    place: str
+    """Folder of its bucket, relative to the table."""
+
+
+class RowStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a snapshot did to the row."""
+
+    snapshot_id: int
+    commit_kind: str
+    time_millis: int | None
+    """Commit time, milliseconds since the epoch; None when times are hidden."""
+    tags: tuple[str, ...]
+    what: str
+    """``inserted``, ``updated``, ``deleted``; ``rewritten``: the same values, in other files;
+    ``unchanged``, of a snapshot with a tag; ``absent``, of a tag before the row was inserted."""
+    values: tuple[str | None, ...]
+    """The row after it, as text; None is NULL. Empty: there is no such row."""
+    changed: tuple[str, ...]
+    """Columns that are not as before."""
+    files: tuple[RowFile, ...]
+
+
+class RowLife(
+    msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag="row", tag_field="kind"
+):
+    """The life of one row."""
+
+    table: str
+    where: str
+    """The condition that finds it."""
+    columns: tuple[str, ...]
+    steps: tuple[RowStep, ...]
+    """Oldest first; those that did nothing to it are left out."""
+    looked_at: int
+    """Snapshots and tags that were read."""
+    older_count: int
+    """Existing ones that were not."""
+
+
+def step_of(
+    before: tuple[str | None, ...] | None,
+    after: tuple[str | None, ...] | None,
+    columns: tuple[str, ...],
+    *,
+    has_moved: bool,
+) -> tuple[str, tuple[str, ...]]:
+    """Say what became of a row, and which of its columns are others.
+
+    Parameters
+    ----------
+    before, after
+        Its values; None: there was no such row.
+    columns
+        Their names.
+    has_moved
+        Whether other files are read for it.
+
+    Examples
+    --------
+    >>> step_of(("1", "a"), ("1", "b"), ("id", "v"), has_moved=True)
+    ('updated', ('v',))
+    >>> step_of(None, None, ("id",), has_moved=True)
+    ('absent', ())
+    """
+    if after is None:
+        return ("absent" if before is None else "deleted"), ()
+    if before is None:
+        return "inserted", ()
+    changed = tuple(
+        name for name, old, new in zip(columns, before, after, strict=True) if old != new
+    )
+    if changed:
+        return "updated", changed
+    return ("rewritten" if has_moved else "unchanged"), ()
