@@ -105,6 +105,7 @@ class Function:
             raise CorruptMetadataError(name, f"not the definition of a function: {error}") from None
 
 
+@hides_secrets
 class _Document(msgspec.Struct, rename="camel"):
     input_params: list[dict[str, Any]]
     return_params: list[dict[str, Any]]

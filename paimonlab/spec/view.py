@@ -78,6 +78,7 @@ class View:
         )
 
 
+@hides_secrets
 class _Document(msgspec.Struct):
     fields: list[dict[str, Any]]
     query: str
