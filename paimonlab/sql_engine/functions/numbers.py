@@ -53,9 +53,8 @@ def _round(values: Sequence[Value]) -> Value:
         return Value(value.text, value.kind, called)
     if kinds.is_decimal(value.kind):
         digits, scale = shape(value.kind)
-        if places >= scale:
-            return Value(value.text, value.kind, called)
-        kind = kinds.decimal(min(digits - scale + places + 1, 38), places)
+        kept = min(places, scale)  # and a digit more before the point, for 9.99 becomes 10
+        kind = kinds.decimal(min(digits - scale + kept + 1, kinds.MOST_DIGITS), kept)
         return Value(f"CAST({value.text} AS {duck_type(kind)})", kind, called)
     if value.kind != kinds.DOUBLE or places > _MOST_ROUNDED:
         raise WrongUseError
