@@ -19,6 +19,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         name: (f"paimonlab {name} shop.orders", f"paimonlab {name} shop.orders --snapshot 1")
         for name in _AT_A_TIME
     },
+    "sql": (
+        'paimonlab sql "SELECT dt, sum(amount) AS total FROM shop.orders GROUP BY dt"',
+        "paimonlab sql 'SELECT * FROM shop.`orders$files`' --format csv",
+    ),
     "scan": (
         "paimonlab scan shop.orders -n 5",
         'paimonlab scan shop.orders --columns id,amount --where "amount > 10" --format csv',

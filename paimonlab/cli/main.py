@@ -16,6 +16,7 @@ from paimonlab.cli.fsck import fsck
 from paimonlab.cli.health import health
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.cli.making import create, load
+from paimonlab.cli.querying import run_sql
 from paimonlab.cli.shells import completion
 
 
@@ -34,7 +35,7 @@ def main() -> None:
 
 _SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Look": (tables, describe, *map(listing, LISTINGS)),
-    "Read rows": (rows.scan, rows.lookup, rows.changes, follow),
+    "Read rows": (run_sql, rows.scan, rows.lookup, rows.changes, follow),
     "Make and fill": (create, load),
     "Keep fast": (
         compact,

@@ -4,3 +4,14 @@ Only what is proven to give Spark's rows is translated; all else is refused by n
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.sql_engine import changes as changes
+    from paimonlab.sql_engine import engine as engine
+    from paimonlab.sql_engine import tables as tables
+
+__getattr__, __dir__ = attributes_on_use(__name__, "changes", "engine", "tables")

@@ -1,0 +1,64 @@
+"""``paimonlab sql``: a statement of SQL, without Spark."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+import click
+import pyarrow as pa
+
+from paimonlab import sql_engine
+from paimonlab.catalog import Catalog
+from paimonlab.cli.arguments import in_warehouse, prints_rows
+from paimonlab.cli.commands import command
+from paimonlab.cli.opening import refused
+from paimonlab.cli.output import RowFormat, print_json_lines, print_rows
+from paimonlab.cli.progress import Bar
+
+_ROWS = 20
+"""Rows printed as a table by default."""
+
+
+@command("sql")
+@in_warehouse
+@click.argument("statement", metavar="SQL")
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"So many rows at most; as a table {_ROWS}.",
+)
+@prints_rows
+def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFormat) -> None:
+    """Run SQL as Spark has it, without Spark: queries, INSERT, UPDATE, DELETE, CREATE TABLE … AS.
+
+    SQL may be - for standard input. Names of system tables are in back-quotes: `orders$files`.
+    What is not proven to give Spark's rows is refused by name.
+    """
+    if find_spec("duckdb") is None:
+        raise click.UsageError("SQL needs DuckDB: pip install 'paimonlab[sql]'")
+    text = sys.stdin.read() if statement == "-" else statement
+    sources = sql_engine.tables.Sources(catalog)
+    options = sql_engine.engine.EngineOptions.of(catalog.options)
+    first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
+    with Bar("sql") as bar:
+        if first in sql_engine.changes.WRITING:
+            sql_engine.changes.run(text, sources, (), options, bar.progress)
+            return
+        most = _ROWS if limit is None and form == "table" else limit
+        with refused():
+            planned = sql_engine.engine.plan(text, sources, most=None if most is None else most + 1)
+        rows = sql_engine.engine.run(planned, options, bar.progress)
+    _print(rows, most, form)
+
+
+def _print(rows: pa.Table, most: int | None, form: RowFormat) -> None:
+    shown = rows if most is None else rows.slice(0, most)
+    if form == "json":
+        print_json_lines(shown)
+    else:
+        print_rows(shown, form)
+    if rows.num_rows > shown.num_rows:
+        click.echo(f"more than {most} rows; -n shows more", err=True)

@@ -1,0 +1,79 @@
+"""SQL from a shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import paimonlab as pl
+from paimonlab.cli.main import main
+from tests.cli.conftest import Run
+
+TOTALS = "SELECT dt, count(*) AS n, sum(amount) AS total FROM db.orders GROUP BY dt ORDER BY dt"
+
+
+def test_a_query_is_answered_in_each_form(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    found = [
+        json.loads(line) for line in run("sql", str(tmp_path), TOTALS, "--json").output.split()
+    ]
+    text = run("sql", str(tmp_path), TOTALS).output.splitlines()
+
+    assert found == [
+        {"dt": "2026-01-01", "n": 2, "total": "3.00"},
+        {"dt": "2026-01-02", "n": 1, "total": "1.50"},
+    ]
+    assert text[0].split() == ["dt", "n", "total"]
+    csv = run("sql", str(tmp_path), TOTALS, "--format", "csv").output
+    assert csv == '"dt","n","total"\n"2026-01-01",2,3.00\n"2026-01-02",1,1.50\n'
+
+
+def test_a_table_of_rows_says_that_there_are_more(
+    run: Run, orders: pl.Table, tmp_path: Path
+) -> None:
+    query = ("sql", str(tmp_path), "SELECT id FROM db.orders ORDER BY id")
+    found = run(*query, "-n", "2")
+
+    assert found.stdout.split() == ["id", "--", "1", "2"]
+    assert found.stderr == "more than 2 rows; -n shows more\n"
+    assert run(*query, "-n", "3").stderr == ""
+
+
+def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    for statement in (
+        "INSERT INTO db.orders VALUES (DATE '2026-01-05', 5, 2.5, 'new')",
+        "UPDATE db.orders SET note = 'seen' WHERE id = 5",
+        "DELETE FROM db.orders WHERE id < 5",
+        "CREATE TABLE db.copy AS SELECT id, note FROM db.orders",
+    ):
+        done = run("sql", str(tmp_path), statement)
+        assert (done.exit_code, done.output) == (0, "")
+    copy = pl.connect(tmp_path).table("db.copy")
+    assert copy.scan().to_arrow().to_pylist() == [{"id": 5, "note": "seen"}]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("SELECT * FROM db.nothing", "not found"),
+        ("SELECT FROM WHERE", "SQL"),
+        ("SELECT rand() FROM db.orders", "rand"),
+        ("", ""),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    statement: str, said: str, run: Run, orders: pl.Table, tmp_path: Path
+) -> None:
+    found = run("sql", str(tmp_path), statement)
+
+    assert found.exit_code in {1, 2}, found.output
+    assert said.lower() in found.output.lower()
+    assert found.exception is None or isinstance(found.exception, SystemExit)
+
+
+def test_a_statement_comes_from_standard_input(orders: pl.Table, tmp_path: Path) -> None:
+    found = CliRunner().invoke(main, ["sql", str(tmp_path), "-", "--json"], input="SELECT 1 AS a")
+
+    assert found.output == '{"a":1}\n'
