@@ -59,6 +59,10 @@ def parse(text: str) -> exp.Expression:
     except (SqlglotError, RecursionError) as error:
         raise NotTranslatedError(f"what is written here ({_first(error)})") from error
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        written = text[token.start : token.end + 1]
+        if token.token_type.name == "DCOLON" and written != "::":
+            # It was read as a cast, which gives the column another name than Spark does.
+            raise NotTranslatedError(f"the number {written}", written)
         end = ";" if after is None else after.text.upper()
         if token.text == "," and token.token_type.name == "COMMA" and end in _ENDS:
             raise SchemaError(f"there is nothing between ',' and {end}")

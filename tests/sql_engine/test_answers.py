@@ -196,6 +196,8 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
         "SELECT 1.5 / 2.5",
         "SELECT row_number() OVER (PARTITION BY v) FROM db.days",
         "SELECT 'a' 'b'",
+        "SELECT 1L",
+        "SELECT id + 2.5BD FROM db.days",
         "WITH RECURSIVE q AS (SELECT 1) SELECT * FROM q",
         "SELECT v FROM db.days FOR UPDATE",
         "SELECT * FROM range(5)",
