@@ -11,6 +11,7 @@ from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.reading.scan import SnapshotScan
+from paimonlab.spark.reading.time_travel import CHOOSING_OPTIONS
 
 _reads: weakref.WeakValueDictionary[int, PinnedRead] = weakref.WeakValueDictionary()
 
@@ -45,7 +46,10 @@ def reads_in(bridge: Bridge, plan: Any) -> list[PinnedRead]:
 
 
 def snapshots_read(bridge: Bridge, plan: Any, branch_path: str) -> frozenset[int]:
-    """Return the ids of the snapshots of a table that a plan reads; 0: an empty table.
+    """Return the ids of the snapshots of a table that a plan reads as the latest; 0: it is empty.
+
+    What a statement says itself, as ``VERSION AS OF 3``, is not among them: it stays what it is
+    whatever others commit.
 
     Parameters
     ----------
@@ -65,6 +69,7 @@ def snapshots_read(bridge: Bridge, plan: Any, branch_path: str) -> frozenset[int
         scan.snapshot.id if scan.snapshot is not None else 0
         for scan in scans
         if scan.store.layout.branch_path == branch_path
+        and scan.definition.options.keys().isdisjoint(CHOOSING_OPTIONS)
     )
 
 

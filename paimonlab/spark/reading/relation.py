@@ -146,7 +146,8 @@ def scan_at(table: Table, arguments: TravelArguments, given: SessionOptions) -> 
         own = arguments.get("options", {})
         return table.scan(**{**_by_id(arguments, store), "options": {**others, **own}})
     snapshot = pinned_snapshot(table, arguments)
-    definition = definition_of(table).with_options(others)
+    chosen = {"scan.snapshot-id": str(snapshot.id)}  # so that it is told from the latest
+    definition = definition_of(table).with_options({**others, **chosen})
     schema = store.schemas.get(snapshot.schema_id)
     check_supported(definition.options, schema, "read")
     return Scan(

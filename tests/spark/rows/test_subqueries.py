@@ -57,3 +57,23 @@ def test_what_takes_rows_away_is_an_overwrite(
 
     kinds = [made.snapshots.get(number).commit_kind for number in (1, 2, 3)]
     assert kinds == [CommitKind.APPEND, CommitKind.APPEND, CommitKind.OVERWRITE]
+
+
+@pytest.mark.parametrize("kind", ["append", "keyed"])
+def test_rows_are_brought_back_from_an_older_version(
+    kind: str, catalog: Catalog, spark: SparkSession
+) -> None:
+    made = catalog.create_table("db.t", {"id": "INT", "v": "INT"}, **KINDS[kind])
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 1), (2, 2)")
+    spark.sql("DELETE FROM paimon.db.t WHERE id = 2")
+    spark.sql("UPDATE paimon.db.t SET v = 7 WHERE id = 1")
+
+    old = "(SELECT * FROM paimon.db.t VERSION AS OF 1)"
+    insert = "WHEN NOT MATCHED THEN INSERT *"
+    merge = f"MERGE INTO paimon.db.t t USING {old} s ON t.id = s.id {insert}"
+    assert counts(spark, merge) == (1, 0, 0, 1)
+    assert rows(made) == [(1, 7), (2, 2)]
+
+    spark.sql("INSERT OVERWRITE paimon.db.t SELECT * FROM paimon.db.t VERSION AS OF 1")
+    assert rows(made) == [(1, 1), (2, 2)]
+    assert made.scan(snapshot=3).to_arrow().to_pylist() == [{"id": 1, "v": 7}]
