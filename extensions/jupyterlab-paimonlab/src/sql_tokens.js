@@ -10,7 +10,7 @@ const VALUE = /\s*(?:"[^"]*"|'[^']*'|[^\s"'])+/uy;
 /** Options with values, and how many; a plot has a kind and one or two columns. */
 const VALUE_COUNTS = /** @type {Record<string, number>} */ ({
   "-o": 1, "--limit": 1, "--max-bytes": 1, "--as-of": 1, "--view": 1, "--to": 1, "--params": 1, "--plot": 3, "--by": 1,
-  "--checkpoint": 1,
+  "--checkpoint": 1, "--engine": 1,
 });
 const MOST_CHARACTERS = 100_000;
 

@@ -4685,7 +4685,7 @@ const OPTION = /\s*(?:(--?[a-z][\w-]*)(=?)|(--)(?=\s|$)|([^\W\d]\w*\s*=?\s*<<))/
 const VALUE = /\s*(?:"[^"]*"|'[^']*'|[^\s"'])+/uy;
 const VALUE_COUNTS = ({
   "-o": 1, "--limit": 1, "--max-bytes": 1, "--as-of": 1, "--view": 1, "--to": 1, "--params": 1, "--plot": 3, "--by": 1,
-  "--checkpoint": 1,
+  "--checkpoint": 1, "--engine": 1,
 });
 const MOST_CHARACTERS = 100_000;
 
