@@ -37,6 +37,9 @@ class Share(Protocol):
     def of(self, groups: Sequence[RowGroup]) -> Iterable[Sequence[RowGroup]]:
         """Choose row groups, those together that are read in one go."""
 
+    def end(self) -> None:
+        """Say that no row of the file is wanted, so that no other thread looks again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Whole:
@@ -56,6 +59,9 @@ class Whole:
         most = self.first_rows
         return [[one for one in groups if most is None or one.first_row < most]]
 
+    def end(self) -> None:
+        """Do nothing: nobody else reads the file."""
+
 
 class Turns:
     """Row groups of a file that several threads read: who is free takes the next one.
@@ -70,6 +76,13 @@ class Turns:
     [0, 1, 2]
     >>> list(other), turns.is_over
     ([], True)
+
+    A file that an index rules out is looked at by one of them:
+
+    >>> turns = Turns()
+    >>> turns.end()
+    >>> turns.is_over
+    True
     """
 
     def __init__(self) -> None:
@@ -87,6 +100,10 @@ class Turns:
             if turn >= len(groups):
                 return
             yield groups[turn : turn + 1]
+
+    def end(self) -> None:
+        """Leave nothing to other threads."""
+        self.is_over = True
 
 
 WHOLE = Whole()

@@ -304,6 +304,7 @@ def _rows(
     if told is not None:
         keep = told if keep is None else keep & told
         if not keep.any():
+            share.end()
             return
     wanted = plan.fields_to_read
     with open_data_file(split, file, plan, file_io) as data:
