@@ -14,8 +14,8 @@ from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.procedures import bind, find
 from paimonlab.progress import Progress
 from paimonlab.secrets import redacted
-from paimonlab.server.tree import quoted
 from paimonlab.server.warehouses import Opened, opened
+from paimonlab.spec.sql_text.call_text import call_text, literal, quoted
 
 MOST_CHANGES = 50
 """Changes that a plan lists; it counts all."""
@@ -200,7 +200,7 @@ def _called(procedure: str, *names: str) -> _Action:
     return _Action(lambda asked: _call(asked, procedure, **arguments(asked)), done)
 
 
-def _typed(arguments: Mapping[str, str]) -> dict[str, object]:
+def _typed(arguments: Mapping[str, str]) -> dict[str, str | int]:
     """Give procedures numbers where they take them."""
     return {
         name: int(value) if name == "snapshot" and value.isdecimal() else value
@@ -209,15 +209,7 @@ def _typed(arguments: Mapping[str, str]) -> dict[str, object]:
 
 
 def _call_text(asked: _Asked, procedure: str, arguments: Mapping[str, str]) -> str:
-    given = {"table": asked.table, **_typed(arguments)}
-    texts = [f"{name} => {_literal(value)}" for name, value in given.items()]
-    return f"CALL sys.{procedure}({', '.join(texts)})"
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, int):
-        return str(value)
-    return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return call_text(procedure, asked.table, **_typed(arguments))
 
 
 def _plan_database(asked: _Asked) -> Plan:
@@ -267,7 +259,7 @@ def _plan_table(asked: _Asked) -> Plan:
         options = {"primary-key": ",".join(keys), **options}
     sql = f"CREATE TABLE {'.'.join(map(quoted, name.split('.')))} (\n" + ",\n".join(listed) + "\n)"
     sql += f"\nPARTITIONED BY ({', '.join(map(quoted, parts))})" if parts else ""
-    shown = [f"{_literal(key)} = {_literal(value)}" for key, value in redacted(options).items()]
+    shown = [f"{literal(key)} = {literal(value)}" for key, value in redacted(options).items()]
     sql += f"\nTBLPROPERTIES ({', '.join(shown)})" if shown else ""
     summary = f"Creates the table {name} with {count(len(columns))} columns."
     return Plan(sql=sql, summary=summary, changes=(), state="absent", is_destructive=False)

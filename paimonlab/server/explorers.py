@@ -12,8 +12,8 @@ from paimonlab.notebook import commands
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.results.result import Result, Stats
-from paimonlab.server.tree import quoted
 from paimonlab.server.warehouses import opened
+from paimonlab.spec.sql_text.call_text import quoted
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type

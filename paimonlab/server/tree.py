@@ -13,6 +13,7 @@ from paimonlab.notebook.display.numbers import bytes_text, count, signed
 from paimonlab.server.warehouses import Opened, opened
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.sql_text.call_text import quoted
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
@@ -81,12 +82,6 @@ def children(root: Path, path: Sequence[str], *, offset: int = 0, limit: int = 2
         case [database, table, group] if group in GROUPS:
             return GROUPS[group](warehouse, warehouse.table(database, table), page)
     raise NotFoundError(f"nothing is below {' / '.join(path[1:])}")
-
-
-def quoted(name: str) -> str:
-    """Write a name as SQL takes it, in back-quotes where it needs them."""
-    is_plain = name.isascii() and name.isidentifier()
-    return name if is_plain else "`" + name.replace("`", "``") + "`"
 
 
 def _page(names: Sequence[str], page: slice, entry: Callable[[str], Entry]) -> Entries:

@@ -26,7 +26,9 @@ class SameRule(Proxy):
         return self._rule
 
 
-def add_analyzer_rule(bridge: Bridge, name: str, make: Callable[[], Any]) -> None:
+def add_analyzer_rule(
+    bridge: Bridge, name: str, make: Callable[[], Any], *, is_first: bool = False
+) -> None:
     """Let the analyzer of the session, its clones and sessions beside it follow one more rule.
 
     Parameters
@@ -36,10 +38,13 @@ def add_analyzer_rule(bridge: Bridge, name: str, make: Callable[[], Any]) -> Non
     name
         How the name of the rule ends; a session that has such a rule gets no other.
     make
-        Makes the rule, for resolved plans.
+        Makes the rule.
+    is_first
+        Whether it is for plans that nothing is resolved of yet; else for resolved ones.
     """
-    analyzer = bridge.session.sessionState().analyzer()
-    field = analyzer.getClass().getDeclaredField("postHocResolutionRules")
+    analyzer, extensions = bridge.session.sessionState().analyzer(), bridge.session.extensions()
+    kept = "hintResolutionRules" if is_first else "postHocResolutionRules"
+    field = analyzer.getClass().getDeclaredField(kept)
     field.setAccessible(True)
     present = field.get(analyzer)
     as_java = bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava
@@ -47,4 +52,7 @@ def add_analyzer_rule(bridge: Bridge, name: str, make: Callable[[], Any]) -> Non
         return
     rule = make()
     field.set(analyzer, present.appended(rule))
-    bridge.session.extensions().injectPostHocResolutionRule(SameRule(bridge, rule))
+    if is_first:
+        extensions.injectHintResolutionRule(SameRule(bridge, rule))
+    else:
+        extensions.injectPostHocResolutionRule(SameRule(bridge, rule))

@@ -18,7 +18,7 @@ from paimonlab.errors import DatabaseNotFoundError, TableNotFoundError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.named_tables import named_table
-from paimonlab.spark.jvm.rules import SameRule
+from paimonlab.spark.jvm.rules import add_analyzer_rule
 
 _RULE = "Streams$Resolving"
 _SOURCE = """
@@ -89,15 +89,9 @@ def remember(catalog: StreamedCatalog) -> None:
 
 def resolve_streams(bridge: Bridge) -> None:
     """Let queries of the session, its clones and sessions beside it stream tables."""
-    analyzer = bridge.session.sessionState().analyzer()
-    field = analyzer.getClass().getDeclaredField("hintResolutionRules")
-    field.setAccessible(True)
-    present = field.get(analyzer)
-    if any(_RULE in present.apply(place).ruleName() for place in range(present.size())):
-        return
-    rule = new(bridge, _SOURCE, _RULE, _Relations(bridge))
-    field.set(analyzer, present.appended(rule))
-    bridge.session.extensions().injectHintResolutionRule(SameRule(bridge, rule))
+    add_analyzer_rule(
+        bridge, _RULE, lambda: new(bridge, _SOURCE, _RULE, _Relations(bridge)), is_first=True
+    )
 
 
 class _Relations(Proxy):

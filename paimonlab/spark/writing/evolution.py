@@ -17,7 +17,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.named_tables import named_table
-from paimonlab.spark.jvm.rules import SameRule
+from paimonlab.spark.jvm.rules import add_analyzer_rule
 from paimonlab.spark.session_options import (
     EXPLICIT_CAST,
     MERGE_SCHEMA,
@@ -112,15 +112,9 @@ public final class Evolution {
 
 def merge_schemas(bridge: Bridge) -> None:
     """Let writes of the session, its clones and sessions beside it obey the option."""
-    analyzer = bridge.session.sessionState().analyzer()
-    field = analyzer.getClass().getDeclaredField("hintResolutionRules")
-    field.setAccessible(True)
-    present = field.get(analyzer)
-    if any(_RULE in present.apply(place).ruleName() for place in range(present.size())):
-        return
-    rule = new(bridge, _SOURCE, _RULE, _Merging(bridge))
-    field.set(analyzer, present.appended(rule))
-    bridge.session.extensions().injectHintResolutionRule(SameRule(bridge, rule))
+    add_analyzer_rule(
+        bridge, _RULE, lambda: new(bridge, _SOURCE, _RULE, _Merging(bridge)), is_first=True
+    )
 
 
 def may_change(bridge: Bridge, catalog: str, table: Table, change: Any) -> bool:
