@@ -189,6 +189,15 @@ def test_what_is_used_later_loads_later(opens: str, later: set[str]) -> None:
     assert [name for name in loaded if is_early(name, later)] == []
 
 
+def test_upkeep_loads_nothing_that_writes_or_compacts_rows() -> None:
+    loaded = in_new_process(
+        "import sys; import paimonlab.table.maintenance\nprint(*sorted(sys.modules))"
+    ).split()
+
+    later = {"paimonlab.compact", "paimonlab.write"}
+    assert [name for name in loaded if is_early(name, later)] == []
+
+
 def is_early(module: str, later: set[str]) -> bool:
     """Whether a module should load later, or is in a package of ours whose modules should."""
     packages = tuple(f"{name}." for name in later if name.startswith("paimonlab."))

@@ -54,3 +54,31 @@ def test_records_that_the_list_before_had_are_not_decoded_again(
         read_manifest_list(write_manifest_list(metas[:count]), path="list", former=former)
 
     assert len(decoded) == 20
+
+
+def test_records_of_lists_of_changes_are_not_decoded_again_in_bases(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As expiry reads them: what commits changed, then the bases after them."""
+    decoded = list[int]()
+    decode = fastavro.schemaless_reader
+
+    def counted(*arguments: Any) -> Any:
+        decoded.append(1)
+        return decode(*arguments)
+
+    monkeypatch.setattr(fastavro, "schemaless_reader", counted)
+    metas = [
+        ManifestFileMeta(
+            file_name=f"m-{number}", file_size_bytes=1, num_added_files=1, num_deleted_files=0
+        )
+        for number in range(20)
+    ]
+    former = FormerLists()
+    for meta in metas:
+        read_manifest_list(write_manifest_list([meta]), path="changes", former=former)
+    for count in range(1, 21):
+        base = write_manifest_list(metas[:count])
+        assert read_manifest_list(base, path="base", former=former) == metas[:count]
+
+    assert len(decoded) == 20

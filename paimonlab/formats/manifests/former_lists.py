@@ -1,14 +1,16 @@
 """Manifest lists that repeat most of the one before: only what differs is decoded.
 
 The base list of a snapshot is that of the one before and what its commit added, until manifests
-are merged. Its records begin with the same bytes.
+are merged. Its records begin with the same bytes, and end with those of the list of changes before
+it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,10 @@ from paimonlab.spec.manifests.manifest import ManifestFileMeta
 
 _KEPT = 4
 """Lists of so many kinds may be read in turns: of bases, of changes, of changelogs."""
+_SHORT_BYTES = 1 << 10
+"""Records of a list that may be the end of another one: what a commit changed, mostly."""
+_SHORT_LISTS = 1 << 9
+"""How many of them are known: those that are read together, and then the bases after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class FormerLists:
 
     def __init__(self) -> None:
         self._kept: deque[_Former] = deque(maxlen=_KEPT)
+        self._short: OrderedDict[tuple[bytes, bytes], _Former] = OrderedDict()
 
     def read(
         self,
@@ -72,12 +79,25 @@ class FormerLists:
         start = former.ends[count - 1] if former is not None and count else 0
         ends = [] if former is None else [*former.ends[:count]]
         metas = [] if former is None else [*former.metas[:count]]
-        rest = avro.records_after(container.schema, block, path, start=start, count=count)
-        for record, end in rest:
-            metas.append(convert(record, path))
-            ends.append(end)
-        self._kept.append(_Former(container.schema, block.data, ends, metas))
+        known = self._short.get((container.schema, block.data[start:]))
+        if known is not None and count + len(known.metas) == block.record_count:
+            metas += known.metas
+            ends += [start + end for end in known.ends]
+        else:
+            rest = avro.records_after(container.schema, block, path, start=start, count=count)
+            for record, end in rest:
+                metas.append(convert(record, path))
+                ends.append(end)
+        self._keep(_Former(container.schema, block.data, ends, metas))
         return metas[:]
+
+    def _keep(self, read: _Former) -> None:
+        self._kept.append(read)
+        if len(read.data) <= _SHORT_BYTES:
+            self._short[read.schema, read.data] = read
+            if len(self._short) > _SHORT_LISTS:
+                with suppress(KeyError):  # another thread was faster
+                    self._short.popitem(last=False)
 
     def _longest(self, schema: bytes, data: bytes) -> tuple[_Former | None, int]:
         """Return the former list that has most records in common at the begin, and how many."""

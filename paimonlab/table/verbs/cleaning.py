@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from paimonlab.maintenance import orphans
 from paimonlab.maintenance.orphans import OrphanFiles, OrphanFilesRequest
 from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table import upkeep
 from paimonlab.table.inside import Opened, definition_of, store_of
 from paimonlab.table.reading.time_travel import TravelPoint, epoch_millis, travel
 from paimonlab.table.upkeep.history import history_of
-from paimonlab.table.upkeep.lost_files import LostFiles, remove_lost_files
-from paimonlab.table.upkeep.purging import Purge, purge
+
+if TYPE_CHECKING:
+    from paimonlab.table.upkeep.lost_files import LostFiles
+    from paimonlab.table.upkeep.purging import Purge
 
 
 def rollback_to(
@@ -138,7 +142,9 @@ def remove_unexisting_files(table: Opened, *, dry_run: bool = True) -> LostFiles
     FilesConflictError
         If others replaced such a file meanwhile.
     """
-    return remove_lost_files(definition_of(table), store_of(table), dry_run=dry_run)
+    return upkeep.lost_files.remove_lost_files(
+        definition_of(table), store_of(table), dry_run=dry_run
+    )
 
 
 def purge_files(table: Opened, *, dry_run: bool = False, progress: Progress | None = None) -> Purge:
@@ -159,4 +165,6 @@ def purge_files(table: Opened, *, dry_run: bool = False, progress: Progress | No
     Purge
         What was, or would be, deleted.
     """
-    return purge(definition_of(table), store_of(table), dry_run=dry_run, progress=progress)
+    return upkeep.purging.purge(
+        definition_of(table), store_of(table), dry_run=dry_run, progress=progress
+    )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table import rewriting, upkeep
 from paimonlab.table.inside import Opened, definition_of, store_of, writable
-from paimonlab.table.rewriting import file_indexes, rescaling
-from paimonlab.table.rewriting.file_indexes import RewrittenIndexes
-from paimonlab.table.rewriting.rescaling import Rescale
-from paimonlab.table.upkeep.analyze import analyze_table
+
+if TYPE_CHECKING:
+    from paimonlab.table.rewriting.file_indexes import RewrittenIndexes
+    from paimonlab.table.rewriting.rescaling import Rescale
 
 
 def rescale(
@@ -57,7 +58,7 @@ def rescale(
     FilesConflictError
         If others changed the same partitions again and again.
     """
-    return rescaling.rescale(
+    return rewriting.rescaling.rescale(
         *writable(table),
         buckets=buckets,
         partitions=partitions,
@@ -94,7 +95,7 @@ def rewrite_file_index(
     FilesConflictError
         If others changed the same files again and again.
     """
-    return file_indexes.rewrite_file_index(
+    return rewriting.file_indexes.rewrite_file_index(
         *writable(table), partitions=partitions, progress=progress
     )
 
@@ -115,4 +116,4 @@ def analyze(table: Opened, columns: Sequence[str] | None = None) -> Snapshot | N
     Snapshot or None
         The new snapshot, of kind ANALYZE; None when there is nothing to look at.
     """
-    return analyze_table(definition_of(table), store_of(table), columns)
+    return upkeep.analyze.analyze_table(definition_of(table), store_of(table), columns)
