@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paimonlab.merge.order import Keys
+from paimonlab.merge.sorting import sorted_positions
 
 Positions = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -36,8 +37,7 @@ def by_age(keys: Keys, sequences: Sequence[Keys]) -> tuple[Positions, Mask]:
     is_last : (n,) bool
         Whether the row at that place of ``order`` is the newest of its key.
     """
-    order = np.argsort(keys, kind="stable")
-    is_last = ends_of_groups(keys[order])
+    order, is_last = sorted_positions(keys)
     if not sequences or is_last.all():
         return order, is_last
     # Only keys with more than one row need to look at their sequences.
@@ -48,24 +48,6 @@ def by_age(keys: Keys, sequences: Sequence[Keys]) -> tuple[Positions, Mask]:
     # lexsort is stable and groups are adjacent already, so positions keep their group.
     order[is_contested] = contested[rank]
     return order, is_last
-
-
-def ends_of_groups(keys: Keys) -> Mask:
-    """Mark the last row of each group of equal rows.
-
-    Parameters
-    ----------
-    keys : (n,)
-        Equal ones adjacent.
-
-    Returns
-    -------
-    (n,) bool
-        True where the next row differs, and on the last row.
-    """
-    is_end = np.ones(len(keys), np.bool_)
-    np.not_equal(keys[:-1], keys[1:], out=is_end[:-1])
-    return is_end
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from paimonlab.arrow_values import arrow_array, no_rows
 from paimonlab.datafile.layout import KIND_FIELD
 from paimonlab.datafile.masks import Mask
 from paimonlab.merge.deduplicate import is_add
-from paimonlab.merge.groups import ends_of_groups
 from paimonlab.merge.order import as_numpy, sort_keys
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, ordered_runs
+from paimonlab.merge.sorting import ends_of_groups
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.change_splits import Fate

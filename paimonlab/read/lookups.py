@@ -15,8 +15,8 @@ import pyarrow.types as pt
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD, key_field
 from paimonlab.merge.deduplicate import is_add
-from paimonlab.merge.groups import ends_of_groups
 from paimonlab.merge.order import sort_keys
+from paimonlab.merge.sorting import ends_of_groups
 from paimonlab.read.key_blocks import KeyHits, shared_blocks
 from paimonlab.read.lazy_file import LazyFile
 from paimonlab.read.read_plan import ReadPlan

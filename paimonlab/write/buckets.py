@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import DataError
+from paimonlab.merge.sorting import sorted_positions
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.buckets.key import BucketKey
@@ -206,10 +207,9 @@ def positions_of(
         yield 0, None
         return
     if count > _FEW_CODES:
-        order = np.argsort(codes, kind="stable")
-        ordered = codes[order]
-        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        present, ends = ordered[starts].tolist(), [*starts[1:].tolist(), len(codes)]
+        order, is_last = sorted_positions(codes)
+        places = np.flatnonzero(is_last)
+        present, ends = codes[order[places]].tolist(), (places + 1).tolist()
     else:
         # Small integers are radix sorted, in linear time.
         small = codes.astype(np.uint8 if count <= 1 << 8 else np.uint16)
