@@ -28,9 +28,9 @@ from paimonlab.datafile.opening import (
     require_size,
     require_supported,
 )
-from paimonlab.datafile.row_pieces import RowPieces
+from paimonlab.datafile.row_pieces import FEW_ROWS, RowPieces
 from paimonlab.formats.data_format import DataInput, open_input
-from paimonlab.formats.parquet.cut import count_rows, ranges_of_rows
+from paimonlab.formats.parquet.cut import RowRanges, count_rows, ranges_of_rows
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, evaluate
@@ -39,8 +39,9 @@ from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
-_FEW_ROWS = 1 << 14
-"""Rows of which all columns are read at once: reading twice costs more than what is spared."""
+_FEW_DOUBTS = 0.5
+"""Of the rows that may be wanted, the share whose pages leave that open, up to which what is
+decoded for others is worth it."""
 _ASKED_BYTES = 64 << 20
 """Of a row group, what the columns of a predicate may take to be read before the others."""
 
@@ -142,19 +143,32 @@ class DataFile:
         pyarrow.RecordBatch
             With the columns ``wanted``; none is empty.
         """
+        evolution = Evolution.between(self.fields, wanted, table=self.table)
         if predicate is None:
-            evolution = Evolution.between(self.fields, wanted, table=self.table)
             pieces = self._pieces(open_bytes)
             for groups in share.of(pieces.groups(evolution, None, keep)):
-                for start, rows in pieces.of_groups(groups, evolution, None, keep, batch_rows):
-                    kept = rows if keep is None else kept_rows(rows, keep, start)
-                    if kept.num_rows:
-                        yield kept
+                yield from self._kept(pieces, groups, evolution, keep, batch_rows)
             return
-        evolution = Evolution.between(self.fields, wanted, table=self.table)
-        for groups in share.of(self._pieces().groups(evolution, predicate, keep)):
+        pieces = self._pieces()
+        doubtful = pieces.doubtful_groups(evolution, predicate)
+        for groups in share.of(pieces.groups(evolution, predicate, keep)):
             for group in groups:
-                yield from self._matching(group, wanted, predicate, keep, batch_rows)
+                if group in doubtful:
+                    yield from self._matching(group, wanted, predicate, keep, batch_rows)
+                else:
+                    yield from self._kept(pieces, [group], evolution, keep, batch_rows)
+
+    @staticmethod
+    def _kept(
+        pieces: RowPieces,
+        groups: Sequence[RowGroup],
+        evolution: Evolution,
+        keep: Mask | None,
+        batch_rows: int,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of row groups that are to be kept."""
+        for start, rows in pieces.of_groups(groups, evolution, None, keep, batch_rows):
+            yield from _decided(rows, None, keep, start)
 
     def _matching(
         self,
@@ -167,7 +181,8 @@ class DataFile:
         """Read the rows of a row group for which a predicate is true.
 
         The columns of the predicate come first; of the others only pages with such rows are
-        decoded. Where that would take too much memory, all come together.
+        decoded. Where that would take too much memory, all come together, and so they do where
+        pages tell that the predicate is true of most rows.
         """
         names = columns(predicate)
         asked = [field for field in wanted if field.name in names]
@@ -175,15 +190,23 @@ class DataFile:
         asking = Evolution.between(self.fields, asked, table=self.table)
         pieces = self._pieces()
         ranges = pieces.wanted_rows(group, asking, predicate, keep)
+        is_few = count_rows(ranges) <= FEW_ROWS
+        if not is_few:
+            doubtful = pieces.doubtful_rows(group, asking, predicate)
+            if count_rows(doubtful) <= _FEW_DOUBTS * count_rows(ranges):
+                evolution = Evolution.between(self.fields, wanted, table=self.table)
+                for start, rows in pieces.of_group(group, ranges, evolution, batch_rows):
+                    is_asked = _overlaps(doubtful, start - group.first_row, rows.num_rows)
+                    yield from _decided(rows, predicate if is_asked else None, keep, start)
+                return
         asked_bytes = self.content.group_bytes(asking.file_fields, group.index)
-        if count_rows(ranges) <= _FEW_ROWS or asked_bytes > _ASKED_BYTES:
+        if is_few or asked_bytes > _ASKED_BYTES:
             asked, others = list(wanted), []
             asking = Evolution.between(self.fields, asked, table=self.table)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
         matches = []
         for start, rows in pieces.of_group(group, ranges, asking, batch_rows):
-            is_true = null_filled(evaluate(predicate, rows), False)
-            mask = numpy_values(is_true, zero_copy_only=False)
+            mask = _is_true(predicate, rows)
             if keep is not None:
                 mask = mask & keep[start : start + rows.num_rows]
             matching = filtered(rows, mask)
@@ -301,3 +324,30 @@ class DataFile:
         with referred_to_by(self.table):
             groups = self.content.row_groups
             return self._pieces().rows_within(evolution.file_fields, groups, most_bytes)
+
+
+def _is_true(predicate: Predicate, rows: pa.RecordBatch) -> Mask:
+    """Mark the rows for which a predicate is true."""
+    is_true = null_filled(evaluate(predicate, rows), False)
+    return numpy_values(is_true, zero_copy_only=False)
+
+
+def _decided(
+    rows: pa.RecordBatch, predicate: Predicate | None, keep: Mask | None, start: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield those of some rows that are kept and for which a predicate is true, if there are any.
+
+    The first of them has the position ``start`` in the mask of the file.
+    """
+    mask = None if keep is None else keep[start : start + rows.num_rows]
+    if predicate is not None:
+        is_true = _is_true(predicate, rows)
+        mask = is_true if mask is None else mask & is_true
+    decided = rows if mask is None else filtered(rows, mask)
+    if decided.num_rows:
+        yield decided
+
+
+def _overlaps(ranges: RowRanges, start: int, row_count: int) -> bool:
+    """Whether ranges have a row of so many from ``start`` on."""
+    return bool(((ranges[:, 0] < start + row_count) & (ranges[:, 1] > start)).any())

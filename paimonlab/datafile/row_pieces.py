@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -16,9 +16,11 @@ from paimonlab.formats.data_format import DataInput
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, cut_ranges
 from paimonlab.formats.row_group import RowGroup, rows_within
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate, doubts
 from paimonlab.spec.types.data_types import DataField
 
+FEW_ROWS = 1 << 14
+"""Rows of which all columns are read at once: reading twice costs more than what is spared."""
 _BATCH_BYTES = 16 << 20
 """What a batch should not be larger than."""
 
@@ -63,6 +65,23 @@ class RowPieces:
             of_group = keep[group.first_row : group.first_row + group.row_count]
         with referred_to_by(self.table):
             return self.content.wanted_rows(group, in_file, self.fields, of_group)
+
+    def doubtful_groups(self, evolution: Evolution, predicate: Predicate) -> Collection[RowGroup]:
+        """Find the row groups that may have a row of which a predicate is not true."""
+        groups = self.content.row_groups
+        if all(group.row_count <= FEW_ROWS for group in groups):
+            return groups
+        with referred_to_by(self.table):
+            in_file = doubts(evolution.in_file(predicate))
+            return frozenset(self.content.matching_row_groups(in_file, self.fields))
+
+    def doubtful_rows(
+        self, group: RowGroup, evolution: Evolution, predicate: Predicate
+    ) -> RowRanges:
+        """Find the rows of a row group of which a predicate may not be true, as its pages tell."""
+        with referred_to_by(self.table):
+            in_file = doubts(evolution.in_file(predicate))
+            return self.content.wanted_rows(group, in_file, self.fields, None)
 
     def of_groups(
         self,

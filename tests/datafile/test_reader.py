@@ -4,14 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from msgspec import structs
 
+from paimonlab.datafile import reader
 from paimonlab.datafile.reader import DataFile
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.predicates.predicate import bind, col
+from paimonlab.spec.predicates.predicate import Predicate, bind, col, evaluate
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
@@ -143,3 +145,66 @@ def test_batches_of_wide_rows_have_fewer_rows(tmp_path: Path) -> None:
     assert [batch.num_rows for batch in narrow] == [100]
     assert sum(batch.num_rows for batch in batches) == 100
     assert max(batch.nbytes for batch in batches) <= 65 << 20
+
+
+@pytest.fixture
+def sorted_file(tmp_path: Path) -> tuple[Path, pa.Table]:
+    """Return a file of two row groups of eight pages, sorted by a column with nulls at its end."""
+    path = tmp_path / "data-0.parquet"
+    count = 1 << 16
+    numbers = np.arange(count)
+    table = pa.table(
+        {
+            "a": pa.array(numbers, pa.int32(), mask=numbers >= count - 5000),
+            "b": [f"v{number % 100}" for number in range(count)],
+        }
+    )
+    pq.write_table(
+        table, path, row_group_size=count // 2, write_page_index=True, max_rows_per_page=4096
+    )
+    return path, table
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1 << 17), (0, 40_000), (5_000, 60_000), (4096, 32_768), (32_000, 33_000)]
+)
+@pytest.mark.parametrize("has_mask", [False, True])
+def test_a_range_of_a_sorted_column_has_the_rows_that_arrow_finds(
+    sorted_file: tuple[Path, pa.Table], low: int, high: int, *, has_mask: bool
+) -> None:
+    path, table = sorted_file
+    predicate = bind((col("a") >= low) & (col("a") < high), FIELDS, "db.t")
+    keep = np.arange(table.num_rows) % 3 > 0 if has_mask else None
+
+    with _open_sorted(path) as file:
+        batches = list(file.batches(FIELDS, predicate=predicate, keep=keep, batch_rows=5000))
+
+    wanted = table if keep is None else table.filter(pa.array(keep))
+    wanted = wanted.filter((pc.field("a") >= low) & (pc.field("a") < high))
+    assert pa.Table.from_batches(batches).equals(wanted)
+
+
+def test_rows_that_pages_tell_to_match_are_not_asked(
+    sorted_file: tuple[Path, pa.Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, table = sorted_file
+    asked = list[int]()
+
+    def counted(predicate: Predicate, rows: pa.RecordBatch) -> pa.Array:
+        asked.append(rows.num_rows)
+        return evaluate(predicate, rows)
+
+    monkeypatch.setattr(reader, "evaluate", counted)
+    with _open_sorted(path) as file:
+        for low, most in ((0, 8192), (10_000, 20_480)):
+            asked.clear()
+            predicate = bind(col("a") >= low, FIELDS, "db.t")
+            batches = list(file.batches(FIELDS, predicate=predicate, batch_rows=4096))
+
+            assert sum(batch.num_rows for batch in batches) == table.num_rows - 5000 - low
+            assert 0 < sum(asked) <= most, "the pages with nulls, and that where the range begins"
+
+
+def _open_sorted(path: Path) -> DataFile:
+    meta = structs.replace(_meta(path), row_count=1 << 16)
+    return DataFile.open(FILE_IO, str(path), meta, SCHEMA, table="db.t")

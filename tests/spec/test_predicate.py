@@ -22,6 +22,7 @@ from paimonlab.spec.predicates.predicate import (
     bind,
     col,
     columns,
+    doubts,
     evaluate,
     may_match_stats,
     rename_columns,
@@ -172,6 +173,38 @@ def test_statistics_never_rule_out_a_file_with_a_matching_row(
 
     matching = [pc.any(evaluate(bound, to_table(rows))).as_py() or False for rows in files]
     assert not (np.array(matching) & ~mask).any()
+
+
+@given(predicates, st.lists(rows, min_size=1, max_size=4), st.data())
+def test_where_statistics_leave_no_doubt_every_row_matches(
+    predicate: Predicate, files: list[list[dict[str, Any]]], data: st.DataObject
+) -> None:
+    bound = bind(predicate, FIELDS, "db.t")
+    known = data.draw(st.sets(st.sampled_from(list(TYPES))))
+    cut = data.draw(st.booleans())
+    stats = {name: file_stats(name, files, cut_texts=cut) for name in known}
+
+    is_open = may_match_stats(doubts(bound), stats, count=len(files))
+
+    for rows_of_file, may_fail in zip(files, is_open, strict=True):
+        assert may_fail or all(truth(predicate, row) is True for row in rows_of_file)
+
+
+@pytest.mark.parametrize("column", TYPES)
+def test_no_pair_of_values_is_taken_for_matching_wrongly(column: str) -> None:
+    rows = column_rows(column)
+    files = [[one, other] for index, one in enumerate(rows) for other in rows[index:]]
+    certain = 0
+
+    for predicate in every_leaf(column):
+        bound = bind(predicate, FIELDS, "db.t")
+        for cut_texts in (False, True):
+            stats = {column: file_stats(column, files, cut_texts=cut_texts)}
+            for pair, may_fail in zip(files, may_match_stats(doubts(bound), stats), strict=True):
+                assert may_fail or all(truth(predicate, row) is True for row in pair), predicate
+                certain += not may_fail
+
+    assert certain, "some are known to match"
 
 
 def file_stats(name: str, files: list[list[dict[str, Any]]], *, cut_texts: bool) -> ColumnStats:

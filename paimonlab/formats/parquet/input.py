@@ -26,7 +26,7 @@ from paimonlab.formats.parquet.damage import damage_named, open_existing
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
 from paimonlab.formats.parquet.sizes import decoded_bytes
-from paimonlab.formats.parquet.statistics import joined_stats, page_stats, row_group_stats
+from paimonlab.formats.parquet.statistics import PageStats, joined_stats, row_group_stats
 from paimonlab.formats.parquet.stretches import page_stretches
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, may_match_stats
@@ -66,6 +66,7 @@ class ParquetInput(OpenFile):
             with damage_named(path):
                 self._footer = shared_footers.footer(path, self._file)
                 self._metadata = self._footer.metadata
+                self._page_stats = PageStats(self._metadata)
                 self._file.seek(0)
             self.row_groups = tuple(self._row_groups())
         except BaseException:
@@ -139,9 +140,8 @@ class ParquetInput(OpenFile):
             return everything
         asked = frozenset[str]() if predicate is None else columns(predicate)
         with damage_named(self.path):
-            index = self._index
             chosen = [field for field in fields if field.name in asked]
-            starts, stats = page_stats(self._metadata, index, self._file, group.index, chosen)
+            starts, stats = self._page_stats(self._index, self._file, group.index, chosen)
             if len(starts) == 1:
                 starts = self._blocks(group)
                 stats = {}
@@ -169,8 +169,7 @@ class ParquetInput(OpenFile):
         with damage_named(self.path):
             of_groups = row_group_stats(self._metadata, fields)
             for group in self.row_groups:
-                at = page_stats(self._metadata, self._index, self._file, group.index, fields)
-                first, stats = at
+                first, stats = self._page_stats(self._index, self._file, group.index, fields)
                 if len(first) == 1:
                     row = arrow_array([group.index], pa.int64())
                     stats = {

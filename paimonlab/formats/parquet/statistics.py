@@ -121,6 +121,25 @@ def page_stats(
     }
 
 
+class PageStats:
+    """`page_stats` of a file; the last ones are kept: a condition is asked, then its opposite."""
+
+    def __init__(self, metadata: pq.FileMetaData) -> None:
+        self._metadata = metadata
+        self._last: tuple[object, tuple[npt.NDArray[np.int64], dict[str, ColumnStats]]] | None
+        self._last = None
+
+    def __call__(
+        self, index: PageIndex, file: pa.NativeFile, group: int, fields: Sequence[DataField]
+    ) -> tuple[npt.NDArray[np.int64], dict[str, ColumnStats]]:
+        """Collect them; parameters and result are those of `page_stats`."""
+        key = (group, tuple(fields))
+        last = self._last
+        if last is None or last[0] != key:
+            last = self._last = key, page_stats(self._metadata, index, file, group, fields)
+        return last[1]
+
+
 def _spread(stats: ColumnStats, pages: npt.NDArray[np.int64]) -> ColumnStats:
     """Give each block the statistics of the page it lies in."""
     positions = arrow_array(pages)

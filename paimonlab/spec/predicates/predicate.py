@@ -9,7 +9,7 @@ from __future__ import annotations
 from paimonlab.spec.predicates.binding import bind, negate
 from paimonlab.spec.predicates.evaluation import evaluate
 from paimonlab.spec.predicates.file_filter import to_arrow_filter
-from paimonlab.spec.predicates.pruning import ColumnStats, may_match_stats
+from paimonlab.spec.predicates.pruning import ColumnStats, doubts, may_match_stats
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
     AlwaysNull,
@@ -61,6 +61,7 @@ __all__ = [
     "bind",
     "col",
     "columns",
+    "doubts",
     "evaluate",
     "may_match_stats",
     "negate",

@@ -17,6 +17,7 @@ from paimonlab.spec.predicates.file_filter import after_prefix
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
     AlwaysNull,
+    AlwaysTrue,
     And,
     Comparator,
     Comparison,
@@ -28,6 +29,8 @@ from paimonlab.spec.predicates.tree import (
     Predicate,
     Settled,
     TextMatch,
+    all_of,
+    any_of,
 )
 
 Mask = npt.NDArray[np.bool_]
@@ -89,6 +92,41 @@ def may_match_stats(
             raise ValueError("without statistics the count of files must be given")
         count = len(next(iter(stats.values())).row_count)
     return _may_match(predicate, stats, count)
+
+
+def doubts(predicate: Predicate) -> Predicate:
+    """Return a predicate that is true wherever another one is not, and maybe elsewhere.
+
+    Where statistics say that no row satisfies it, the other one is true of all rows: they need not
+    be looked at.
+
+    Parameters
+    ----------
+    predicate
+        Bound.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.predicates.predicate import bind, col
+    >>> from paimonlab.spec.schema.definition import Schema, new_table_schema
+    >>> schema = new_table_schema(Schema({"a": "INT"}), time_millis=0)
+    >>> print(doubts(bind(col("a") < 5, schema.fields, "t")))
+    (a >= 5 OR a IS NULL)
+    >>> print(doubts(bind(col("a").is_in([1, 2]), schema.fields, "t")))
+    TRUE
+    """
+    match predicate:
+        case And(parts):
+            return any_of(*map(doubts, parts))
+        case Or(parts):
+            return all_of(*map(doubts, parts))
+        case AlwaysTrue():
+            return AlwaysFalse()
+        case Comparison(column, comparator, literal):
+            return any_of(Comparison(column, comparator.negated, literal), IsNull(column))
+        case IsNotNull(column):
+            return IsNull(column)
+    return AlwaysTrue()
 
 
 def _may_match(predicate: Predicate, stats: Mapping[str, ColumnStats], count: int) -> Mask:
