@@ -31,6 +31,9 @@ _FLOATS = frozenset({TypeRoot.FLOAT, TypeRoot.DOUBLE})
 _TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR})
 _BYTES = frozenset({TypeRoot.BINARY, TypeRoot.VARBINARY})
 _TIMESTAMPS = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
+_WHOLE_NUMBERS = pa.decimal128(20, 0)
+"""Holds every integer of Arrow. A cast of integers to a decimal looks at their type, not at their
+values; one of decimals looks at the values."""
 _DIGITS_OF_UNIT = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 
@@ -132,7 +135,7 @@ def _may_hold(source: pa.DataType, target: AtomicType) -> bool:  # noqa: PLR0911
         case TypeRoot.BOOLEAN:
             return types.is_boolean(source)
         case TypeRoot.DECIMAL:
-            return types.is_decimal(source)
+            return types.is_decimal(source) or types.is_integer(source)
         case TypeRoot.DATE:
             return types.is_date(source) or types.is_timestamp(source)
         case TypeRoot.TIME:
@@ -159,6 +162,8 @@ def _safe_cast(
     array: pa.Array, target: AtomicType, arrow_type: pa.DataType, column: str
 ) -> pa.Array:
     try:
+        if target.root is TypeRoot.DECIMAL and pa.types.is_integer(array.type):
+            array = pc.cast(array, _WHOLE_NUMBERS)
         result = pc.cast(array, arrow_type, safe=True)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(

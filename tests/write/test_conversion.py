@@ -28,6 +28,8 @@ NESTED = "ROW<a INT, b ARRAY<STRING>>"
         ("CHAR(2)", pa.array(["é", "ab"]), ["é", "ab"]),
         ("BYTES", pa.array([b"abc"], pa.binary(3)), [b"abc"]),
         ("DECIMAL(12, 2)", pa.array([Decimal("1.5")], pa.decimal128(5, 1)), [Decimal("1.50")]),
+        ("DECIMAL(5, 2)", pa.array([-999, 7, None]), [Decimal("-999.00"), Decimal("7.00"), None]),
+        ("DECIMAL(38, 0)", pa.array([2**64 - 1], pa.uint64()), [Decimal(2**64 - 1)]),
         ("DATE", pa.array([date(2026, 1, 1)], pa.date64()), [date(2026, 1, 1)]),
         ("DATE", pa.array([datetime(2026, 1, 1), None]), [date(2026, 1, 1), None]),
         ("DATE", pa.array([datetime(1969, 12, 31)], pa.timestamp("s")), [date(1969, 12, 31)]),
@@ -77,6 +79,8 @@ def test_what_fits_exactly_is_taken(target: str, given: pa.Array, expected: list
         ("BINARY(2)", pa.array([b"abc"]), "3 bytes"),
         ("DECIMAL(4, 1)", pa.array([Decimal("1.25")]), "does not fit DECIMAL"),
         ("DECIMAL(3, 1)", pa.array([Decimal("123.0")]), "does not fit DECIMAL"),
+        ("DECIMAL(3, 1)", pa.array([7, 100]), "does not fit DECIMAL"),
+        ("DECIMAL(3, 1)", pa.array([7.0]), "cast it to decimal128(3, 1) first"),
         (
             "DATE",
             pa.array([datetime(2026, 1, 1), datetime(2026, 1, 1, 0, 0, 1)]),
