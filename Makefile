@@ -41,6 +41,10 @@ soak: $(INSTALLED) ## attacks from outside for half an hour: full disks, kills, 
 lab: java ## open JupyterLab on the notebooks
 	$(BIN)/jupyter lab --ip=127.0.0.1 --ServerApp.root_dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb
 
+.PHONY: site
+site: $(INSTALLED) ## build the documentation as a site into build/site; without network
+	$(BIN)/zensical build --strict
+
 .PHONY: lint
 lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
@@ -64,6 +68,10 @@ interop: java ## live tests against Java Paimon 1.3.1, 1.4.2 and 0.9; fails with
 versions: java ## the tests of Spark on each pair of its versions, of Java and of Python; an hour or two
 	$(BIN)/python -m tools.spark_versions --write
 
+.PHONY: release
+release: $(INSTALLED) ## build wheel and sdist, try them in fresh environments of each Python; uploads nothing
+	$(BIN)/python -m tools.release
+
 .PHONY: labextension
 labextension: $(INSTALLED) ## build the JupyterLab extension anew after a change of its modules
 	$(BIN)/python -m tools.view_types
@@ -72,7 +80,7 @@ labextension: $(INSTALLED) ## build the JupyterLab extension anew after a change
 .PHONY: lock
 lock: $(UV) ## resolve both lock files anew
 	$(UV) pip compile pyproject.toml --output-file requirements.lock --constraints tools/lock-constraints.txt \
-	  --extra spark --extra connect --extra stores --extra sql --extra notebook --extra tutorials --extra dev \
+	  --extra spark --extra connect --extra stores --extra sql --extra notebook --extra tutorials --extra docs --extra dev \
 	  --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
 	  --custom-compile-command 'make lock'
 	$(UV) pip compile tools/java.in --output-file requirements-java.lock \

