@@ -48,6 +48,7 @@ VIEWS: dict[str, Callable[[Table], Any]] = {
     ),
     "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
     "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
+    "watch": lambda table: table.show.watch(seconds=0.1).view,
     "row": lambda table: table.show.row("dt = '2026-01-03' AND order_id = 89"),
 }
 

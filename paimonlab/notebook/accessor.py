@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.display.view import View
+from paimonlab.notebook.views.watch.command import Watching
 from paimonlab.table.reading.incremental import Moment
 from paimonlab.table.table import Table
 
@@ -103,6 +104,25 @@ class Show:
     def row(self, where: str, *, last: int = 50) -> View:
         """Show what became of one row, as ``%paimon_row`` does."""
         return commands.row(self._table, where, last=last)
+
+    def watch(
+        self,
+        *,
+        last: int = 50,
+        rows: int = 5,
+        seconds: float | None = None,
+        commits: int | None = None,
+        background: bool = False,
+    ) -> Watching:
+        """Show the table as commits arrive, as ``%paimon_watch`` does."""
+        return commands.watch(
+            self._table,
+            last=last,
+            rows=rows,
+            seconds=seconds,
+            commits=commits,
+            background=background,
+        )
 
     def simulator(
         self,

@@ -44,6 +44,7 @@ from paimonlab.notebook.views.streams.command import one_stream, stop_stream, st
 from paimonlab.notebook.views.tables.command import tables
 from paimonlab.notebook.views.timeline.command import timeline
 from paimonlab.notebook.views.travel.command import travel
+from paimonlab.notebook.views.watch.command import stop_watches, watch
 
 __all__ = [
     "DEFAULT_LIMIT",
@@ -84,10 +85,12 @@ __all__ = [
     "sql",
     "statement_history",
     "stop_stream",
+    "stop_watches",
     "streamed",
     "streams",
     "tables",
     "timeline",
     "travel",
+    "watch",
     "write",
 ]

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from paimonlab import notebook
+from paimonlab.analysis.snapshots.watching import Watcher
 from paimonlab.maintenance.fsck.report import Finding
 from paimonlab.notebook import views
 from paimonlab.notebook.cell.stream_statement import StreamState
@@ -23,6 +24,7 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
 from paimonlab.notebook.views.statements.drawing import draw_statements
 from paimonlab.notebook.views.streams.drawing import draw_streams
+from paimonlab.notebook.views.watch.drawing import draw as draw_watch
 from paimonlab.table.table import Table
 from tests.browser.conftest import PageOf
 from tests.browser.test_heatmap import LISTEN
@@ -275,6 +277,20 @@ WAYS: dict[str, Way] = {
             told={"snapshot": life.steps[-2].snapshot_id},
         ),
         roles=GRID,
+    ),
+    "watch": Way(
+        show=lambda table: draw_watch(Watcher(table).value("stopped")),
+        item="tbody tr",
+        by_mouse=lambda watch: Said(
+            text=f"snapshot {watch.commits[-1].snapshot_id}",
+            told={"snapshot": watch.commits[-1].snapshot_id},
+        ),
+        keys=("ArrowDown", "Enter"),
+        by_keys=lambda watch: Said(
+            text=f"snapshot {watch.commits[-2].snapshot_id}",
+            told={"snapshot": watch.commits[-2].snapshot_id},
+        ),
+        roles=("[role=grid]", "svg[role=img][aria-label^='rows of']", "th[scope=col]"),
     ),
     "schemas": Way(
         show=lambda table: table.show.schemas(),

@@ -18,6 +18,7 @@ import msgspec
 import pyarrow as pa
 
 import paimonlab as pl
+from paimonlab.analysis.snapshots.watching import Watcher
 from paimonlab.maintenance.fsck.report import Finding
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.views import (
@@ -30,12 +31,15 @@ from paimonlab.notebook.views import (
     StreamRows,
     TableEntry,
     TableList,
+    Watch,
+    WatchedRows,
 )
 from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
 from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
 from paimonlab.notebook.views.statements.drawing import draw_statements
 from paimonlab.notebook.views.streams.drawing import draw_streams
 from paimonlab.notebook.views.tables.drawing import draw_tables
+from paimonlab.notebook.views.watch.drawing import draw as draw_watch
 from paimonlab.spark.sessions.doctor import Check
 from paimonlab.table.table import Table
 from tests.notebook.results.test_result import make
@@ -61,6 +65,7 @@ VIEWS: dict[str, Show] = {
     "changes": lambda table: table.show.changes(1, "zqtag"),
     "travel": lambda table: table.show.travel(),
     "row": lambda table: table.show.row("zqkey = 'zqvalue0'"),
+    "watch": lambda table: draw_watch(_watched(table)),
     "profile": lambda table: table.show.profile(),
     "simulator": lambda table: table.show.simulator(),
     "health": lambda table: table.show.health(),
@@ -144,6 +149,12 @@ def _streamed(table: Table) -> StreamList:
     return StreamList(
         streams=(entry,), newest=StreamRows(columns=("zqcolumn",), rows=(("zqvalue",),))
     )
+
+
+def _watched(table: Table) -> Watch:
+    value = Watcher(table).value("failed", error="zqcomment")
+    newest = WatchedRows(snapshot_id=4, columns=("", "zqcolumn"), rows=(("+I", "zqvalue"),))
+    return msgspec.structs.replace(value, newest=newest, note="zqother")
 
 
 def _run(table: Table) -> Statements:

@@ -2,7 +2,7 @@
 // What JupyterLab loads: a container of two modules, as its federated extensions are. Written by
 // hand, because there is nothing to bundle.
 
-/* global VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours, panelPlugin */
+/* global state, VIEWS, pageHost, rendererFactory, plugin, MIME, followKernels, progressOf, PROGRESS_STYLE, completionProvider, sqlColours, panelPlugin */
 
 /** @type {any} */
 let shared = null;
@@ -40,6 +40,13 @@ async function kernelPlugin() {
       style.textContent = PROGRESS_STYLE;
       document.head.append(style);
       const linkOf = followKernels(tracker, KernelMessage.createMessage, progressOf(Widget));
+      state.now = (element, message) => {
+        const panel = tracker.find((/** @type {any} */ one) => one.node.contains(element));
+        const link = panel ? linkOf(panel.sessionContext.session?.kernel) : null;
+        if (!link?.subshell) return false;
+        link.say(message);
+        return true;
+      };
       if (completers?.getProviders) completers.registerProvider(completionProvider(completers, linkOf));
     },
   };

@@ -19,6 +19,11 @@ export function notebookHost(data, element, pageHost) {
   const tell = (/** @type {any} */ selected) => kernel()?.send({ id: data.id, selected });
   const ask = (/** @type {Record<string, unknown>} */ request) =>
     new Promise((resolve, reject) => {
+      // What runs in a cell keeps the kernel from hearing the channel.
+      if (request.stop === true && state.now?.(element, { stop: data.id })) {
+        resolve({ state: "stopping" });
+        return;
+      }
       const channel = kernel();
       if (channel === null) {
         reject(new Error("no kernel: run the cell to ask for more"));
@@ -57,14 +62,18 @@ export function rendererFactory(Widget, views, pageHost) {
       this.addClass("jp-RenderedPaimonView");
       /** @type {any} */
       this.data = null;
-      /** @type {(() => void) | null} */
+      /** @type {((() => void) & { update?: (view: any) => void }) | null} */
       this.cleanUp = null;
     }
 
     /** @param {any} model */
     async renderModel(model) {
+      const before = this.data;
       this.data = model.data[MIME];
-      if (this.isAttached) this.draw();
+      // The kernel drew the same view anew: one that follows a table keeps what was chosen in it.
+      const update = this.data?.id === before?.id && this.data?.kind === before?.kind ? this.cleanUp?.update : undefined;
+      if (update) update(this.data.view);
+      else if (this.isAttached) this.draw();
     }
 
     /** The notebook around the output is known only now. */

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.spec.visible_text import visible
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 class Align(Enum):
@@ -45,6 +48,19 @@ class Grid:
         columns = tuple(self.columns[number] for number in shown)
         rows = [[row[number] for number in shown] for row in self.rows]
         return replace(self, columns=columns, rows=rows)
+
+
+def number_align(values: Iterable[str | None]) -> Align:
+    """Put a column of texts at the right if all of them are numbers; None says nothing.
+
+    Examples
+    --------
+    >>> number_align(["1", None, "-2.5e3"]), number_align(["1", "a"]), number_align([None])
+    (<Align.RIGHT: 'right'>, <Align.LEFT: 'left'>, <Align.LEFT: 'left'>)
+    """
+    known = [value for value in values if value]
+    are_numbers = all(map(_NUMBER.fullmatch, known))
+    return Align.RIGHT if known and are_numbers else Align.LEFT
 
 
 def texts(values: Sequence[object]) -> tuple[Cell, ...]:

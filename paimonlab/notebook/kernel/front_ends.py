@@ -15,6 +15,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from paimonlab.notebook.kernel.selection import ID_CHARACTERS, selections
+
 logger = logging.getLogger(__name__)
 
 COMM = "paimonlab-plugin"
@@ -33,6 +35,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it shows progress from now on."""
     complete: Cursor | None = None
     """A question: what can be typed at a cursor?"""
+    stop: Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)] | None = None
+    """The view of a watch that is to end, also while its cell keeps the kernel busy."""
 
 
 class Cursor(msgspec.Struct, frozen=True):
@@ -99,6 +103,9 @@ class FrontEnds:
         if data.complete is not None:
             completions = self._complete(data.complete.code, data.complete.offset)
             self._send("comm_msg", self._content({"kind": "completions", **completions}), message)
+        if data.stop is not None:
+            selections().ask(data.stop, {"stop": True})
+        if data.complete is not None or data.stop is not None:
             is_main = threading.current_thread() is threading.main_thread()
             self._is_shown_idle = self._is_shown_idle or not is_main
 

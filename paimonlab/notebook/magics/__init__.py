@@ -14,6 +14,7 @@ from paimonlab.notebook.magics.start import StartMagics
 from paimonlab.notebook.magics.streams import StreamMagics
 from paimonlab.notebook.magics.table_files import FileMagics
 from paimonlab.notebook.magics.upkeep import UpkeepMagics
+from paimonlab.notebook.magics.watching import WatchMagics
 
 ALL = (
     ConnectionMagics,
@@ -25,5 +26,6 @@ ALL = (
     CompactionMagics,
     UpkeepMagics,
     RowMagics,
+    WatchMagics,
 )
 """What ``%load_ext paimonlab`` registers."""

@@ -80,6 +80,12 @@ from paimonlab.analysis.snapshots.timeline import (
     repeatable,
 )
 from paimonlab.analysis.snapshots.timeline_making import with_files
+from paimonlab.analysis.snapshots.watched import (
+    Watch,
+    WatchedCommit,
+    WatchedLevel,
+    WatchedRows,
+)
 from paimonlab.notebook.cell.problem import (
     MESSAGE_CHARACTERS,
     Problem,
@@ -205,6 +211,10 @@ __all__ = [
     "Untouched",
     "VectorNode",
     "View",
+    "Watch",
+    "WatchedCommit",
+    "WatchedLevel",
+    "WatchedRows",
     "bounded_trace",
     "data_file",
     "file_map",
@@ -253,5 +263,6 @@ INTERACTIVE = (
     TableList,
     StreamList,
     RowLife,
+    Watch,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -36,9 +36,16 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The time of this machine, for one follower."""
+    """The time of this machine, for one follower.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    shortest_seconds
+        Time between two looks, at least.
+    """
+
+    def __init__(self, shortest_seconds: float = SHORTEST_SECONDS) -> None:
+        self._shortest_seconds = shortest_seconds
         self._idle_since = time.monotonic()
 
     def now_millis(self) -> int:
@@ -63,7 +70,7 @@ class SystemClock:
             woken.wait(millis / 1000)
             return
         end = time.monotonic() + millis / 1000
-        pause = SHORTEST_SECONDS
+        pause = self._shortest_seconds
         while (left := end - time.monotonic()) > 0:
             if woken.wait(min(pause, left)):
                 return
@@ -71,11 +78,12 @@ class SystemClock:
             if has_news():
                 self._idle_since = time.monotonic()
                 return
-            pause = pause_seconds(
+            needed = pause_seconds(
                 wall_seconds=time.perf_counter() - wall,
                 cpu_seconds=time.thread_time() - cpu,
                 idle_seconds=time.monotonic() - self._idle_since,
             )
+            pause = max(self._shortest_seconds, needed)
 
 
 def pause_seconds(*, wall_seconds: float, cpu_seconds: float, idle_seconds: float) -> float:

@@ -57,13 +57,17 @@ class Forger:
             "id": pick.choice([*self._ids, *self._ids, "view-9999", "", None, 7, "__proto__"]),
             "number": pick.choice([1, -1, 2**70, None, "1", [], {}, 1.5, True]),
         }
-        kind = pick.choice(["selected", "request", "listens", "complete", "both", "neither"])
+        kind = pick.choice(
+            ["selected", "request", "listens", "complete", "stop", "both", "neither"]
+        )
         if kind in {"selected", "both"}:
             made["selected"] = self._object()
         if kind in {"request", "both"}:
             made["request"] = self._question()
         if kind in {"listens", "both"}:
             made["listens"] = self._value(1)
+        if kind in {"stop", "both"}:
+            made["stop"] = pick.choice([*self._ids, self._value(1)])
         if kind in {"complete", "both"}:
             code = pick.choice(["%paimon SELECT ", _LARGE[:2_000_000], self._value(1)])
             made["complete"] = {"code": code, "offset": pick.choice([0, -1, 10**12, "3", None])}
@@ -202,3 +206,20 @@ def test_sessions_that_listen_are_not_kept_for_ever() -> None:
         )
 
     assert len(ends._listening) == front_ends.LISTENING_KEPT
+
+
+def test_a_front_end_stops_a_watch_and_no_other_view() -> None:
+    asked: list[Any] = []
+
+    def answer(request: Any) -> dict[str, Any]:
+        asked.append(request)
+        return {}
+
+    selection.selections().answer("view-watch", answer)
+    ends = FrontEnds(FakeKernel(), lambda *_: {})
+
+    for view_id in ("view-watch", "view-unknown", 7, None):
+        content = {"data": {"stop": view_id}}
+        ends.handle_msg({"content": content, "header": {"session": "a"}})
+
+    assert asked == [{"stop": True}]

@@ -852,3 +852,43 @@ export interface VectorNode {
   bytes: number | null;
   deletedRows: number | null;
 }
+
+export interface Watch {
+  kind: "watch";
+  table: string;
+  state: "failed" | "stopped" | "watching";
+  error?: string | null;
+  hasLevels: boolean;
+  commits: (WatchedCommit)[];
+  seenCount: number;
+  levels: (WatchedLevel)[];
+  rowCount: number | null;
+  newest?: WatchedRows | null;
+  note?: string;
+}
+
+export interface WatchedCommit {
+  snapshotId: number;
+  timeMillis: number | null;
+  commitKind: string;
+  user: string;
+  writtenRows: number;
+  deletedRows: number;
+  changelogRows: number | null;
+  addedFiles: number;
+  deletedFiles: number;
+  addedBytes: number | null;
+}
+
+export interface WatchedLevel {
+  level: number;
+  fileCount: number;
+  rowCount: number;
+  fileBytes: number | null;
+}
+
+export interface WatchedRows {
+  snapshotId: number;
+  columns: (string)[];
+  rows: ((string | null)[])[];
+}

@@ -19,6 +19,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("%%paimon", "run the cell as Spark SQL, see the topic sql"),
         ("%paimon_tables [DATABASE]", "list tables with their keys and latest snapshot"),
         ("%paimon_timeline DB.TABLE", "draw the newest snapshots; -n N for how many (20)"),
+        ("%paimon_watch DB.TABLE", "follow it in one view; --seconds S, --background, --stop"),
         ("%paimon_manifests DB.TABLE", "draw manifests and entries; --snapshot N of an older one"),
         ("%paimon_heatmap DB.TABLE", "partitions and buckets by what they contain; --by files"),
         ("%paimon_lsm DB.TABLE", "draw levels, commit by commit; -p dt=… -b BUCKET -n N"),

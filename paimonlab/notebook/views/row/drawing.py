@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
 from paimonlab.notebook.display.numbers import count, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.row.value import RowLife, RowStep
 
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 MOST_COLUMNS = 20
 """Columns that the table has."""
 
@@ -42,11 +39,8 @@ def draw(life: RowLife) -> Drawn[RowLife]:
 
 
 def _align(life: RowLife, column: int) -> Align:
-    """Put numbers at the right."""
     values = [step.values[column] for step in life.steps if step.values]
-    known = [value for value in values if value is not None]
-    are_numbers = all(_NUMBER.fullmatch(value) for value in known)
-    return Align.RIGHT if known and are_numbers else Align.LEFT
+    return number_align(values)
 
 
 def files_text(step: RowStep) -> str:

@@ -1,0 +1,1 @@
+"""A table that is watched while commits arrive."""
