@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.writing.bucket_expression import bucket_of, has_expression
+from paimonlab.spark.values.bucket_expression import bucket_of, has_expression
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField

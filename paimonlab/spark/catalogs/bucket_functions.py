@@ -21,8 +21,8 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.rules import add_analyzer_rule
+from paimonlab.spark.values.bucket_expression import has_expression, hash_of
 from paimonlab.spark.values.types import fields_from_spark
-from paimonlab.spark.writing.bucket_expression import has_expression, hash_of
 from paimonlab.spec.buckets.bucket import takes_mod
 from paimonlab.spec.types.data_types import DataField
 

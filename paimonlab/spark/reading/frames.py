@@ -17,6 +17,7 @@ from paimonlab.spark.reading.changes import changes_frame
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.reading.masks import is_winner
+from paimonlab.spark.reading.optimizing.by_bucket import BUCKETS_KEY, bucket_layout
 from paimonlab.spark.reading.places import TRACKING_SCHEMA, is_tracked, place_column
 from paimonlab.spark.reading.relation_schema import scan_field, undeclared
 from paimonlab.spark.reading.scan import Abilities, SnapshotScan
@@ -156,13 +157,15 @@ def _native_frame(
         in_files = st.StructType([*in_files, *TRACKING_SCHEMA])
     masked = snapshot.needs_masks(shape)
     index = SnapshotFileIndex(bridge, snapshot, shape, of_files=bool(places))
+    layout = bucket_layout(snapshot, shape)
+    options = _SCAN_OPTIONS if layout is None else _SCAN_OPTIONS | {BUCKETS_KEY: layout}
     relation = bridge.java_class(_RELATION)(
         index,
         index.partitionSchema(),
         bridge.java_schema(in_files),
         bridge.none(),
         bridge.java_class(_PARQUET_FORMAT)(),
-        bridge.scala_map(_SCAN_OPTIONS),
+        bridge.scala_map(options),
         bridge.session,
     )
     frame = DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark)

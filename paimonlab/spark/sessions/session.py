@@ -29,6 +29,7 @@ from paimonlab.spark.jvm.python_tasks import data_source
 from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.reading.metadata_columns import offer_metadata_columns
 from paimonlab.spark.reading.optimizing.asking import optimize_reads
+from paimonlab.spark.reading.optimizing.by_bucket import group_by_bucket
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
@@ -158,6 +159,7 @@ def connect(
     resolve_bucket_functions(bridge)
     read_statements(bridge)
     optimize_reads(bridge)
+    group_by_bucket(bridge)
     offer_table_functions(bridge)
     sources = bridge.session.sessionState().dataSourceManager()
     sources.registerDataSource(NAME, data_source(bridge, PaimonSource))

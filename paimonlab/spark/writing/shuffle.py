@@ -16,8 +16,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, ByteType, IntegerType, StructField, StructType
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.spark.values.bucket_expression import bucket_of, has_expression, hash_of
 from paimonlab.spark.values.quoting import quoted
-from paimonlab.spark.writing.bucket_expression import bucket_of, has_expression, hash_of
 from paimonlab.spark.writing.executor_assign import (
     PARTITION_COLUMN,
     SHARE_COLUMN,
