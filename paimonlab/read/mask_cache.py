@@ -38,9 +38,20 @@ class MaskCache:
             for bit in bits
         ]
 
+    def packed(
+        self, split: DataSplit, plan: ReadPlan, find: Callable[[], list[Mask | None]]
+    ) -> list[bytes | None]:
+        """Return masks as `of` does, a bit for each row: the first is the most significant."""
+        bits = self._kept.get(_key(split, plan))
+        if bits is None:
+            masks = find()
+            self.put(split, plan, masks)
+            bits = _packed(masks)
+        return [None if bit is None else bit[1].tobytes() for bit in bits]
+
     def put(self, split: DataSplit, plan: ReadPlan, masks: Sequence[Mask | None]) -> None:
         """Keep the masks of all rows of a split."""
-        bits = tuple(None if mask is None else (len(mask), np.packbits(mask)) for mask in masks)
+        bits = _packed(masks)
         size = sum(_FILE_BYTES + (0 if bit is None else bit[1].nbytes) for bit in bits)
         self._kept.put(_key(split, plan), bits, size)
 
@@ -57,6 +68,10 @@ class MaskCache:
     def clear(self) -> None:
         """Forget everything."""
         self._kept.clear()
+
+
+def _packed(masks: Sequence[Mask | None]) -> _Bits:
+    return tuple(None if mask is None else (len(mask), np.packbits(mask)) for mask in masks)
 
 
 def _key(split: DataSplit, plan: ReadPlan) -> Hashable:

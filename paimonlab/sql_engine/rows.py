@@ -12,22 +12,19 @@ import pyarrow as pa
 
 from paimonlab.errors import SchemaError
 from paimonlab.read.splits import read_splits
-from paimonlab.scan.split import DataSplit
 from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataType
+from paimonlab.sql_engine.data_files import MaskedFiles, divided
 from paimonlab.sql_engine.kinds import duck_type, is_atomic, kind_of
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import quoted
-from paimonlab.storage import LocalFileIO, ReadOnlyFileIO
 from paimonlab.table.reading.conditions import bound
-from paimonlab.table.reading.scan import OfSnapshot, Scan
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.system.system_table import SystemTable
 
 _PATTERN = frozenset("*?[]{}")
 """DuckDB reads these in a path as a pattern."""
-MOST_FILES = 5_000
-"""Files that DuckDB opens itself for one table; more are read here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +34,12 @@ class Part:
     text: str
     """Selects them."""
     name: str = ""
-    """Under which DuckDB finds the stream; empty: there is none."""
+    """Under which DuckDB finds the stream or the bits; empty: there are none."""
     stream: Stream | None = None
     paths: tuple[str, ...] = ()
     """Files that DuckDB opens."""
+    bits: bytes | None = field(default=None, repr=False)
+    """Which rows of the files count; None: all."""
     label: str = ""
     """What was read, as ``db.t@5``."""
 
@@ -138,23 +137,38 @@ class TableRows:
         scan = self.scan.narrowed([column for column, _ in fields], predicate)
         at = "none" if scan.snapshot is None else scan.snapshot.id
         label = f"{scan.definition.name}@{at}"
-        plain, rest = _divided(scan, fields)
-        parts = []
-        if plain:
-            paths = ", ".join(map(quoted, plain))
-            source = f"read_parquet([{paths}], hive_partitioning=false, union_by_name=false)"
+        division = divided(scan, fields)
+        rest, parts = division.rest, []
+        if division.plain:
+            text = _selected([] if counts else fields, _parquet(division.plain))
+            parts.append(Part(text, paths=tuple(division.plain), label=label))
+        for number, files in enumerate(division.masked):
+            variable = f"{name}_bits{number}"
+            source = f"{_parquet(files.paths, numbered=True)} WHERE {_is_set(variable, files)}"
             text = _selected([] if counts else fields, source)
-            parts.append(Part(text, paths=tuple(plain), label=label))
+            parts.append(Part(text, variable, paths=files.paths, bits=files.bits, label=label))
 
         def make() -> pa.RecordBatchReader:
             if rest is None:
                 return scan.to_batches()
             return read_splits(rest, scan.read_plan(), scan.store.file_io)
 
-        if rest is None or rest or not plain:
+        if rest is None or rest or not parts:
             schema = scan.arrow_schema
             parts.append(_streamed(name, fields, schema, make, counts=counts, label=label))
         return parts
+
+
+def _parquet(paths: Sequence[str], *, numbered: bool = False) -> str:
+    listed = ", ".join(map(quoted, paths))
+    number = ", file_row_number=true" if numbered else ""
+    return f"read_parquet([{listed}], hive_partitioning=false, union_by_name=false{number})"
+
+
+def _is_set(variable: str, files: MaskedFiles) -> str:
+    """Write the condition that a row's bit is set."""
+    first = f"({list(files.starts)}::BIGINT[])[file_index::BIGINT + 1]"
+    return f"get_bit(getvariable('{variable}'), ({first} + file_row_number)::INTEGER) = 1"
 
 
 def _narrowest(fields: Sequence[tuple[str, DataType]]) -> list[int]:
@@ -167,66 +181,6 @@ def _narrowest(fields: Sequence[tuple[str, DataType]]) -> list[int]:
 
     usable = [n for n, (_, data_type) in enumerate(fields) if kind_of(data_type) is not None]
     return [min(usable or range(len(fields)), key=width)]
-
-
-def _divided(
-    scan: Scan, fields: Sequence[tuple[str, DataType]]
-) -> tuple[list[str], list[DataSplit] | None]:
-    """Return the files that DuckDB reads as they are, and the splits that are read here.
-
-    None instead of splits: the whole scan is read here.
-    """
-    store = scan.store.file_io
-    while isinstance(store, ReadOnlyFileIO):
-        store = store.store
-    is_flat = all((kind := kind_of(kept)) is not None and is_atomic(kind) for _, kept in fields)
-    names = [one.name.lower() for one in scan.schema.fields]
-    if (
-        type(store) is not LocalFileIO
-        or not isinstance(scan.kind, OfSnapshot)
-        or not is_flat
-        or len(set(names)) < len(names)
-    ):
-        return [], None
-    plan = scan.read_plan()
-    if plan.options.data_evolution:
-        return [], None
-    plain: list[str] = []
-    rest: list[DataSplit] = []
-    seen: dict[str, bool] = {}
-    for split in scan.plan().splits:
-        paths = _plain_paths(split, scan.schema.id, plan.layout, seen)
-        if paths is None or len(plain) + len(paths) > MOST_FILES:
-            rest.append(split)
-        else:
-            plain += paths
-    return plain, rest
-
-
-def _plain_paths(
-    split: DataSplit, schema_id: int, layout: Any, seen: dict[str, bool]
-) -> list[str] | None:
-    if not split.raw_convertible or split.has_deletions:
-        return None
-    paths = []
-    for file in split.files:
-        path = layout.data_file(split.bucket_path, file.file_name, file.external_path)
-        folder = path.rpartition("/")[0]
-        if folder not in seen:
-            seen[folder] = str(Path(folder).resolve()) == folder and not _PATTERN & set(folder)
-        is_plain = (
-            file.schema_id == schema_id
-            and file.file_name.endswith(".parquet")
-            and file.external_path is None
-            and file.first_row_id is None
-            and seen[folder]
-            and not _PATTERN & set(file.file_name)
-            and not Path(path).is_symlink()
-        )
-        if not is_plain:
-            return None
-        paths.append(path)
-    return paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,8 +104,8 @@ def test_a_condition_leaves_out_files_before_they_are_opened(catalog: Catalog) -
 
     assert [len(part.paths) for part in both.parts] == [2]
     assert [len(part.paths) for part in one.parts] == [1]
-    assert sorted(len(part.paths) for part in outer.parts) == [0, 1]
-    assert sorted(len(part.paths) for part in null.parts) == [0, 2]
+    assert sorted(len(part.paths) for part in outer.parts) == [1, 3]
+    assert sorted(len(part.paths) for part in null.parts) == [2, 3]
     assert [name for name, _ in rows_of_schema(one)] == ["upper(v)"]
 
 
@@ -116,8 +116,8 @@ def rows_of_schema(plan: engine.Planned) -> list[tuple[str, str]]:
 def test_only_the_columns_that_are_used_are_read(catalog: Catalog) -> None:
     (part,) = planned(catalog, "SELECT count(*) FROM db.keyed WHERE id > 3").parts
 
-    assert part.stream is not None
-    assert len(part.stream.schema) == 1
+    assert '"id"' in part.text
+    assert not any(f'"{name}"' in part.text for name in "vlc")
 
 
 def test_types_and_names_are_those_of_spark(catalog: Catalog) -> None:
