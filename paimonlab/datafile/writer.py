@@ -105,17 +105,18 @@ class DataFileWriter:
         Where and how to write.
     threads
         How many may encode a file: more than one where no other files are written at once.
-    keeps_rows
-        Whether all rows are kept until the files are described: they are in memory anyway.
+    only_counts
+        Whether rows are only counted, since their table is there when the files are described:
+        see `described_slices`.
     """
 
     def __init__(
-        self, file_io: FileIO, target: FileTarget, *, threads: int = 1, keeps_rows: bool = False
+        self, file_io: FileIO, target: FileTarget, *, threads: int = 1, only_counts: bool = False
     ) -> None:
         self._file_io = file_io
         self._target = target
         self._threads = threads
-        self._keeps_rows = keeps_rows
+        self._only_counts = only_counts
         self._open: _OpenFile | None = None
         self._files: list[WrittenFile] = []
         self._rows = 0
@@ -136,7 +137,7 @@ class DataFileWriter:
         while start < rows.num_rows:
             if self._open is None:
                 self._open = _OpenFile(
-                    self._file_io, self._target, self._threads, keeps_rows=self._keeps_rows
+                    self._file_io, self._target, self._threads, only_counts=self._only_counts
                 )
             piece = rows.slice(start, min(step, self._open.free_rows))
             self._open.write(piece, first_sequence_number + start)
@@ -197,7 +198,7 @@ class DataFileWriter:
     def _finish(self) -> None:
         assert self._open is not None, "no open file"
         file = self._open.close()
-        if self._rows > _FEW_ROWS and not self._keeps_rows:
+        if self._rows > _FEW_ROWS and not self._only_counts:
             file.facts.reduce()  # a few rows would keep all of them in memory
         self._files.append(file)
         self._open = None
@@ -207,7 +208,7 @@ class _OpenFile:
     """One file that is being written, and what is known of its rows so far."""
 
     def __init__(
-        self, file_io: FileIO, target: FileTarget, threads: int, *, keeps_rows: bool
+        self, file_io: FileIO, target: FileTarget, threads: int, *, only_counts: bool
     ) -> None:
         self._target = target
         self._name, self._external_path = target.new_file()
@@ -218,7 +219,7 @@ class _OpenFile:
         with failures_named(self._path):
             self._writer = target.format.open_output(file_io, self._path, physical, threads=threads)
         columns = target.columns
-        self._rows = RowFacts(columns, target.stats, keeps_rows=keeps_rows)
+        self._rows = RowFacts(columns, target.stats, only_counts=only_counts)
         self._indexes = FileIndexBuilder(columns.values, target.indexes)
         self._trimmed = _trimmed_columns(columns.values, target)
 

@@ -15,9 +15,9 @@ import pyarrow as pa
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.datafile.layout import FileColumns
 from paimonlab.spec.binary_row.rows import encode
-from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource, SimpleStats
 from paimonlab.spec.row_kind import RowKind
-from paimonlab.spec.statistics.columns import StatsCollector, finish_each
+from paimonlab.spec.statistics.columns import StatsCollector, finish_each, stats_of_slices
 from paimonlab.spec.statistics.mode import StatsMode, StatsOptions
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
 
@@ -33,18 +33,20 @@ class RowFacts:
         The columns of the file.
     stats
         What is kept of the values as statistics.
-    keeps_rows
-        As of `StatsCollector`.
+    only_counts
+        Whether rows are only counted, and what else is known of them is found out by
+        `described_slices`.
     """
 
     def __init__(
-        self, columns: FileColumns, stats: StatsOptions, *, keeps_rows: bool = False
+        self, columns: FileColumns, stats: StatsOptions, *, only_counts: bool = False
     ) -> None:
+        self.only_counts = only_counts
         self.columns = columns
         self.stats = stats
-        self.values = StatsCollector(columns.values, stats.modes, keeps_rows=keeps_rows)
+        self.values = StatsCollector(columns.values, stats.modes)
         key_modes = [_KEY_MODE] * len(columns.keys)
-        self.keys = StatsCollector(columns.keys, key_modes, keeps_rows=keeps_rows)
+        self.keys = StatsCollector(columns.keys, key_modes)
         self.count = 0
         self.deleted = 0
         self.min_sequence_number = 2**63 - 1
@@ -62,23 +64,24 @@ class RowFacts:
         first_sequence_number
             That of the first row, in append tables.
         """
-        self.values.add(rows)
-        if self.columns.keys:
+        if not self.only_counts:
+            self.values.add(rows)
+        if not self.columns.keys:
+            self._add_numbers(first_sequence_number, first_sequence_number + rows.num_rows - 1)
+        elif not self.only_counts:
             self.keys.add(rows)
             sequence = _numbers(rows, SEQUENCE_NUMBER)
-            low, high = int(sequence.min()), int(sequence.max())
-            kinds = _numbers(rows, VALUE_KIND)
-            retracts = (kinds == RowKind.UPDATE_BEFORE) | (kinds == RowKind.DELETE)
-            self.deleted += int(np.count_nonzero(retracts))
+            self._add_numbers(int(sequence.min()), int(sequence.max()))
+            self.deleted += int(np.count_nonzero(_is_retract(rows)))
             keys = [rows.column(key.name) for key in self.columns.keys]
             if self.count == 0:
                 self.ends.append([key.slice(0, 1) for key in keys])
             self.ends[1:] = [[key.slice(rows.num_rows - 1, 1) for key in keys]]
-        else:
-            low, high = first_sequence_number, first_sequence_number + rows.num_rows - 1
+        self.count += rows.num_rows
+
+    def _add_numbers(self, low: int, high: int) -> None:
         self.min_sequence_number = min(self.min_sequence_number, low)
         self.max_sequence_number = max(self.max_sequence_number, high)
-        self.count += rows.num_rows
 
     def reduce(self) -> None:
         """Let go of the rows."""
@@ -121,7 +124,56 @@ def _described(files: Sequence[WrittenFile], now_millis: int) -> list[DataFileMe
     facts = [file.facts for file in files]
     values = finish_each([fact.values for fact in facts], dense=facts[0].stats.dense)
     keys = finish_each([fact.keys for fact in facts], dense=False)
-    ends = _encoded_ends(facts)
+    return _metas(files, values, keys, _encoded_ends(facts), now_millis)
+
+
+def described_slices(files: Sequence[WrittenFile], rows: pa.Table) -> list[DataFileMeta]:
+    """Describe files that have the rows of a table, in its order; each column in one pass.
+
+    Parameters
+    ----------
+    files
+        Of the same columns, in the order of their rows, which were only counted.
+    rows
+        The physical columns.
+    """
+    if not files:
+        return []
+    first = files[0].facts
+    columns, stats = first.columns, first.stats
+    lengths = np.array([file.facts.count for file in files])
+    assert lengths.sum() == rows.num_rows, "the files have the rows"
+    values = stats_of_slices(rows, lengths, columns.values, stats.modes, dense=stats.dense)
+    key_modes = [_KEY_MODE] * len(columns.keys)
+    keys = stats_of_slices(rows, lengths, columns.keys, key_modes, dense=False)
+    ends = [(EMPTY_ROW, EMPTY_ROW)] * len(files)
+    if columns.keys:
+        starts = np.cumsum(lengths) - lengths
+        sequence = _numbers(rows, SEQUENCE_NUMBER)
+        lows = np.minimum.reduceat(sequence, starts).tolist()
+        highs = np.maximum.reduceat(sequence, starts).tolist()
+        deleted = np.add.reduceat(_is_retract(rows), starts, dtype=np.int64).tolist()
+        for file, low, high, count in zip(files, lows, highs, deleted, strict=True):
+            facts = file.facts
+            facts.min_sequence_number, facts.max_sequence_number = low, high
+            facts.deleted = count
+        places = arrow_array(np.stack([starts, starts + lengths - 1], axis=1).ravel())
+        picked = [_one(rows.column(key.name)).take(places) for key in columns.keys]
+        encoded = iter(encode(picked, [key.type for key in columns.keys]).to_pylist())
+        ends = [*zip(encoded, encoded, strict=True)]
+    return _metas(files, values, keys, ends, local_time_millis())
+
+
+_Stats = tuple[SimpleStats, tuple[str, ...] | None]
+
+
+def _metas(
+    files: Sequence[WrittenFile],
+    values: Sequence[_Stats],
+    keys: Sequence[_Stats],
+    ends: Sequence[tuple[bytes, bytes]],
+    now_millis: int,
+) -> list[DataFileMeta]:
     return [
         DataFileMeta(
             file_name=file.file_name,
@@ -168,6 +220,12 @@ def _one(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def _copied(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return _one(column).take(arrow_array(np.arange(len(column))))
+
+
+def _is_retract(rows: pa.RecordBatch | pa.Table) -> npt.NDArray[np.bool_]:
+    kinds = _numbers(rows, VALUE_KIND)
+    is_retract: npt.NDArray[np.bool_] = kinds == RowKind.UPDATE_BEFORE
+    return is_retract | (kinds == RowKind.DELETE)
 
 
 def _numbers(rows: pa.RecordBatch | pa.Table, column: str) -> npt.NDArray[np.int64]:

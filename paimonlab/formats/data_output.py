@@ -80,6 +80,10 @@ class DataFormat:
             return self
         return replace(self, shape=FileShape.of(fields, samples))
 
+    def as_in_files(self, rows: pa.Table) -> pa.Table:
+        """Return rows of many files as each file has them, if that needs no cast."""
+        return rows if self.shape is None else self.shape.named(rows)
+
     def open_output(
         self, file_io: FileIO, path: str, fields: Sequence[DataField], *, threads: int = 1
     ) -> DataOutput:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, numpy_values
+from paimonlab.datafile.together import AdjacentRows
 from paimonlab.errors import DataError
 from paimonlab.merge.sorting import sorted_positions
 from paimonlab.spec.binary_row.rows import encode
@@ -122,18 +123,13 @@ def _count(group: Group) -> int:
     return len(group.rows)
 
 
-def picked_rows(rows: pa.Table, groups: Sequence[Group]) -> list[pa.Table]:
-    """Give each group its rows, in their order: slices of one table they are gathered in."""
+def picked_rows(rows: pa.Table, groups: Sequence[Group]) -> AdjacentRows:
+    """Pick the rows of groups: one group after the other, each in its order."""
     positions = [group.rows for group in groups if group.rows is not None]
     if len(positions) < len(groups):
         assert len(groups) == 1, "one of many has positions"
-        return [rows]
-    gathered = taken(rows, np.concatenate(positions))
-    ends = np.cumsum([len(group) for group in positions]).tolist()
-    return [
-        gathered.slice(end - len(group), len(group))
-        for end, group in zip(ends, positions, strict=True)
-    ]
+        return AdjacentRows(rows, [rows.num_rows])
+    return AdjacentRows(taken(rows, np.concatenate(positions)), [*map(len, positions)])
 
 
 def partition_codes(

@@ -5,6 +5,9 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.io.KeyValueFileWriterFactory``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.writer import FileNames, FileTarget
 from paimonlab.spec.manifests.data_file import FileSource
@@ -66,3 +69,25 @@ def changelog_target(plan: WritePlan, folder: str, *, level: int = 0) -> FileTar
         names=FileNames(plan.options.changelog_prefix),
         level=level,
     )
+
+
+def in_folders(target: FileTarget, plan: WritePlan, folders: Sequence[str]) -> list[FileTarget]:
+    """Say that files of several buckets are written alike, and named in one series.
+
+    Parameters
+    ----------
+    target
+        How those of one of them are written.
+    plan
+        How to write to the table.
+    folders
+        The folder of each bucket, relative to the table's.
+    """
+    return [
+        replace(
+            target,
+            folder=safe_join(plan.table_path, folder),
+            external=plan.external.below(folder),
+        )
+        for folder in folders
+    ]

@@ -6,13 +6,14 @@ What the files of many groups share is found out once, by some rows of the large
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
 import pyarrow as pa
 
+from paimonlab.datafile.together import AdjacentRows
 from paimonlab.datafile.writer import FileTarget
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.write.buckets import Group
@@ -67,7 +68,7 @@ def in_threads(run: Callable[[Job], Result], jobs: Sequence[Job]) -> list[Result
 def fitted_targets(
     targets: Mapping[BucketKey, FileTarget],
     groups: Sequence[Group],
-    rows_of: Callable[[list[Group]], Sequence[pa.Table]],
+    rows_of: Callable[[list[Group]], AdjacentRows | Iterable[pa.Table]],
 ) -> Mapping[BucketKey, FileTarget]:
     """Say how the files of groups are written: those of many alike, those of one by its own rows.
 
@@ -78,13 +79,14 @@ def fitted_targets(
     groups
         Of one batch of rows.
     rows_of
-        Gives groups their rows, as files have them.
+        Gives two groups or more their rows, as files have them.
     """
     if len(groups) < 2 or not targets:
         return targets
     first = targets[groups[0].key]
     samples = rows_of([_sampled(group) for group in _largest(groups)])
-    fitted = first.format.fitted_to(first.columns.physical, samples)
+    assert isinstance(samples, AdjacentRows), "rows of two groups or more"
+    fitted = first.format.fitted_to(first.columns.physical, samples.of_each())
     return {group.key: replace(targets[group.key], format=fitted) for group in groups}
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
+from paimonlab.datafile.together import AdjacentRows
 from paimonlab.merge.deduplicate import newest, oldest
 from paimonlab.merge.engines import merge
 from paimonlab.merge.groups import Members, Positions, by_age
@@ -30,7 +31,7 @@ def sorted_runs(
     members: Sequence[Positions | None],
     first_sequences: Sequence[int],
     plan: WritePlan,
-) -> list[Iterable[pa.Table]]:
+) -> AdjacentRows | Iterable[pa.Table]:
     """Make the physical rows of level-0 runs, one per bucket.
 
     Parameters
@@ -47,8 +48,9 @@ def sorted_runs(
 
     Returns
     -------
-    list of iterables of pyarrow.Table
-        k <= m rows each in file layout, sorted by key, one per key, in pieces.
+    AdjacentRows or iterable of pyarrow.Table
+        k <= m rows of each bucket in file layout, sorted by key, one per key; those of a single
+        bucket in pieces.
 
     Notes
     -----
@@ -70,7 +72,7 @@ def sorted_changes(
     members: Sequence[Positions | None],
     first_sequences: Sequence[int],
     plan: WritePlan,
-) -> list[Iterable[pa.Table]]:
+) -> AdjacentRows | Iterable[pa.Table]:
     """Make the physical rows of changelogs: all that came, by key and in order of age.
 
     Parameters and columns are those of `sorted_runs`.
@@ -80,7 +82,9 @@ def sorted_changes(
     return together.gathered(order, plan)
 
 
-def _merged(together: _Together, members: Members, plan: WritePlan) -> list[Iterable[pa.Table]]:
+def _merged(
+    together: _Together, members: Members, plan: WritePlan
+) -> AdjacentRows | Iterable[pa.Table]:
     """Make one row of the rows of each key; it has the sequence number of the newest."""
     schema = plan.schema
     chosen = together.take(None)
@@ -97,7 +101,8 @@ def _merged(together: _Together, members: Members, plan: WritePlan) -> list[Iter
     given = np.where(members.lengths == 1, kinds[last], np.int8(RowKind.INSERT))
     merged_kinds = arrow_array(given if merged.kinds is None else merged.kinds)
     table = pa.table([*merged.columns.values(), merged_kinds], names=[*merged.columns, VALUE_KIND])
-    return [[run] for run in together.split(table, last, plan)]
+    files = together.physical(table, last, plan)
+    return files if len(files.lengths) > 1 else [files.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +148,16 @@ class _Together:
             return self.rows if self.positions is None else taken(self.rows, self.positions)
         return taken(self.rows, order if self.positions is None else self.positions[order])
 
-    def gathered(self, order: Positions, plan: WritePlan) -> list[Iterable[pa.Table]]:
+    def gathered(self, order: Positions, plan: WritePlan) -> AdjacentRows | Iterable[pa.Table]:
         """Pick rows for the files of each bucket; those of a single one when they are asked for."""
         if len(self.lengths) > 1:
-            return [[run] for run in self.split(self.take(order), order, plan)]
+            return self.physical(self.take(order), order, plan)
         step = piece_rows(self.rows)
         pieces = (order[start : start + step] for start in range(0, len(order), step))
-        return [(self.split(self.take(piece), piece, plan)[0] for piece in pieces)]
+        return (self.physical(self.take(piece), piece, plan).rows for piece in pieces)
 
-    def split(self, table: pa.Table, order: Positions, plan: WritePlan) -> list[pa.Table]:
-        """Give each bucket its rows of a table, with their sequence numbers.
+    def physical(self, table: pa.Table, order: Positions, plan: WritePlan) -> AdjacentRows:
+        """Make rows of a table those of files, with their sequence numbers.
 
         Parameters
         ----------
@@ -170,12 +175,7 @@ class _Together:
         numbers = arrow_array(order + shift, pa.int64())
         schema = plan.schema
         files = physical(table, numbers, schema.trimmed_primary_keys, schema.field_names)
-        if len(counts) == 1:
-            return [files]
-        first_rows = np.cumsum(counts) - counts
-        return [
-            files.slice(*where) for where in zip(first_rows.tolist(), counts.tolist(), strict=True)
-        ]
+        return AdjacentRows(files, counts.tolist())
 
     def _pick(self, name: str) -> pa.ChunkedArray | pa.Array:
         column = self.rows.column(name)

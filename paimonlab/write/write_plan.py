@@ -17,6 +17,8 @@ from paimonlab.write.key_hashes import DynamicBucketOptions
 
 _TARGET_WITH_KEY_BYTES = 128 << 20
 _TARGET_WITHOUT_KEY_BYTES = 256 << 20
+_PASSED_ON_BYTES = 64 << 20
+"""Bytes of rows that need no sorting at which they go to their file, to wait there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,3 +97,12 @@ class WritePlan:
     def bucket_mode(self) -> BucketMode:
         """How rows find their bucket."""
         return bucket_mode(self.options.bucket, self.schema)
+
+    @property
+    def most_buffered_bytes(self) -> int:
+        """Bytes at which rows are written: sorting needs many, and so does dividing them."""
+        option = self.options.write_buffer_size_bytes
+        is_divided = self.schema.primary_keys or self.schema.partition_keys
+        if is_divided or self.bucket_mode is not BucketMode.BUCKET_UNAWARE:
+            return option
+        return min(option, _PASSED_ON_BYTES)

@@ -16,7 +16,13 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from paimonlab.datafile.together import described_by, writers_for, written_together
+from paimonlab.datafile.together import (
+    AdjacentRows,
+    described_by,
+    written_alone,
+    written_runs,
+    written_together,
+)
 from paimonlab.datafile.writer import DataFileWriter, FileTarget
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.buckets.key import BucketKey
@@ -29,7 +35,7 @@ from paimonlab.storage.forks import Home
 from paimonlab.write import gathering
 from paimonlab.write.buckets import Group, largest, picked_rows
 from paimonlab.write.compactions import BucketCompactions
-from paimonlab.write.file_targets import changelog_target, data_target
+from paimonlab.write.file_targets import changelog_target, data_target, in_folders
 from paimonlab.write.folders import bucket_folders
 from paimonlab.write.frames import batches_of
 from paimonlab.write.kinds import admitted
@@ -47,8 +53,6 @@ _PART_ROWS = 1 << 16
 """Rows of buckets that are picked and sorted together: many small buckets cost no more than one."""
 _MOST_TOGETHER = 128
 """Files that are described together, each with some rows until then."""
-_PASSED_ON_BYTES = 64 << 20
-"""Bytes of rows that need no sorting at which they go to their file, to wait there."""
 
 
 class TableWriter:
@@ -102,7 +106,7 @@ class TableWriter:
         self._compactions = compactions
         self._buffer: list[pa.RecordBatch] = []
         self._buffered_bytes = 0
-        self._most_buffered_bytes = _most_buffered_bytes(plan)
+        self._most_buffered_bytes = plan.most_buffered_bytes
         self._targets: dict[BucketKey, FileTarget] = {}
         self._open: dict[BucketKey, DataFileWriter] = {}
         self._files: defaultdict[BucketKey, list[DataFileMeta]] = defaultdict(list)
@@ -259,36 +263,33 @@ class TableWriter:
         gathering.give_back(size)
 
     def _write_runs(self, rows: pa.Table, groups: list[Group]) -> None:
+        plan = self._plan
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
         threads = threads_of_each(groups)
 
-        def sample(some: list[Group]) -> Sequence[pa.Table]:
-            members, numbers = [group.rows for group in some], [firsts[group.key] for group in some]
-            if self._postpones:
-                return [waiting_rows(rows, positions, self._plan) for positions in members]
-            runs = sorted_changes(rows, members, numbers, self._plan)
-            return [*itertools.chain(*runs)]
+        def changes_of(part: list[Group]) -> AdjacentRows | Iterable[pa.Table]:
+            members, numbers = [group.rows for group in part], [firsts[group.key] for group in part]
+            return sorted_changes(rows, members, numbers, plan)
 
-        targets = fitted_targets(self._targets, groups, sample)
-        changelog_targets = fitted_targets(self._changelog_targets, groups, sample)
+        def waiting(part: list[Group]) -> AdjacentRows | Iterable[pa.Table]:
+            tables = [waiting_rows(rows, group.rows, plan) for group in part]
+            return AdjacentRows.of(tables) if len(tables) > 1 else tables
+
+        changes = waiting if self._postpones else changes_of
+        targets = fitted_targets(self._targets, groups, changes)
+        changelog_targets = fitted_targets(self._changelog_targets, groups, changes)
         new: dict[BucketKey, list[DataFileMeta]] = {}
 
         def run(part: list[Group]) -> None:
-            members = [group.rows for group in part]
-            numbers = [firsts[group.key] for group in part]
-            if self._postpones:
-                runs: list[Iterable[pa.Table]] = [
-                    [waiting_rows(rows, positions, self._plan)] for positions in members
-                ]
-            else:
-                runs = sorted_runs(rows, members, numbers, self._plan)
+            members, numbers = [group.rows for group in part], [firsts[group.key] for group in part]
+            runs = waiting(part) if self._postpones else sorted_runs(rows, members, numbers, plan)
             for group, files in self._written(part, targets, runs, threads):
                 new[group.key] = files
                 self._files[group.key] += files
             if changelog_targets:
-                changes = sorted_changes(rows, members, numbers, self._plan)
-                for group, files in self._written(part, changelog_targets, changes, threads):
+                found = self._written(part, changelog_targets, changes_of(part), threads)
+                for group, files in found:
                     self._changelogs[group.key] += files
 
         part_rows = min(_PART_ROWS, gathering.piece_rows(rows))
@@ -300,14 +301,12 @@ class TableWriter:
         self,
         part: Sequence[Group],
         targets: Mapping[BucketKey, FileTarget],
-        runs: Sequence[Iterable[pa.Table]],
+        runs: AdjacentRows | Iterable[pa.Table],
         threads: int,
     ) -> Iterable[tuple[Group, list[DataFileMeta]]]:
         """Write a run of each bucket; describe the files of each."""
-        tables = runs if len(part) == 1 else [[*run] for run in runs]
         wanted = [targets[group.key] for group in part]
-        writers = writers_for(self._file_io, wanted, threads=threads)
-        return zip(part, written_together(writers, tables, [0] * len(part)), strict=True)
+        return zip(part, written_runs(self._file_io, wanted, runs, threads=threads), strict=True)
 
     def _keep(self, rows: pa.Table, groups: list[Group]) -> None:
         """Put rows of buckets that are too small to write now back into the buffer."""
@@ -326,25 +325,32 @@ class TableWriter:
         targets = fitted_targets(self._targets, groups, lambda some: picked_rows(rows, some))
 
         def run(part: list[Group]) -> None:
-            tables = [[table] for table in picked_rows(rows, part)]
-            wanted = [targets[group.key] for group in part]
-            writers = writers_for(self._file_io, wanted, threads=threads)
-            if is_last:
-                writers = [*map(self._open.pop, (group.key for group in part), writers)]
+            picked = picked_rows(rows, part)
+            if len(part) > 1:
+                wanted = [targets[group.key] for group in part]
                 numbers = [firsts[group.key] for group in part]
-                files = written_together(writers, tables, numbers)
+                files = written_together(self._file_io, wanted, picked, numbers)
                 for group, described in zip(part, files, strict=True):
                     self._files[group.key] += described
                 return
-            for group, [table], new in zip(part, tables, writers, strict=True):
-                writer = self._open.setdefault(group.key, new)
-                writer.write(table, firsts[group.key])
-                if len(groups) > 1:
-                    writer.settle()  # or each open file would keep some row groups in memory
+            key = part[0].key
+            number = firsts[key]
+            writer = self._open.pop(key, None)
+            if writer is None:
+                writer = DataFileWriter(self._file_io, targets[key], threads=threads)
+            if is_last:
+                self._files[key] += written_alone(writer, [picked.rows], number)
+                return
+            self._open[key] = writer
+            writer.write(picked.rows, number)
+            if len(groups) > 1:
+                writer.settle()  # or each open file would keep some row groups in memory
 
         # Rows that wait in an open file must not keep those of other files in memory.
-        part_rows = min(_PART_ROWS, gathering.piece_rows(rows)) if is_last else 1
-        in_threads(run, parts_of(groups, rows, part_rows))
+        together = [group for group in groups if is_last and group.key not in self._open]
+        alone = [[group] for group in groups if not is_last or group.key in self._open]
+        part_rows = min(_PART_ROWS, gathering.piece_rows(rows))
+        in_threads(run, [*alone, *parts_of(together, rows, part_rows)])
 
     def _close_files(self) -> None:
         """Finish the files that are open, and describe them."""
@@ -379,21 +385,16 @@ class TableWriter:
 
     def _add_targets(self, groups: list[Group]) -> None:
         """Say where the files of buckets go that have had none."""
+        plan = self._plan
         new = [group.key for group in groups if group.key not in self._targets]
-        folders = bucket_folders(self._plan, new) if new else []
-        for bucket, folder in zip(new, folders, strict=True):
-            if self._postpones:
-                self._targets[bucket] = postponed_target(self._plan, folder, self._user)
-            else:
-                self._targets[bucket] = data_target(self._plan, folder)
-            if self._plan.options.changelog_producer == "input" and not self._postpones:
-                self._changelog_targets[bucket] = changelog_target(self._plan, folder)
-
-
-def _most_buffered_bytes(plan: WritePlan) -> int:
-    """Say at how many bytes rows are written: sorting needs many, dividing them, too."""
-    option = plan.options.write_buffer_size_bytes
-    is_divided = plan.schema.primary_keys or plan.schema.partition_keys
-    if is_divided or plan.bucket_mode is not BucketMode.BUCKET_UNAWARE:
-        return option
-    return min(option, _PASSED_ON_BYTES)
+        if not new:
+            return
+        folders = bucket_folders(plan, new)
+        if self._postpones:
+            targets = [postponed_target(plan, folder, self._user) for folder in folders]
+        else:
+            targets = in_folders(data_target(plan, folders[0]), plan, folders)
+        self._targets |= zip(new, targets, strict=True)
+        if plan.options.changelog_producer == "input" and not self._postpones:
+            targets = in_folders(changelog_target(plan, folders[0]), plan, folders)
+            self._changelog_targets |= zip(new, targets, strict=True)

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import paimonlab as pl
+from paimonlab.datafile import written_file
 from paimonlab.formats.parquet import repetitive
-from paimonlab.spec.statistics import columns
 from paimonlab.storage import LocalFileIO
 
 _COLUMNS = {
@@ -120,7 +120,7 @@ def test_what_files_share_is_found_out_once(
         monkeypatch.setattr(owner, name, call)
 
     counted(repetitive, "_count_distinct", "choices", lambda args: len(args[0]))
-    counted(columns, "_bounds_of", "bounds", lambda args: len(args[0]))
+    counted(written_file, "stats_of_slices", "bounds", lambda args: len(args[1]))
     counted(LocalFileIO, "sync_files", "synced", lambda args: len(args[1]))
     monkeypatch.setattr("paimonlab.write.parts.THREADS", 1)
     table.write(rows_of(rng, PARTITIONS * FILE_ROWS))
@@ -130,7 +130,7 @@ def test_what_files_share_is_found_out_once(
     assert 0 < len(calls["choices"]) <= column_count * 4
     assert sum(calls["choices"]) <= column_count * 8192
     data_bounds = [size for size in calls["bounds"] if size > 1]
-    assert len(data_bounds) <= parts * (2 if keyed else 1)
+    assert len(data_bounds) <= parts * 2
     assert max(data_bounds) > 4
     assert max(calls["synced"]) == PARTITIONS
     assert len(calls["synced"]) <= 3, "data files at once, then what is in the manifest folder"

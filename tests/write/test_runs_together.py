@@ -84,17 +84,17 @@ def test_many_small_buckets_are_described_together(
 ) -> None:
     table = table_of(tmp_path)
     described, opened = [], []
-    finish, start = columns.finish_each, ParquetWriter.__init__
+    describe, start = columns.stats_of_slices, ParquetWriter.__init__
 
     def counted(*args: Any, **options: Any) -> Any:
-        described.append(len(args[0]))
-        return finish(*args, **options)
+        described.append(len(args[1]))
+        return describe(*args, **options)
 
     def opening(*args: Any, **options: Any) -> None:
         opened.append(1)
         start(*args, **options)
 
-    monkeypatch.setattr("paimonlab.datafile.written_file.finish_each", counted)
+    monkeypatch.setattr("paimonlab.datafile.written_file.stats_of_slices", counted)
     monkeypatch.setattr(ParquetWriter, "__init__", opening)
     ids = np.arange(1000)
     names = pa.array(ids.astype("U4"))

@@ -41,3 +41,10 @@ class FileShape:
             has_nanos=any(has_nanos(field.type) for field in fields),
             repetitive=repetitive_columns(samples) if is_known else None,
         )
+
+    def named(self, rows: pa.Table) -> pa.Table:
+        """Give rows the schema of the file, unless that takes a cast or another order."""
+        given = rows.schema
+        if given.names == self.schema.names and given.types == self.schema.types:
+            return pa.table(rows.columns, schema=self.schema)
+        return rows

@@ -156,6 +156,8 @@ class ParquetWriter:
 
     def _as_in_file(self, rows: pa.RecordBatch | pa.Table) -> pa.Table:
         given, wanted = rows.schema, self._schema
+        if isinstance(rows, pa.Table) and given.equals(wanted):
+            return rows
         if given.names == wanted.names and given.types == wanted.types:
             return pa.table(rows.columns, schema=wanted)
         columns = [

@@ -6,7 +6,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.stats.SimpleStats``,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, SimpleStats
-from paimonlab.spec.statistics.extremes import extremes
+from paimonlab.spec.statistics.extremes import extremes, extremes_of_slices
 from paimonlab.spec.statistics.mode import StatsKind, StatsMode, StatsOptions
+from paimonlab.spec.statistics.truncation import truncate_max
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
@@ -30,16 +31,13 @@ __all__ = [
     "StatsOptions",
     "collect_stats",
     "finish_each",
-    "truncate_max",
-    "truncate_min",
+    "stats_of_slices",
 ]
 
 _WITHOUT_ORDER = (TypeRoot.VARIANT, TypeRoot.BLOB)
 _KEPT_ROWS = 4096
 """Rows that a collector keeps at most, to look at them with others."""
 _KEPT_BYTES = 256 << 10
-_LAST_CODE_POINT = 0x10FFFF
-_SURROGATES = range(0xD800, 0xE000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +63,9 @@ class StatsCollector:
         The columns, found by name.
     modes
         What to keep, one per column.
-    keeps_rows
-        Whether rows are kept, however many: they are in memory as long as the collector anyway.
     """
 
-    def __init__(
-        self, fields: Sequence[DataField], modes: Sequence[StatsMode], *, keeps_rows: bool = False
-    ) -> None:
-        self._keeps_rows = keeps_rows
+    def __init__(self, fields: Sequence[DataField], modes: Sequence[StatsMode]) -> None:
         self.fields = tuple(fields)
         self.modes = tuple(modes)
         self._pieces: list[pa.RecordBatch | pa.Table] = []
@@ -84,8 +77,6 @@ class StatsCollector:
     def add(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Take rows into account."""
         self._pieces.append(rows)
-        if self._keeps_rows:
-            return
         self._rows += rows.num_rows
         if self._rows <= _KEPT_ROWS:
             self._bytes += rows.nbytes
@@ -125,7 +116,8 @@ class StatsCollector:
 
     def columns(self) -> list[ColumnStats]:
         """Return the statistics so far, one per column."""
-        (low, high), counts = _kept_bounds([self]), self.null_counts().tolist()
+        low, high = _kept_bounds(self.fields, self.modes, _bounds_of([self]), 1)
+        counts = self.null_counts().tolist()
         return [
             ColumnStats(low[number], high[number], counts[number] if is_counted else None)
             for number, is_counted in enumerate(map(_is_counted, self.fields, self.modes))
@@ -170,19 +162,90 @@ def finish_each(
     """
     if not collectors:
         return []
-    first, count = collectors[0], len(collectors)
-    is_counted = [*map(_is_counted, first.fields, first.modes)]
+    first = collectors[0]
+    counts = [collector.null_counts() for collector in collectors]
+    return _stored(
+        *(first.fields, first.modes),
+        lambda: _bounds_of(collectors),
+        np.array(counts, np.int64).reshape(len(collectors), len(first.fields)),
+        dense=dense,
+    )
+
+
+def stats_of_slices(
+    rows: pa.Table,
+    lengths: npt.NDArray[np.int64],
+    fields: Sequence[DataField],
+    modes: Sequence[StatsMode],
+    *,
+    dense: bool,
+) -> list[tuple[SimpleStats, tuple[str, ...] | None]]:
+    """Collect statistics of slices of a table, one after the other, each column in one pass.
+
+    Parameters
+    ----------
+    rows
+        n rows.
+    lengths : (s,) int64
+        How many rows each slice has; n together.
+    fields, modes, dense
+        As of `StatsCollector`.
+
+    Returns
+    -------
+    list
+        One per slice: what `StatsCollector.finish` returns.
+    """
+    null_counts = np.zeros((len(lengths), len(fields)), np.int64)
+    for number, (field, mode) in enumerate(zip(fields, modes, strict=True)):
+        column = rows.column(field.name)
+        if _is_counted(field, mode) and column.null_count:
+            seen = np.concatenate([[0], np.cumsum(numpy_values(column.is_null()))])
+            ends = np.cumsum(lengths)
+            null_counts[:, number] = seen[ends] - seen[ends - lengths]
+
+    def bounds() -> list[_Bounds]:
+        found = []
+        for columns in _blocks(fields, modes):
+            kind = to_arrow(fields[columns[0]].type)
+            lows, highs = list[pa.Array](), list[pa.Array]()
+            for column in columns:
+                low, high = extremes_of_slices(_values(rows, fields[column].name, kind), lengths)
+                lows.append(low)
+                highs.append(high)
+            found.append(_Bounds(columns, pa.concat_arrays(lows), pa.concat_arrays(highs)))
+        return found
+
+    return _stored(fields, modes, bounds, null_counts, dense=dense)
+
+
+def _values(rows: pa.Table, name: str, kind: pa.DataType) -> pa.Array:
+    column = rows.column(name)
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return array if array.type == kind else array.cast(kind)
+
+
+def _stored(
+    fields: Sequence[DataField],
+    modes: Sequence[StatsMode],
+    bounds: Callable[[], list[_Bounds]],
+    null_counts: npt.NDArray[np.int64],
+    *,
+    dense: bool,
+) -> list[tuple[SimpleStats, tuple[str, ...] | None]]:
+    """Encode (files, columns) null counts and bounds, which are asked for if they are needed."""
+    count = len(null_counts)
+    is_counted = [*map(_is_counted, fields, modes)]
     known = [number for number, is_known in enumerate(is_counted) if is_known or not dense]
     names = None
-    if len(known) < len(first.fields):
-        names = tuple(first.fields[number].name for number in known)
+    if len(known) < len(fields):
+        names = tuple(fields[number].name for number in known)
     if not known:
         return [(SimpleStats(EMPTY_ROW, EMPTY_ROW, ()), names)] * count
-    low, high = _kept_bounds(collectors)
-    types = [first.fields[number].type for number in known]
+    low, high = _kept_bounds(fields, modes, bounds(), count)
+    types = [fields[number].type for number in known]
     both = [pa.concat_arrays([low[number], high[number]]) for number in known]
     rows = encode(both, types).to_pylist()
-    counts = [collector.null_counts().tolist() for collector in collectors]
     return [
         (
             SimpleStats(
@@ -192,7 +255,7 @@ def finish_each(
             ),
             names,
         )
-        for number, nulls in enumerate(counts)
+        for number, nulls in enumerate(null_counts.tolist())
     ]
 
 
@@ -242,14 +305,13 @@ def _bounds_of(collectors: Sequence[StatsCollector]) -> list[_Bounds]:
 
 
 def _kept_bounds(
-    collectors: Sequence[StatsCollector],
+    fields: Sequence[DataField], modes: Sequence[StatsMode], found: Sequence[_Bounds], count: int
 ) -> tuple[list[pa.Array], list[pa.Array]]:
-    """Return the bounds to store, one array per column with one value per collector."""
-    first, count = collectors[0], len(collectors)
-    low = [pa.nulls(count, to_arrow(field.type)) for field in first.fields]
+    """Return the bounds to store, one array per column with one value per file."""
+    low = [pa.nulls(count, to_arrow(field.type)) for field in fields]
     high = list(low)
-    for bounds in _bounds_of(collectors):
-        least, most = _kept(bounds.low, bounds.high, first.modes[bounds.columns[0]])
+    for bounds in found:
+        least, most = _kept(bounds.low, bounds.high, modes[bounds.columns[0]])
         for place, column in enumerate(bounds.columns):
             low[column] = least.slice(place * count, count)
             high[column] = most.slice(place * count, count)
@@ -298,41 +360,3 @@ def _kept(low: pa.Array, high: pa.Array, mode: StatsMode) -> tuple[pa.Array, pa.
 def _with_zero(bounds: pa.Array, zero: float, is_unknown: npt.NDArray[np.bool_]) -> pa.Array:
     values = numpy_values(null_filled(bounds, 0.0))
     return arrow_array(np.where(values == 0, values.dtype.type(zero), values), mask=is_unknown)
-
-
-def truncate_min(value: str | bytes, length: int) -> str | bytes:
-    """Cut a text to code points or bytes to bytes; the result is not larger.
-
-    >>> truncate_min("abcdef", 3), truncate_min(b"ab", 3)
-    ('abc', b'ab')
-    """
-    return value[:length]
-
-
-def truncate_max(value: str | bytes, length: int) -> str | bytes | None:
-    r"""Cut a text to code points or bytes to bytes; the result is not smaller.
-
-    Where something is cut off, the last code point or byte that can be is made one larger.
-
-    Returns
-    -------
-    str | bytes | None
-        None: nothing that short is as large.
-
-    Examples
-    --------
-    >>> truncate_max("abcdefghijklmnopqrs", 16), truncate_max(b"a\xff\xff", 2)
-    ('abcdefghijklmnoq', b'b')
-    """
-    if len(value) <= length:
-        return value
-    if isinstance(value, bytes):
-        kept = value[:length].rstrip(b"\xff")
-        return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
-    kept_text = value[:length].rstrip(chr(_LAST_CODE_POINT))
-    return kept_text[:-1] + _next_code_point(kept_text[-1]) if kept_text else None
-
-
-def _next_code_point(character: str) -> str:
-    following = ord(character) + 1
-    return chr(_SURROGATES.stop if following in _SURROGATES else following)

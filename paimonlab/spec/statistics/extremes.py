@@ -58,6 +58,41 @@ def extremes(
     return _of_numbers(pieces, groups, group_count)
 
 
+def extremes_of_slices(
+    values: pa.Array, lengths: npt.NDArray[np.int64]
+) -> tuple[pa.Array, pa.Array]:
+    """Find the smallest and the largest value of slices of an array, one after the other.
+
+    Parameters
+    ----------
+    values
+        n values of an atomic type.
+    lengths : (s,) int64
+        How many values each slice has; n together.
+
+    Returns
+    -------
+    low, high : pyarrow.Array
+        As `extremes` returns them, one per slice.
+
+    Examples
+    --------
+    >>> low, high = extremes_of_slices(pa.array([3, None, 1, None]), np.array([3, 1]))
+    >>> low.to_pylist(), high.to_pylist()
+    ([1, None], [3, None])
+    """
+    kind = values.type
+    if pa.types.is_boolean(kind):
+        low, high = extremes_of_slices(values.cast(pa.int8()), lengths)
+        return low.cast(kind), high.cast(kind)
+    groups = np.arange(len(lengths))
+    if _is_number(kind):
+        return _of_joined(values, lengths, groups, len(lengths))
+    starts = (np.cumsum(lengths) - lengths).tolist()
+    slices = [values.slice(*where) for where in zip(starts, lengths.tolist(), strict=True)]
+    return _of_others(slices, groups, len(lengths))
+
+
 def _is_number(kind: pa.DataType) -> bool:
     """Whether numpy can compare the values: small decimals are integers, too."""
     if pa.types.is_decimal128(kind):
@@ -85,7 +120,24 @@ def _of_others(
 def _of_numbers(
     pieces: Sequence[pa.Array], groups: npt.NDArray[np.int64], group_count: int
 ) -> tuple[pa.Array, pa.Array]:
-    joined, lengths = _joined(pieces)
+    lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    joined = _first_array(pieces)
+    if joined is None:
+        joined = pa.concat_arrays(pieces)
+    return _of_joined(joined, lengths, groups, group_count)
+
+
+def _of_joined(
+    joined: pa.Array,
+    lengths: npt.NDArray[np.int64],
+    groups: npt.NDArray[np.int64],
+    group_count: int,
+) -> tuple[pa.Array, pa.Array]:
+    if joined.null_count:
+        known = np.concatenate([[0], np.cumsum(numpy_values(joined.is_valid()))])
+        ends = np.cumsum(lengths)
+        lengths = known[ends] - known[ends - lengths]
+        joined = joined.drop_null()
     present, starts = _starts_of(groups, lengths)
     values = _comparable(joined)
     is_missing = np.ones(group_count, np.bool_)
@@ -120,20 +172,6 @@ def _values(
         return made.view(kind)
     both = np.stack([numbers, numbers >> 63], axis=1)
     return pa.Array.from_buffers(kind, len(numbers), [made.buffers()[0], pa.py_buffer(both)])
-
-
-def _joined(pieces: Sequence[pa.Array]) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Put the values that are not null one after the other; count those of each piece."""
-    lengths = np.fromiter(map(len, pieces), np.int64, len(pieces))
-    joined = _first_array(pieces)
-    if joined is None:
-        joined = pa.concat_arrays(pieces)
-    if joined.null_count:
-        known = np.concatenate([[0], np.cumsum(numpy_values(joined.is_valid()))])
-        ends = np.cumsum(lengths)
-        lengths = known[ends] - known[ends - lengths]
-        joined = joined.drop_null()
-    return joined, lengths
 
 
 def _first_array(pieces: Sequence[pa.Array]) -> pa.Array | None:
