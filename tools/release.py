@@ -37,7 +37,7 @@ def main() -> None:
 
 def _build(source: Path, target: Path) -> tuple[Path, Path]:
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(target)]
-    subprocess.run(command, cwd=source, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
     (wheel,), (sdist,) = target.glob("*.whl"), target.glob("*.tar.gz")
     return wheel, sdist
 

@@ -11,6 +11,7 @@ from paimonlab.catalog.filesystem import Catalog
 from paimonlab.errors import DataError
 from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table
 
@@ -27,7 +28,7 @@ class LoadRequest:
     delimiter: str | None = None
     """Of CSV; None: a comma, a tab in ``.tsv`` files."""
     creates: bool = False
-    """Whether the table is made, with the columns of the first file."""
+    """Whether the table is made, with the columns of the first file; so is its database."""
     overwrites: bool = False
     """Whether the rows take the place of those that are there."""
     primary_keys: Sequence[str] = ()
@@ -63,6 +64,8 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
     columns = files[0].schema() if request.creates else _columns(catalog, request.table)
     loaded = _Rows(files, request.table, columns)
     reader = pa.RecordBatchReader.from_batches(loaded.schema, loaded.batches())
+    if request.creates:
+        catalog.create_database(Identifier.parse(request.table).database, exist_ok=True)
     table = catalog.write_table(
         request.table,
         reader,

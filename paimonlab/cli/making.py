@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,8 +14,9 @@ from paimonlab.catalog.loading import LoadRequest, load_files, source_columns
 from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag, table_argument
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
-from paimonlab.cli.opening import refused
+from paimonlab.cli.opening import RefusedError, refused
 from paimonlab.cli.output import json_text
+from paimonlab.errors import DatabaseNotFoundError
 
 _primary_key = click.option(
     "--primary-key", metavar="A,B,…", callback=column_list, help="Rows are upserted by these."
@@ -68,7 +70,7 @@ def create(
         return
     if bool(columns) == bool(like):
         raise click.UsageError("give columns ('id BIGINT NOT NULL'), or --like FILE")
-    with refused():
+    with refused(), _database_first():
         table = catalog.create_table(
             name,
             source_columns(like) if like else dict(map(_column, columns)),
@@ -85,6 +87,15 @@ def create(
         click.echo(
             f"{name} is there, with {len(names)} {'column' if len(names) == 1 else 'columns'}"
         )
+
+
+@contextmanager
+def _database_first() -> Iterator[None]:
+    try:
+        yield
+    except DatabaseNotFoundError as error:
+        advice = f"make it first: paimonlab create {error.database}"
+        raise RefusedError(f"{error} If it is new, {advice}") from error
 
 
 def _column(text: str) -> tuple[str, str]:
@@ -113,7 +124,7 @@ def _column(text: str) -> tuple[str, str]:
     help="Of the files; else their names tell.",
 )
 @click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
-@click.option("--create", "creates", is_flag=True, help="Make the table, with their columns.")
+@click.option("--create", "creates", is_flag=True, help="Make table and database first.")
 @click.option("--overwrite", "overwrites", is_flag=True, help="Replace the rows that are there.")
 @_primary_key
 @_partition_by

@@ -9,7 +9,7 @@ import click
 
 from paimonlab.catalog import Catalog, connect, settings
 from paimonlab.cli.commands import CONFIGURED
-from paimonlab.errors import NotFoundError, PaimonError
+from paimonlab.errors import PaimonError
 from paimonlab.spec.options.table_options import check_known
 from paimonlab.table.inside import definition_of, with_definition
 from paimonlab.table.system.system_table import SystemTable
@@ -28,8 +28,10 @@ def open_catalog(warehouse: str, options: Mapping[str, str]) -> Catalog:
 
     Raises
     ------
+    RefusedError
+        If there is no such catalog.
     click.UsageError
-        If there is no such catalog, or none is configured.
+        If none is given or configured.
     """
     with refused():
         if warehouse == CONFIGURED:
@@ -58,8 +60,10 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
 
     Raises
     ------
+    RefusedError
+        If there is no such table, or an option is unknown.
     click.UsageError
-        If there is no such table, it is a system table, or an option is unknown.
+        If it is a system table.
     """
     with refused():
         table = catalog.table(name)
@@ -72,12 +76,16 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
     return with_definition(table, definition_of(table).with_options(options))
 
 
+class RefusedError(click.ClickException):
+    """What was asked for cannot be done: said on one line, without how the command is used."""
+
+    exit_code = 2
+
+
 @contextmanager
 def refused() -> Iterator[None]:
     """Turn what is wrong with arguments into an error that click shows, exit code 2."""
     try:
         yield
-    except NotFoundError as error:
-        raise click.UsageError(str(error)) from error
     except (PaimonError, ValueError, TypeError) as error:
-        raise click.UsageError(str(error)) from error
+        raise RefusedError(str(error)) from error

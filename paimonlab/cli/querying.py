@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 
 import click
@@ -12,9 +14,10 @@ from paimonlab import sql_engine
 from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import in_warehouse, prints_rows
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import refused
+from paimonlab.cli.opening import RefusedError, refused
 from paimonlab.cli.output import RowFormat, print_json_lines, print_rows
 from paimonlab.cli.progress import Bar
+from paimonlab.sql_engine.refusal import NotTranslatedError
 
 _ROWS = 20
 """Rows printed as a table by default."""
@@ -43,15 +46,27 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
     sources = sql_engine.tables.Sources(catalog)
     options = sql_engine.engine.EngineOptions.of(catalog.options)
     first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
-    with Bar("sql") as bar:
+    with Bar("sql") as bar, _without_spark():
         if first in sql_engine.changes.WRITING:
             sql_engine.changes.run(text, sources, (), options, bar.progress)
             return
         most = _ROWS if limit is None and form == "table" else limit
-        with refused():
+        with refused(), _without_spark():
             planned = sql_engine.engine.plan(text, sources, most=None if most is None else most + 1)
         rows = sql_engine.engine.run(planned, options, bar.progress)
     _print(rows, most, form)
+
+
+@contextmanager
+def _without_spark() -> Iterator[None]:
+    """Say what to do with a statement that only Spark runs; there is no Spark in a shell."""
+    try:
+        yield
+    except NotTranslatedError as error:
+        raise RefusedError(
+            f"{error.feature} is not supported; in Python and notebooks "
+            "paimonlab.spark.connect(…).sql(…) runs it on Spark"
+        ) from error
 
 
 def _print(rows: pa.Table, most: int | None, form: RowFormat) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
 from paimonlab.errors import SchemaError
@@ -57,7 +57,7 @@ def parse(text: str) -> exp.Expression:
         tokens = _dialect.tokenize(text)
         trees = _dialect.parser().parse(tokens, text)
     except (SqlglotError, RecursionError) as error:
-        raise NotTranslatedError(f"what is written here ({_first(error)})") from error
+        raise NotTranslatedError(_fault(error)) from error
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         written = text[token.start : token.end + 1]
         if token.token_type.name == "DCOLON" and written != "::":
@@ -93,5 +93,14 @@ def check_parts(node: exp.Expression, *known: str) -> None:
             raise NotTranslatedError(f"{part} in {node.key.upper()}", part)
 
 
-def _first(error: Exception) -> str:
-    return str(error).partition("\n")[0].replace("\x1b[4m", "").replace("\x1b[0m", "")
+def _fault(error: SqlglotError | RecursionError) -> str:
+    """Say where a text is not understood."""
+    if isinstance(error, RecursionError):
+        return "SQL nested so deep"
+    if not isinstance(error, ParseError) or not error.errors:
+        return "SQL with a quote or a comment that is not closed"
+    first = error.errors[0]
+    word, line = first.get("highlight"), first.get("line")
+    if not word:
+        return "SQL that ends in the middle"
+    return f"the SQL at {word!r} in line {line}"

@@ -64,9 +64,30 @@ def test_what_is_wrong_makes_nothing(
     found = run("create", str(tmp_path / "w"), *words)
 
     assert found.exit_code == 2, found.output
-    assert found.output.startswith("Usage: ")
+    assert found.output.startswith(("Usage: ", "Error: "))
     assert catalog.databases() == ["db"]
     assert catalog.tables("db") == []
+
+
+def test_a_table_of_a_new_database_says_how_to_make_it(
+    run: Run, catalog: pl.Catalog, tmp_path: Path
+) -> None:
+    found = run("create", str(tmp_path / "w"), "nothing.t", "id INT")
+
+    assert "paimonlab create nothing" in found.output
+
+
+def test_the_first_load_makes_database_and_table(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("id,name\n1,Ada\n")
+
+    found = run(
+        *("load", str(tmp_path / "new"), "shop.people", str(tmp_path / "rows.csv"), "--create"),
+        *("--primary-key", "id"),
+    )
+
+    assert found.exit_code == 0, found.output
+    rows = pl.connect(tmp_path / "new").table("shop.people").scan().to_arrow()
+    assert rows.to_pylist() == [{"id": 1, "name": "Ada"}]
 
 
 def test_a_database_is_made(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:

@@ -58,8 +58,11 @@ def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     ("statement", "said"),
     [
         ("SELECT * FROM db.nothing", "not found"),
-        ("SELECT FROM WHERE", "SQL"),
+        ("SELECT FROM WHERE", "at 'WHERE' in line 1 without Spark"),
         ("SELECT rand() FROM db.orders", "rand"),
+        ("SELECT * FROM db.orders WHERE note = 'x", "that is not closed"),
+        ("SELECT * FROM db.orders WHERE", "without Spark"),
+        ("SELECT percentile(1, 0.5)", "paimonlab.spark.connect"),
         ("", ""),
     ],
 )
