@@ -16,28 +16,20 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.expressions import column_of
 from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.rows.executor_changes import FILE_COLUMN, POSITION_COLUMN
+from paimonlab.spark.rows.joining import SOURCE_COLUMN, TARGET_COLUMN, frame_of, joined
 from paimonlab.spark.rows.statements import RowStatement, SparkClause, as_list
 from paimonlab.spark.writing.executor_write import KIND_COLUMN
 from paimonlab.spec.schema.row_tracking import with_tracking
 from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
 from paimonlab.table.reading.scan import Scan
-from paimonlab.write.merge_clauses import (
-    Action,
-    ClauseKind,
-    needs_unmatched_source,
-    needs_unmatched_target,
-)
+from paimonlab.write.merge_clauses import Action, ClauseKind
 
 _TRUE, _FALSE = True, False
 _PLACES = (FILE_COLUMN, POSITION_COLUMN)
 LOST_NULL = "an update to NULL of "
 _CLAUSE = "__paimon_clause"
-_TARGET = "__paimon_in_target"
-_SOURCE = "__paimon_in_source"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 _PLANS = "org.apache.spark.sql.catalyst.plans."
-_DATASET = "org.apache.spark.sql.classic.Dataset"
-_SESSIONS = "org.apache.spark.sql.classic.SparkSession"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +76,7 @@ def changed_rows(
         update to null fails the job with `LOST_NULL` and the column in its message.
     """
     target = target_rows(bridge, statement, scan, wanted)
-    rows = target if statement.source is None else _joined(bridge, statement, target)
+    rows = target if statement.source is None else joined(bridge, statement, target)
     if statement.source is None and statement.clauses[0].condition is not None:
         rows = rows.where(column_of(bridge, statement.clauses[0].condition))
         clause = functions.lit(0)
@@ -200,31 +192,9 @@ def read_as(
 
 
 def _places() -> list[Column]:
-    name = functions.element_at(functions.split(functions.col("_metadata.file_path"), "/"), -1)
-    position = functions.col("_metadata.row_index")
+    # Spark has the name once a file; taken out of the path it would be made once a row.
+    name, position = (functions.col(f"_metadata.{field}") for field in ("file_name", "row_index"))
     return [name.alias(FILE_COLUMN), position.alias(POSITION_COLUMN)]
-
-
-def _joined(bridge: Bridge, statement: RowStatement, target: DataFrame) -> DataFrame:
-    rules = statement.rules
-    source_too, target_too = needs_unmatched_source(rules), needs_unmatched_target(rules)
-    kinds = {
-        (False, False): "Inner",
-        (True, False): "RightOuter",
-        (False, True): "LeftOuter",
-        (True, True): "FullOuter",
-    }
-    left = target.select("*", functions.lit(_TRUE).alias(_TARGET))
-    source = frame_of(bridge, statement.source)
-    right = source.select("*", functions.lit(_TRUE).alias(_SOURCE))
-    join = bridge.java_class(_PLANS + "logical.Join")(
-        left._jdf.queryExecution().analyzed(),
-        right._jdf.queryExecution().analyzed(),
-        bridge.module(_PLANS + kinds[source_too, target_too]),
-        bridge.some(statement.condition),
-        bridge.java_class(_PLANS + "logical.JoinHint").NONE(),
-    )
-    return frame_of(bridge, join)
 
 
 def _chosen(bridge: Bridge, statement: RowStatement) -> Column:
@@ -247,8 +217,8 @@ def _about(statement: RowStatement, kind: ClauseKind) -> Column | None:
     """Tell the rows that clauses of a kind are about."""
     if statement.source is None:
         return None
-    in_target = functions.col(_TARGET).isNotNull()
-    in_source = functions.col(_SOURCE).isNotNull()
+    in_target = functions.col(TARGET_COLUMN).isNotNull()
+    in_source = functions.col(SOURCE_COLUMN).isNotNull()
     if kind is ClauseKind.MATCHED:
         return in_target & in_source
     return ~in_target if kind is ClauseKind.NOT_MATCHED else ~in_source
@@ -315,9 +285,3 @@ def _kind(clauses: Sequence[SparkClause]) -> Column:
 
 def _project(bridge: Bridge, columns: Sequence[Any], plan: Any) -> Any:
     return bridge.java_class(_PLANS + "logical.Project")(bridge.seq(columns), plan)
-
-
-def frame_of(bridge: Bridge, plan: Any) -> DataFrame:
-    """Make a DataFrame of a plan, in the session that is active."""
-    session = bridge.java_class(_SESSIONS).active()
-    return DataFrame(bridge.module(_DATASET).ofRows(session, plan), bridge.spark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -138,6 +138,17 @@ MADE_UP = {
 }
 
 
+@pytest.fixture
+def taken_for_large(spark: SparkSession, rng: np.random.Generator) -> Iterator[None]:
+    """Let Spark take small tables for large ones, in some runs: nothing is broadcast."""
+    key = "spark.sql.autoBroadcastJoinThreshold"
+    if rng.integers(0, 2):
+        spark.conf.set(key, "-1")
+    yield
+    spark.conf.unset(key)
+
+
+@pytest.mark.usefixtures("taken_for_large")
 @pytest.mark.parametrize("kind", [*KINDS, *MORE_KINDS])
 def test_statements_do_what_a_dictionary_does(
     kind: str, catalog: Catalog, spark: SparkSession, rng: np.random.Generator
