@@ -182,8 +182,6 @@ class _Merging(Proxy):
         relation = plan.targetTable() if kind == "MergeIntoTable" else plan.table()
         if kind == "MergeIntoTable":  # an alias may be around it
             relation = relation.collectLeaves().head()
-        elif not _is_by_name(plan, kind):
-            return plan
         place = _place(bridge, relation)
         if place is None:
             return plan
@@ -191,9 +189,24 @@ class _Merging(Proxy):
         if kind not in ("InsertIntoStatement", "MergeIntoTable"):
             converters = bridge.jvm.scala.jdk.javaapi.CollectionConverters
             options |= bridge.texts_of_map(converters.asJava(plan.writeOptions()))
+        if kind != "MergeIntoTable" and not _is_by_name(plan, kind):
+            _check_is_of_session(options, ".".join(place))
+            return plan
         if not _is_true(_given(bridge, *place) | options):
             return plan
         return _evolving(bridge, plan)
+
+
+def _check_is_of_session(options: Mapping[str, str], table: str) -> None:
+    """Check that a write by position does not have the option itself.
+
+    An option of the session is about writes by name: to others it says nothing, as in Java.
+    """
+    if _is_true(options):
+        raise UnsupportedError(
+            f"{MERGE_SCHEMA} = 'true' for rows that are written to {table} by position",
+            "write them by name: INSERT INTO … BY NAME, writeTo(…).append()",
+        )
 
 
 def _is_by_name(plan: Any, kind: str) -> bool:

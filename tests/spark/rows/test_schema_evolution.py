@@ -132,6 +132,8 @@ def test_where_columns_cannot_be_merged_that_is_an_error(
     frame = spark.sql("SELECT 1L id, 'x' v, 1 n")
     with pytest.raises(UnsupportedError, match=f"{SETTING}.explicit-cast"):
         frame.writeTo("paimon.db.t").option(f"{OPTION}.explicit-cast", "true").append()
+    with pytest.raises(UnsupportedError, match=r"paimon\.db\.t by position"):
+        frame.write.option(OPTION, "true").insertInto("paimon.db.t")
     settings[SETTING] = "true"
     spark.conf.set(SETTING, "true")
     stream = spark.readStream.format("rate").load().selectExpr("value id", "'a' v", "1 n")
