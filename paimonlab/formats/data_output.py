@@ -148,8 +148,8 @@ class _Choice:
         "file.format.per.level", "map", {}, parse=_by_level
     )
     """``file.format.per.level``"""
-    compression: str = option_field("file.compression", "string", "zstd")
-    """``file.compression``"""
+    compression: str | None = option_field("file.compression", "string", None)
+    """``file.compression``; None: zstd, where that is of use."""
     compression_by_level: dict[int, str] = option_field(
         "file.compression.per.level", "map", {}, parse=_by_level
     )
@@ -242,21 +242,22 @@ class DataFormats:
             if name not in names:
                 raise SchemaError(f"option {key!r}: no such column {name!r}")
 
-    def _format(self, key: str, name: str, compression: str) -> DataFormat:
+    def _format(self, key: str, name: str, compression: str | None) -> DataFormat:
         if name not in WRITABLE:
             raise UnsupportedError(f"{key} = '{name}'", f"use {', '.join(WRITABLE)}")
-        options: ParquetOptions | OrcOptions | AvroOptions = self.parquet
-        if name != "parquet":
-            options = self.orc if name == "orc" else self.avro
-        return DataFormat(
-            name, replace(options, compression=compression), f"{self._named_codec}{name}"
-        )
+        options: ParquetOptions | OrcOptions | AvroOptions
+        if name == "parquet":
+            options = replace(self.parquet, compression=compression)
+        else:
+            other = self.orc if name == "orc" else self.avro
+            options = replace(other, compression=compression or "zstd")
+        return DataFormat(name, options, f"{self._named_codec}{name}")
 
     @property
     def _named_codec(self) -> str:
         """What names of files have before the format: always that of ``file.compression``."""
         if not self.choice.names_compression:
             return ""
-        codec = self.choice.compression
+        codec = self.choice.compression or "zstd"
         codec = _NAMED_CODECS.get(codec.lower(), codec)
         return f"{codec}." if codec else ""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import paimonlab as pl
@@ -160,3 +161,30 @@ def test_variants_keep_their_bytes(pair: Pair, pk: list[str], writer: Side) -> N
     javas = [row[1] and row[1]["json"] for row in pair.java.rows("db.t")]
     ours = pl.to_json(pair.open("db.t").scan(["v"]).to_arrow()["v"]).to_pylist()
     assert unordered(ours) == unordered(javas)
+
+
+@pytest.mark.parametrize("options", [{"bucket": "-1"}, {"bucket": "1"}])
+def test_java_reads_columns_that_are_not_compressed(
+    pair: Pair, options: dict[str, str], rng: np.random.Generator
+) -> None:
+    columns = {"id": "INT NOT NULL", "noise": "DOUBLE", "hash": "BYTES", "text": "STRING"}
+    pk = ["id"] if options["bucket"] == "1" else []
+    pair.create("us", "db.t", columns, pk=pk, options=options)
+    count = 9000
+    rows = pa.table(
+        {
+            "id": pa.array(range(count), pa.int32()),
+            "noise": pa.array(rng.random(count), mask=rng.random(count) < 0.1),
+            "hash": [rng.bytes(40) for _ in range(count)],
+            "text": [f"text {number}" for number in range(count)],
+        }
+    )
+
+    pair.write("us", "db.t", rows)
+
+    (path,) = Path(pair.open("db.t").path).glob("bucket-*/data-*")
+    group = pq.read_metadata(path).row_group(0)
+    codecs = [group.column(number).compression for number in range(group.num_columns)]
+    assert "UNCOMPRESSED" in codecs
+    assert "ZSTD" in codecs
+    pair.assert_same("db.t", rows)

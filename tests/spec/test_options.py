@@ -276,8 +276,9 @@ def test_every_implemented_option_is_read_by_a_slice() -> None:
     assert {key for key in read if KNOWN_OPTIONS[key].status != "implemented"} == set()
 
 
-OWN_DEFAULTS = frozenset({"parquet.block.size"})
-"""Row groups are of other bytes here, and smaller unless an option says how large."""
+OWN_DEFAULTS = frozenset({"file.compression", "parquet.block.size"})
+"""Columns that zstd hardly shrinks are stored as they are, and row groups are of other bytes and
+smaller, unless an option says how."""
 
 
 def test_slices_have_the_defaults_of_paimon() -> None:

@@ -23,8 +23,9 @@ _GROUP_BYTES = 64 << 20
 class ParquetOptions:
     """How Parquet files are written."""
 
-    compression: str = option_field("file.compression", "string", "zstd")
-    """``file.compression``: zstd, snappy, gzip, lz4, lz4_raw or uncompressed."""
+    compression: str | None = option_field("file.compression", "string", None)
+    """``file.compression``: zstd, snappy, gzip, lz4, lz4_raw or uncompressed; None: zstd, but for
+    columns that it hardly shrinks."""
     own_compression: str | None = option_field("parquet.compression", "string", None)
     """``parquet.compression``: in place of ``file.compression``."""
     zstd_level: int = option_field("file.compression.zstd-level", "int", 1)
@@ -56,10 +57,15 @@ class ParquetOptions:
             If the options name another codec.
         """
         key = "file.compression" if self.own_compression is None else "parquet.compression"
-        name = self.own_compression or self.compression
+        name = self.own_compression or self.compression or "zstd"
         if name.lower() not in _CODECS:
             raise UnsupportedError(f"{key} = {name!r}", f"use {', '.join(_CODECS)} for Parquet")
         return _CODECS[name.lower()]
+
+    @property
+    def may_leave_columns(self) -> bool:
+        """Whether columns that the codec hardly shrinks are stored as they are."""
+        return self.own_compression is None and self.compression is None
 
     @property
     def codec_level(self) -> int | None:

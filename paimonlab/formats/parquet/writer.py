@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet.file_shape import FileShape
+from paimonlab.formats.parquet.incompressible import incompressible_columns
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.parallel_groups import MOST_BYTES, ParallelGroups
 from paimonlab.formats.parquet.repetitive import (
@@ -77,6 +78,7 @@ class ParquetWriter:
         self._has_nanos = shape.has_nanos
         self._options = options
         self._codec = options.codec
+        self._left: frozenset[str] = frozenset()
         self._pending: PendingRows[pa.Table] = PendingRows()
         self._writer: pq.ParquetWriter | ParallelGroups | None = None
         self._file_io = file_io
@@ -198,6 +200,9 @@ class ParquetWriter:
                 table, size, self._options.page_bytes
             )
             dictionaries = self._dictionary_columns(table)
+            if self._options.may_leave_columns:
+                codec = pa.Codec(self._codec, self._options.codec_level)
+                self._left = incompressible_columns(table, codec, dictionaries)
             # Ends of files with INT96 are held back, which takes one writer from start to end.
             if is_last or self._has_nanos or self._threads < 2 or size > MOST_BYTES:
                 self._writer = self._open(dictionaries)
@@ -237,11 +242,18 @@ class ParquetWriter:
         *,
         has_int96: bool = False,
     ) -> pq.ParquetWriter:
+        codec: str | dict[str, str] = self._codec
+        options = self._options
+        level: int | dict[str, int] | None = options.codec_level
+        if self._left:
+            codec = {name: "none" if name in self._left else self._codec for name in schema.names}
+            if options.codec_level is not None:
+                level = dict.fromkeys(set(schema.names) - self._left, options.codec_level)
         return pq.ParquetWriter(
             file,
             schema,
-            compression=self._codec,
-            compression_level=self._options.codec_level,
+            compression=codec,
+            compression_level=level,
             use_dictionary=dictionary_columns,
             use_deprecated_int96_timestamps=has_int96,
             store_decimal_as_integer=True,

@@ -115,6 +115,25 @@ def test_values_of_all_types(
     assert_same(spark35, table)
 
 
+def test_columns_that_are_not_compressed(
+    spark35: Spark35, catalog: pl.Catalog, rng: np.random.Generator
+) -> None:
+    columns = {"k": "INT NOT NULL", "noise": "DOUBLE", "text": "STRING"}
+    table = catalog.create_table("db.noisy", columns)
+    numbers = range(9000)
+    table.write(
+        pa.table(
+            {
+                "k": pa.array(numbers, pa.int32()),
+                "noise": rng.random(len(numbers)),
+                "text": [f"text {number}" for number in numbers],
+            }
+        )
+    )
+
+    assert_same(spark35, table)
+
+
 def test_partitions_and_filters(
     spark35: Spark35, catalog: pl.Catalog, rng: np.random.Generator
 ) -> None:
