@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.names import is_name, parse
 from paimonlab.errors import (
     AlreadyExistsError,
@@ -23,6 +24,7 @@ from paimonlab.spark.catalogs.ddl import (
 )
 from paimonlab.spark.catalogs.functions import Functions
 from paimonlab.spark.catalogs.procedures import Procedures
+from paimonlab.spark.catalogs.sql_function_calls import resolve_sql_functions
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.catalogs.views import Views
@@ -331,6 +333,8 @@ def register(bridge: Bridge, name: str, catalog: Catalog) -> None:
     made = SparkCatalog(bridge, name, catalog)
     remember(made)
     catalogs_of(bridge.session.sessionState()).put(name, made)
+    if isinstance(catalog, FunctionCatalog):
+        resolve_sql_functions(bridge)
 
 
 def unregister(bridge: Bridge, name: str) -> None:

@@ -11,7 +11,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark.catalogs.bucket_functions import DefaultBucket, ModBucket
 from paimonlab.spark.catalogs.max_pt import MaxPartition
 from paimonlab.spark.catalogs.namespaces import Namespaces
-from paimonlab.spark.jvm.bridge import CONNECTOR, Proxy
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 
 NAMESPACE = "sys"
 """Where functions are, in upper or lower case."""
@@ -40,20 +40,10 @@ class Functions(Namespaces):
         return str(identifier.name()) in self._kept_names(identifier.namespace())
 
     def loadFunction(self, identifier: Any) -> Any:
-        """Return a function, not bound to types yet.
-
-        Raises
-        ------
-        UnsupportedError
-            For a function that the catalog keeps: its text is not run.
-        """
+        """Return a function, not bound to types yet."""
         name = str(identifier.name()).lower()
         if not _is_ours(identifier.namespace()) and self.functionExists(identifier):
-            raise UnsupportedError(
-                f"{'.'.join([*identifier.namespace(), identifier.name()])}, a function that the "
-                "catalog keeps,",
-                "its definition is kept and not run: CREATE TEMPORARY FUNCTION works",
-            )
+            return _Kept(self._bridge, [*identifier.namespace(), identifier.name()])
         if not _is_ours(identifier.namespace()) or name not in FUNCTIONS:
             self._throw("NoSuchFunctionException", identifier)
         return FUNCTIONS[name](self._bridge)
@@ -66,3 +56,42 @@ class Functions(Namespaces):
 
 def _is_ours(namespace: Sequence[str]) -> bool:
     return [str(part).lower() for part in namespace] == [NAMESPACE]
+
+
+class _Kept(Proxy):
+    """A function that the catalog keeps, for who only asks whether it is there.
+
+    Calls of SQL functions are found before Spark asks for them (`sql_function_calls`).
+    """
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [CONNECTOR + "catalog.functions.UnboundFunction"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, parts: Sequence[str]) -> None:
+        super().__init__(bridge)
+        self._parts = [str(part) for part in parts]
+
+    def name(self) -> str:
+        """Return its name."""
+        return self._parts[-1]
+
+    def description(self) -> str:
+        """Say where it is."""
+        return f"{'.'.join(self._parts)}: DESCRIBE FUNCTION shows it"
+
+    def bind(self, input_type: Any) -> Any:
+        """Refuse to call it.
+
+        Raises
+        ------
+        UnsupportedError
+            Says what can be called.
+        """
+        del input_type
+        raise UnsupportedError(
+            f"{'.'.join(self._parts)}, a function that the catalog keeps,",
+            "Spark runs those in SQL that give a value of one row, called in a query; "
+            "CREATE TEMPORARY FUNCTION works",
+        )

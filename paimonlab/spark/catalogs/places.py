@@ -6,7 +6,7 @@ Source: apache/spark@v4.3.0 ``LookupCatalog.CatalogAndIdentifier``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
@@ -57,29 +57,55 @@ def place_of(bridge: Bridge, parts: Sequence[str], statement: str) -> Place | No
     UnsupportedError
         If the name has another number of parts in a catalog of ours.
     """
-    state = active_state(bridge)
-    manager = state.catalogManager()
+    place = named_place(bridge, parts, statement=statement)
+    if place is None:
+        return None
+    given = session_options(bridge, (place.catalog_name, place.database, place.table))
+    branch = chosen_branch(place.table, given)
+    return place if branch is None else replace(place, table=_on_branch(place.table, branch))
+
+
+def named_place(
+    bridge: Bridge, parts: Sequence[str], within: Sequence[str] = (), *, statement: str = ""
+) -> Place | None:
+    """Say where a name points to, whatever it is a name of.
+
+    Parameters
+    ----------
+    bridge
+        A session of the application; names are those of the one that is active in this thread.
+    parts
+        Of the name.
+    within
+        Catalog and database where short names are looked up; none: what is current.
+    statement
+        What messages call the statement; none: a name of another number of parts is nobody's.
+
+    Returns
+    -------
+    Place or None
+        None: into a catalog that is not ours.
+    """
+    manager = active_state(bridge).catalogManager()
     first, *rest = parts
     is_of_catalog = bool(rest) and manager.isCatalogRegistered(first)
-    found = manager.catalog(first) if is_of_catalog else manager.currentCatalog()
-    *before, table = rest if is_of_catalog else parts
+    if is_of_catalog:
+        found = manager.catalog(first)
+    else:
+        found = manager.catalog(within[0]) if within else manager.currentCatalog()
+    *before, name = rest if is_of_catalog else parts
     if not before and not is_of_catalog:
-        before = [str(part) for part in manager.currentNamespace()] or [DEFAULT_DATABASE]
+        namespace = within[1:] if within else manager.currentNamespace()
+        before = [str(part) for part in namespace] or [DEFAULT_DATABASE]
     catalog = catalog_behind(found)
     if catalog is None:
         return None
-    if len(before) != 1:
-        raise UnsupportedError(
-            f"{statement} {'.'.join(parts)}", "write database.table, or catalog.database.table"
-        )
-    catalog_name = str(found.name())
-    given = session_options(bridge, (catalog_name, before[0], table))
-    branch = chosen_branch(table, given)
-    return Place(
-        catalog._catalog,
-        catalog_name,
-        before[0],
-        table if branch is None else _on_branch(table, branch),
+    if len(before) == 1:
+        return Place(catalog._catalog, str(found.name()), before[0], name)
+    if not statement:
+        return None
+    raise UnsupportedError(
+        f"{statement} {'.'.join(parts)}", "write database.table, or catalog.database.table"
     )
 
 

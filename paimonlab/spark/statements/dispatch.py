@@ -11,13 +11,12 @@ from paimonlab.spark.copying.unloading import unload_command
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.statements.analyze import analyze_command
+from paimonlab.spark.statements.functions import FUNCTION_STATEMENTS, function_command
 from paimonlab.spark.statements.habits import habit_text
 from paimonlab.spark.statements.kept import (
     ALTER_VIEW,
     CREATE_VIEW,
-    FUNCTIONS,
     alter_view_command,
-    check_function,
     create_view_command,
 )
 from paimonlab.spark.statements.partitions import drop_command
@@ -90,9 +89,8 @@ def replaced(bridge: Bridge, plan: Any) -> Any:
         return create_view_command(bridge, plan)
     if kind == ALTER_VIEW:
         return alter_view_command(bridge, plan)
-    if kind in FUNCTIONS:
-        check_function(bridge, plan)
-        return None
+    if kind in FUNCTION_STATEMENTS:
+        return function_command(bridge, plan)
     if kind == "CreateTable":
         parts = [str(part) for part in as_list(bridge, plan.name().nameParts())]
         if place_of(bridge, parts, "CREATE TABLE") is None:

@@ -1,11 +1,11 @@
-"""Statements that create views and functions in a catalog of ours.
+"""Statements that create views in a catalog of ours.
 
 Spark looks at the query of a view before it asks the catalog, and finds there what our tables are
 read by, which it refuses for reasons that nobody understands who has not read this. So a view is
 created by a command of ours.
 
-Source: apache/spark@v4.2.0 and v4.3.0 ``CreateView``, ``AlterViewAs``,
-``CreateUserDefinedFunction``, ``CreateFunction``; apache/paimon@5dacde5 ``CreatePaimonViewExec``.
+Source: apache/spark@v4.2.0 and v4.3.0 ``CreateView``, ``AlterViewAs``; apache/paimon@5dacde5
+``CreatePaimonViewExec``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import StructType
 
 from paimonlab.catalog.views import ViewCatalog
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import SchemaError
 from paimonlab.spark.catalogs.places import Place, active_state, place_of
 from paimonlab.spark.catalogs.views import refuse_views, view_of_query
 from paimonlab.spark.jvm.bridge import Bridge
@@ -30,26 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
 CREATE_VIEW, ALTER_VIEW = "CreateView", "AlterViewAs"
-FUNCTIONS = ("CreateUserDefinedFunction", "CreateFunction")
 """The simple names of Spark's plans."""
-
-
-def check_function(bridge: Bridge, plan: Any) -> None:
-    """Refuse to create a function in a catalog of ours; others are Spark's business.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is about our catalog.
-    """
-    parts = [str(part) for part in as_list(bridge, plan.child().nameParts())]
-    place = place_of(bridge, parts, "CREATE FUNCTION")
-    if place is not None:
-        raise UnsupportedError(
-            f"CREATE FUNCTION {place.name} in catalog {place.catalog_name}",
-            "CALL sys.create_function works in catalogs that keep functions, which those of files "
-            "do not; CREATE TEMPORARY FUNCTION works",
-        )
 
 
 def create_view_command(bridge: Bridge, plan: Any) -> Any:

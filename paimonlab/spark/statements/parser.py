@@ -88,7 +88,8 @@ public final class Parsing implements InvocationHandler {
     }
     String kind = plan.getClass().getSimpleName();
     boolean isKept = kind.equals("CreateView") || kind.equals("AlterViewAs")
-        || kind.equals("CreateUserDefinedFunction") || kind.equals("CreateFunction");
+        || kind.equals("CreateUserDefinedFunction") || kind.equals("CreateFunction")
+        || kind.equals("DropFunction") || kind.equals("DescribeFunction");
     if (isOfPaimon || isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
       Object made = this.statements.apply(plan);

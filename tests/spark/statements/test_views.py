@@ -3,8 +3,6 @@ those of Spark's own temporary views over the same queries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,28 +11,8 @@ from pyspark.sql import SparkSession
 
 import paimonlab as pl
 from paimonlab.errors import AlreadyExistsError, SchemaError, UnsupportedError
-from paimonlab.spark.catalogs.catalog import register, unregister
-from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spec.view import AddDialect
-from paimonlab.storage import LocalFileIO
 from tests.catalog.kept import KeepingCatalog
-
-
-@pytest.fixture
-def kept(spark: SparkSession, tmp_path: Path) -> Iterator[KeepingCatalog]:
-    """Put a catalog with views into the session, as ``kept``, with a table ``db.t``."""
-    catalog = KeepingCatalog(str(tmp_path / "kept"), LocalFileIO())
-    for database in ("db", "other"):
-        catalog.create_database(database)
-    for name, ids in {"db.t": [1, 2], "other.t": [7]}.items():
-        table = catalog.create_table(name, {"id": "INT", "c": "VARCHAR(5)"})
-        table.write({"id": ids, "c": [f"c{number}" for number in ids]})
-    bridge = Bridge(spark)
-    register(bridge, "kept", catalog)
-    spark.sql("USE kept.db")
-    yield catalog
-    spark.sql("USE spark_catalog.default")
-    unregister(bridge, "kept")
 
 
 def rows(spark: SparkSession, query: str) -> list[Any]:
@@ -215,24 +193,6 @@ def test_dialects_are_those_of_engines(spark: SparkSession, kept: KeepingCatalog
     spark.sql("CALL sys.alter_view_dialect(`view` => 'v', `action` => 'drop')")
     assert kept.view("db.v").dialects == {"flink": "SELECT 1"}
     assert rows(spark, "SELECT id FROM v") == [(1,), (2,)]
-
-
-def test_functions_that_are_kept_are_listed_and_not_run(
-    spark: SparkSession, kept: KeepingCatalog
-) -> None:
-    spark.sql(
-        """CALL sys.create_function('db.area', '[{"id": 0, "name": "x", "type": "INT"}]',
-        '[{"id": 0, "name": "y", "type": "BIGINT"}]')"""
-    )
-
-    assert rows(spark, "SHOW USER FUNCTIONS IN kept.db") == [("kept.db.area",)]
-    with pytest.raises(UnsupportedError, match=r"db\.area"):
-        spark.sql("SELECT area(1)").collect()
-    with pytest.raises(UnsupportedError, match=r"CREATE FUNCTION db\.f"):
-        spark.sql("CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1")
-    with pytest.raises(AnalysisException):
-        spark.sql("DROP FUNCTION area")
-    assert kept.functions("db") == ["area"]
 
 
 def test_a_catalog_of_files_refuses_views_by_name(spark: SparkSession, catalog: pl.Catalog) -> None:
