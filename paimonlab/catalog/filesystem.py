@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paimonlab import catalog
-from paimonlab.catalog import filled_tables
+from paimonlab.catalog import copying, filled_tables
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.clock import now_millis
@@ -236,6 +236,7 @@ class Catalog:
             return self._open(identifier, existing)
         return self._open(identifier, table_schema)
 
+    copy_table = copying.copy_table
     write_table = filled_tables.write_table
 
     def alter_table(self, name: str, *changes: SchemaChange) -> Table:

@@ -98,18 +98,10 @@ REFUSED_PROCEDURES = (
         ),
         result=RESULT,
         description="Add the files of a branch to another one.",
-        rows=_refused("use fast_forward, or INSERT INTO t SELECT * FROM `t$branch_b`"),
-    ),
-    Procedure(
-        name="copy",
-        parameters=(
-            required("source_table", "STRING", "The table, as database.table."),
-            required("target_table", "STRING", "The table to create or add to."),
-            optional("where", "STRING", "A condition on partition columns."),
+        rows=_refused(
+            "files would belong to two branches, and Java expires those of one alone; "
+            "use fast_forward, or INSERT INTO t SELECT * FROM `t$branch_b`"
         ),
-        result=RESULT,
-        description="Copy the files of a table to another one.",
-        rows=_refused("use CREATE TABLE t LIKE s, then INSERT INTO t SELECT * FROM s"),
     ),
     Procedure(
         name="materialize_deletion_vectors",
@@ -121,7 +113,10 @@ REFUSED_PROCEDURES = (
         ),
         result=columns(result="BOOLEAN NOT NULL"),
         description="Rewrite files without the rows that deletion vectors mark.",
-        rows=_refused("use sys.compact with compact_strategy => 'full'"),
+        rows=_refused(
+            "it is for data evolution tables with deletion vectors, and no rows of these can be "
+            "deleted here; use sys.compact with compact_strategy => 'full'"
+        ),
     ),
     Procedure(
         name="compact_chain_table",

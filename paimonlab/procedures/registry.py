@@ -9,6 +9,7 @@ from paimonlab.errors import ProcedureNotFoundError
 from paimonlab.procedures.branches import BRANCH_PROCEDURES
 from paimonlab.procedures.compacting import COMPACT_PROCEDURES
 from paimonlab.procedures.consumers import CONSUMER_PROCEDURES
+from paimonlab.procedures.copying import COPY_PROCEDURES
 from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
 from paimonlab.procedures.kept import KEPT_PROCEDURES
 from paimonlab.procedures.marking import MARK_PROCEDURES
@@ -34,6 +35,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 *CONSUMER_PROCEDURES,
                 *MARK_PROCEDURES,
                 *KEPT_PROCEDURES,
+                *COPY_PROCEDURES,
                 *REFUSED_PROCEDURES,
             ),
             key=lambda procedure: procedure.name,

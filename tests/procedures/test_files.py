@@ -105,7 +105,6 @@ REFUSED = {
     "alter_function": ("db.f", "{}"),
     "alter_view_dialect": ("db.v", "drop"),
     "compact_chain_table": ("db.t", "dt=a"),
-    "copy": ("db.t", "db.u"),
     "create_function": ("db.f", "[]", "[]"),
     "create_global_index": ("db.t", "k", "btree"),
     "drop_function": ("db.f",),
@@ -132,6 +131,7 @@ def test_a_result_has_the_columns_that_are_declared(lake: Lake, table: Table, na
     lake.call("create_tag", "db.t", "one", 1)
     lake.call("create_branch", "db.t", "b", "one")
     arguments: dict[str, list[object]] = {
+        "copy": ["db.u"],
         "create_branch": ["new"],
         "create_tag": ["new"],
         "create_tag_from_timestamp": ["new", 0],

@@ -21,6 +21,7 @@ from paimonlab.table.table import Table
 WITH_PLAN = [one.name for one in PROCEDURES.values() if one.has_plan]
 ARGUMENTS: dict[str, dict[str, object]] = {
     "compact": {"compact_strategy": "full"},
+    "copy": {"target_table": "db.u"},
     "delete_tag": {"tag": "old"},
     "expire_partitions": {"expiration_time": "1 d", "timestamp_formatter": "yyyy-MM-dd"},
     "expire_snapshots": {"retain_max": 1, "retain_min": 1},

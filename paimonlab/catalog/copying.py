@@ -1,0 +1,184 @@
+"""Copying the rows of a table into another one of the same catalog.
+
+The rows are read at one snapshot and written anew, so it does not matter with which columns, key
+order, deletion vectors or buckets the files of the source were written.
+
+Source: apache/paimon@5dacde5 ``CopyFilesProcedure``, ``CopySchemaOperator``,
+``CopyFilesCommitOperator``, which copies files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from paimonlab.catalog.names import parse
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spec.predicates.predicate import columns
+from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.types.text import format_type
+from paimonlab.table.reading.conditions import bound
+from paimonlab.table.system import SystemTable
+
+if TYPE_CHECKING:
+    from paimonlab.progress import Progress
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.spec.types.data_types import DataField, DataType
+    from paimonlab.table.table import Table
+
+
+class _Catalog(Protocol):
+    """What is asked of the catalog."""
+
+    def has_table(self, name: str) -> bool: ...
+
+    def table(self, name: str) -> Table | SystemTable: ...
+
+    def create_database(self, database: str, *, exist_ok: bool = False) -> None: ...
+
+    def create_table(self, name: str, schema: Any) -> Table: ...
+
+    def drop_table(self, name: str) -> None: ...
+
+
+_NOT_COPIED = frozenset({"path", "branch"})
+"""Options that say where a table is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableCopy:
+    """What a copy did, or with ``dry_run`` would do."""
+
+    source: str
+    target: str
+    creates_target: bool
+    """Whether there was no such table."""
+    rows: int
+    snapshot: Snapshot | None = None
+    """What was committed; None: nothing, or it was a dry run."""
+    is_dry_run: bool = False
+
+
+def copy_table(
+    catalog: _Catalog,
+    source: str,
+    target: str,
+    *,
+    where: str | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> TableCopy:
+    """Let a table have the rows that another one has now.
+
+    Parameters
+    ----------
+    source
+        ``database.table``, or a branch of one.
+    target
+        Is made, with the definition of the source, if it is not there. Else it must have the
+        source's columns, keys and partition columns; it may have more columns. The partitions
+        that rows come into are replaced; without partitions the whole table is.
+    where
+        A condition on partition columns of the source.
+    dry_run
+        Change nothing.
+    progress
+        Is called as files are read.
+
+    Returns
+    -------
+    TableCopy
+        What was done.
+
+    Raises
+    ------
+    SchemaError
+        If the tables do not fit, or ``where`` looks at other columns.
+    UnsupportedError
+        If the target is a branch or a system table, or the source itself.
+    """
+    read = _opened(catalog, source)
+    named = parse(target)
+    if named.branch is not None or named.system_table is not None:
+        raise UnsupportedError(f"copying into {target}", "name a table")
+    if (parse(source).database, parse(source).table) == (named.database, named.table):
+        raise UnsupportedError(f"copying {source} into {target}", "it is the same table")
+    _check_condition(read, where)
+    is_new = not catalog.has_table(target)
+    if not is_new:
+        _check_fits(read, _opened(catalog, target))
+    scan = read.scan(where=where)
+    done = TableCopy(
+        source=source,
+        target=target,
+        creates_target=is_new,
+        rows=scan.count(),
+        is_dry_run=dry_run,
+    )
+    if dry_run:
+        return done
+    if is_new:
+        catalog.create_database(named.database, exist_ok=True)
+        catalog.create_table(target, _definition(read))
+    written = _opened(catalog, target)
+    if done.rows == 0 and written.partition_keys:
+        return done
+    try:
+        rows = scan.to_batches(progress=progress)
+        snapshot = written.overwrite(rows, dynamic=bool(written.partition_keys))
+    except BaseException:
+        if is_new and written.snapshot is None:
+            catalog.drop_table(target)
+        raise
+    return replace(done, snapshot=snapshot)
+
+
+def _check_condition(table: Table, where: str | None) -> None:
+    predicate = bound(where, table.schema.fields, table.name)
+    if predicate is not None and not columns(predicate) <= set(table.partition_keys):
+        keys = ", ".join(table.partition_keys) or "none"
+        raise SchemaError(
+            f"{table.name}: where must look at partition columns only; they are: {keys}"
+        )
+
+
+def _opened(catalog: _Catalog, name: str) -> Table:
+    table = catalog.table(name)
+    if isinstance(table, SystemTable):
+        raise UnsupportedError(f"copying {name}", "it is a system table")
+    return table
+
+
+def _definition(table: Table) -> Schema:
+    schema = table.schema
+    return Schema(
+        schema.fields,
+        schema.partition_keys,
+        schema.primary_keys,
+        {key: value for key, value in schema.options.items() if key not in _NOT_COPIED},
+        schema.comment,
+    )
+
+
+def _check_fits(source: Table, target: Table) -> None:
+    there = _types(target.schema.fields)
+    for name, data_type in _types(source.schema.fields).items():
+        if there.get(name) != data_type:
+            has = f"column {name!r} of another type" if name in there else f"no column {name!r}"
+            raise SchemaError(
+                f"{target.name} has {has}, and {source.name} has it as {format_type(data_type)}"
+            )
+    for what, given, present in (
+        ("primary key", source.primary_keys, target.primary_keys),
+        ("partition columns", source.partition_keys, target.partition_keys),
+    ):
+        if set(given) != set(present):
+            raise SchemaError(
+                f"{target.name} has the {what} ({', '.join(present)}), and {source.name} has "
+                f"({', '.join(given)})"
+            )
+
+
+def _types(fields: tuple[DataField, ...]) -> Mapping[str, DataType]:
+    return {field.name: field.type for field in fields}

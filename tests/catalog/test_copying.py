@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.table.table import Table
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pl.Catalog:
+    opened = pl.connect(tmp_path / "w")
+    opened.create_database("db")
+    return opened
+
+
+KINDS: Mapping[str, dict[str, Any]] = {
+    "append": {},
+    "buckets": {"options": {"bucket": "2", "bucket-key": "k"}},
+    "partitions": {"partition_keys": ["dt"]},
+    "vectors": {"options": {"deletion-vectors.enabled": "true"}},
+    "tracked": {"options": {"row-tracking.enabled": "true"}},
+    "keys": {"primary_keys": ["k"], "options": {"bucket": "2"}},
+    "dynamic": {"primary_keys": ["k", "dt"], "partition_keys": ["dt"]},
+    "summed": {
+        "primary_keys": ["k"],
+        "options": {
+            "bucket": "1",
+            "merge-engine": "aggregation",
+            "fields.n.aggregate-function": "sum",
+        },
+    },
+    "first": {"primary_keys": ["k"], "options": {"bucket": "1", "merge-engine": "first-row"}},
+}
+
+
+def table_of(catalog: pl.Catalog, name: str) -> Table:
+    table = catalog.table(name)
+    assert isinstance(table, Table)
+    return table
+
+
+def rows(catalog: pl.Catalog, name: str) -> list[tuple[Any, ...]]:
+    found = table_of(catalog, name).scan().to_arrow().to_pylist()
+    return sorted(tuple(row.values()) for row in found)
+
+
+def some(keys: range, *, n: int = 1) -> dict[str, Any]:
+    return {
+        "k": pa.array(keys, pa.int32()),
+        "n": pa.array([n] * len(keys), pa.int64()),
+        "dt": [f"d{key % 3}" for key in keys],
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_has_the_rows_of_any_kind_of_table(catalog: pl.Catalog, kind: str) -> None:
+    columns = {"k": "INT NOT NULL", "n": "BIGINT", "dt": "STRING NOT NULL"}
+    table = catalog.create_table("db.t", columns, **KINDS[kind])
+    table.write(some(range(10)))
+    table.write(some(range(5, 15), n=2))
+    if kind in {"append", "vectors", "keys", "dynamic", "partitions"}:
+        table.delete("k = 7")
+    expected = rows(catalog, "db.t")
+
+    done = catalog.copy_table("db.t", "new.u")
+
+    copied = table_of(catalog, "new.u")
+    assert rows(catalog, "new.u") == expected
+    assert (done.rows, done.creates_target) == (len(expected), True)
+    assert copied.options == table.options
+    assert (copied.primary_keys, copied.partition_keys) == (
+        table.primary_keys,
+        table.partition_keys,
+    )
+    table.write(some(range(20, 21)))
+    again = catalog.copy_table("db.t", "new.u")
+    assert rows(catalog, "new.u") == rows(catalog, "db.t")
+    assert (again.rows, again.creates_target) == (len(expected) + 1, False)
+
+
+def test_partitions_that_get_rows_are_replaced_and_others_stay(catalog: pl.Catalog) -> None:
+    source = catalog.create_table(
+        "db.t", {"k": "INT", "n": "BIGINT", "dt": "STRING"}, partition_keys=["dt"]
+    )
+    source.write(some(range(3)))
+    target = catalog.create_table(
+        "db.u",
+        {"k": "INT", "n": "BIGINT", "dt": "STRING", "more": "STRING"},
+        partition_keys=["dt"],
+    )
+    target.write({**some(range(10, 13)), "more": ["b", "c", "a"]})
+
+    catalog.copy_table("db.t", "db.u", where="dt IN ('d0', 'd9')")
+
+    assert rows(catalog, "db.u") == [(0, 1, "d0", None), (10, 1, "d1", "b"), (11, 1, "d2", "c")]
+    catalog.copy_table("db.t", "db.u", where="dt = 'd9'")
+    assert {row[0] for row in rows(catalog, "db.u")} == {0, 10, 11}
+
+
+def test_columns_that_were_changed_are_copied_as_they_are_read(catalog: pl.Catalog) -> None:
+    table = catalog.create_table("db.t", {"a": "INT", "b": "INT", "c": "INT"})
+    table.write({"a": pa.array([1], pa.int32()), "b": pa.array([2], pa.int32()), "c": [None]})
+    catalog.alter_table("db.t", pl.DropColumn("a"))
+    catalog.alter_table("db.t", pl.RenameColumn("b", "a"))
+
+    catalog.copy_table("db.t", "db.u")
+
+    assert rows(catalog, "db.u") == rows(catalog, "db.t") == [(2, None)]
+
+
+def test_a_dry_run_makes_nothing(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", {"k": "INT"}).write({"k": pa.array([1, 2], pa.int32())})
+
+    plan = catalog.copy_table("db.t", "new.u", dry_run=True)
+
+    assert (plan.rows, plan.creates_target, plan.snapshot) == (2, True, None)
+    assert catalog.databases() == ["db"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "keys", "said"),
+    [
+        ({"k": "INT"}, {}, "no column 'n'"),
+        ({"k": "BIGINT", "n": "BIGINT", "dt": "STRING"}, {}, "'k' of another type"),
+        (
+            {"k": "INT", "n": "BIGINT", "dt": "STRING"},
+            {"partition_keys": ["dt"]},
+            "has the partition columns",
+        ),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_and_stays(
+    catalog: pl.Catalog, columns: dict[str, str], keys: dict[str, Any], said: str
+) -> None:
+    catalog.create_table("db.t", {"k": "INT", "n": "BIGINT", "dt": "STRING"}).write(some(range(2)))
+    target = catalog.create_table("db.u", columns, **keys)
+
+    with pytest.raises(SchemaError, match=said):
+        catalog.copy_table("db.t", "db.u")
+
+    assert target.snapshot is None
+
+
+def test_what_is_no_table_is_refused(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", {"k": "INT"}).write({"k": pa.array([1], pa.int32())})
+
+    for source, target in (
+        ("db.t", "db.t"),
+        ("db.t$files", "db.u"),
+        ("db.t", "db.u$branch_b"),
+        ("db.t", "db.t$files"),
+    ):
+        with pytest.raises(UnsupportedError):
+            catalog.copy_table(source, target)
+    with pytest.raises(SchemaError, match="partition columns"):
+        catalog.copy_table("db.t", "db.u", where="k = 1")
+    assert catalog.tables("db") == ["t"]
