@@ -35,7 +35,7 @@ _ROWS = 20
 )
 @prints_rows
 def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFormat) -> None:
-    """Run SQL as Spark has it, without Spark: queries, INSERT, UPDATE, DELETE, CREATE TABLE … AS.
+    """Run SQL as Spark has it, without Spark: queries, INSERT, MERGE, UPDATE, DELETE, CTAS.
 
     SQL may be - for standard input. Names of system tables are in back-quotes: `orders$files`.
     What is not proven to give Spark's rows is refused by name.

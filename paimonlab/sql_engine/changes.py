@@ -1,27 +1,30 @@
-"""Statements that write: INSERT, CREATE TABLE … AS, DELETE, UPDATE, by the verbs of tables."""
+"""Statements that write: INSERT, CREATE TABLE … AS, DELETE, UPDATE, MERGE, by verbs of tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from sqlglot import exp
 
-from paimonlab.errors import SchemaError
+from paimonlab.errors import ColumnNotFoundError, SchemaError
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.sql_engine import engine, kinds, pushing
+from paimonlab.sql_engine import engine, kinds, merges, pushing
 from paimonlab.sql_engine.engine import EngineOptions, Planned
 from paimonlab.sql_engine.expressions import Given, Translator
-from paimonlab.sql_engine.kinds import Kind, duck_type, kind_of, shape, spark_type
+from paimonlab.sql_engine.kinds import kind_of
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.scope import Relation, Scope
+from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
+from paimonlab.sql_engine.storing import check_stored, constant_value, stored_query
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts, parse
+from paimonlab.sql_engine.value import Value
 from paimonlab.table.table import Table
 
-WRITING = frozenset({"INSERT", "CREATE", "DELETE", "UPDATE"})
+WRITING = frozenset({"INSERT", "CREATE", "DELETE", "UPDATE", "MERGE"})
 """First words of statements that write."""
 _WHAT = {exp.Insert: "INSERT", exp.Create: "CREATE", exp.Delete: "DELETE", exp.Update: "UPDATE"}
 
@@ -56,6 +59,8 @@ def run(
     tree = parse(text)
     if isinstance(tree, exp.Insert):
         _insert(tree, sources, values, options, progress)
+    elif isinstance(tree, exp.Merge):
+        merges.merge(tree, sources, values, options, progress)
     elif isinstance(tree, exp.Create):
         _create(tree, sources, values, options, progress)
     elif isinstance(tree, exp.Delete):
@@ -90,59 +95,49 @@ def _insert(
     options: EngineOptions | None,
     progress: Progress | None,
 ) -> None:
-    check_parts(tree, "this", "expression")
+    check_parts(tree, "this", "expression", "overwrite")
     target, listed = tree.this, []
     if isinstance(target, exp.Schema):
         check_parts(target, "this", "expressions")
         target, listed = target.this, [one.name for one in target.expressions]
     table, _ = _target(target, sources)
+    is_overwrite = bool(tree.args.get("overwrite"))
+    if is_overwrite and table.schema.partition_keys:
+        raise NotTranslatedError("INSERT OVERWRITE of a table with partitions", "OVERWRITE")
+    targets = _targets(table, listed)
+    planned = engine.plan(tree.expression, sources, values)
+    if len(planned.columns) != len(targets):
+        counts = f"{len(planned.columns)} columns for {len(targets)}"
+        raise SchemaError(f"{table.name}: the query has {counts}")
+    for (_, kind), field in zip(planned.columns, targets, strict=True):
+        check_stored(kind, kind_of(field.type), f"{table.name}.{field.name}")
+    rows = engine.run(stored_query(planned, targets), options, progress)
+    for field in table.arrow_schema:
+        if field.name not in rows.schema.names:
+            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+    rows = rows.select(table.arrow_schema.names)
+    if is_overwrite:
+        table.overwrite(rows, dynamic=False)
+    else:
+        table.write(rows)
+
+
+def _targets(table: Table, listed: Sequence[str]) -> list[DataField]:
+    """Return the columns that an INSERT gives values; those that are left out become NULL."""
     fields = {field.name.lower(): field for field in table.schema.fields}
     names = [name.lower() for name in listed] or list(fields)
-    if sorted(names) != sorted(fields):
-        raise NotTranslatedError("INSERT into some of the columns", "INSERT")
-    planned = engine.plan(tree.expression, sources, values)
-    if len(planned.columns) != len(names):
-        counts = f"{len(planned.columns)} columns for {len(names)}"
-        raise SchemaError(f"{table.name}: the query has {counts}")
-    schema = table.arrow_schema
-    targets = [fields[name] for name in names]
-    for (_, kind), field in zip(planned.columns, targets, strict=True):
-        _check_stored(kind, kind_of(field.type), f"{table.name}.{field.name}")
-    rows = engine.run(_stored(planned, targets), options, progress)
-    table.write(rows.select(schema.names))
-
-
-def _check_stored(kind: Kind, target: Kind | None, column: str) -> None:
-    """Refuse what Spark stores only after a conversion that is not proven."""
-    is_stored = target is not None and (
-        kind in (target, kinds.VOID)
-        or (kinds.is_whole(kind) and kinds.is_whole(target))
-        or _is_exact(kind, target)
-        or (kinds.is_numeric(kind) and target == kinds.common(kind, target) == kinds.DOUBLE)
-    )
-    if not is_stored:
-        shown = "its type" if target is None else spark_type(target)
-        raise NotTranslatedError(f"INSERT of {spark_type(kind)} into {column}, {shown},", "INSERT")
-
-
-def _is_exact(kind: Kind, target: Kind) -> bool:
-    """Tell whether each number becomes a decimal of the same value, or is refused."""
-    has_digits = kinds.is_whole(kind) or kinds.is_decimal(kind)
-    return has_digits and kinds.is_decimal(target) and shape(kind)[1] <= shape(target)[1]
-
-
-def _stored(planned: Planned, targets: Sequence[DataField]) -> Planned:
-    """Return the query with the names and types of the columns that get its rows."""
-    outputs, columns = [], []
-    for number, ((_, kind), field) in enumerate(zip(planned.columns, targets, strict=True)):
-        stored = kind_of(field.type)
-        assert stored is not None, "what is stored has a type"
-        is_same = kind == stored or not kinds.is_atomic(stored)
-        outputs.append(f"o{number}" if is_same else f"CAST(o{number} AS {duck_type(stored)})")
-        columns.append((field.name, stored))
-    names = ", ".join(f"o{number}" for number in range(len(targets)))
-    text = f"SELECT {', '.join(outputs)} FROM ({planned.text}) AS q({names})"
-    return Planned(text, columns, planned.parts)
+    known = [field.name for field in table.schema.fields]
+    for name in names:
+        if name not in fields:
+            raise ColumnNotFoundError(name, table.name, known)
+    if len(set(names)) < len(names):
+        raise SchemaError(f"{table.name}: INSERT names a column twice")
+    for name, field in fields.items():
+        if name not in names and field.default_value is not None:
+            raise NotTranslatedError(f"INSERT without {field.name}, which has a default", "INSERT")
+        if name not in names and not field.type.nullable:
+            raise SchemaError(f"{table.name}: {field.name} is NOT NULL and gets no value")
+    return [fields[name] for name in names]
 
 
 def _create(
@@ -185,13 +180,28 @@ def _update(
         column = Translator(scope, given, _no_query, allows="none").value(one.this).column
         value = Translator(scope, given, _no_query, allows="none").value(one.expression)
         target = column[1]
-        constant = pushing.constant(value, target.kind)
-        if constant is None or (isinstance(constant, str) and set(constant) & set("\\'")):
-            raise NotTranslatedError(f"SET {target.name} to such a value", target.name)
-        is_text = isinstance(constant, str)
-        assignments[target.name] = f"'{constant}'" if is_text else constant
+        if not value.is_literal:
+            assignments[target.name] = _computed(one.expression, value, target, relation)
+            continue
+        assignments[target.name] = constant_value(value, target.kind, target.name)
     where = _condition(tree, relation, given)
     table.update(assignments, where=where, progress=progress)
+
+
+def _computed(node: exp.Expression, value: Value, target: SqlColumn, relation: Relation) -> str:
+    """Write a new value as `Table.update` takes it, which computes it as Spark does."""
+    check_stored(value.kind, target.kind, target.name)
+    if node.find(exp.Placeholder) is not None:
+        raise NotTranslatedError(f"SET {target.name} to such a value", target.name)
+
+    def renamed(part: exp.Expression) -> exp.Expression:
+        if not isinstance(part, exp.Column):
+            return part
+        *path, name = (one.name for one in part.parts)
+        found = Scope([relation]).find(path, name)
+        return exp.column(found.column[1].name, quoted=True)
+
+    return node.copy().transform(renamed).sql("spark")
 
 
 def _no_query(_node: exp.Expression, _scope: Scope) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -98,21 +99,22 @@ def test_a_table_is_made_of_a_query(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("sql", "error"),
     [
-        ("INSERT INTO db.t (id) VALUES (4)", NotTranslatedError),
+        ("INSERT INTO db.t (v) VALUES ('x')", SchemaError),
+        ("INSERT INTO db.t (id, ID) VALUES (4, 5)", SchemaError),
         ("INSERT INTO db.t VALUES ('4', 'a', 1)", NotTranslatedError),
         ("INSERT INTO db.t VALUES (4, 5, 1)", NotTranslatedError),
         ("INSERT INTO db.t VALUES (4, 'a', 1.555)", NotTranslatedError),
         ("INSERT INTO db.t VALUES (3000000000, 'a', 1)", StatementFailedError),
         ("INSERT INTO db.t VALUES (NULL, 'a', 1)", DataError),
         ("INSERT INTO db.t VALUES (4, 'a')", SchemaError),
-        ("INSERT OVERWRITE db.t VALUES (4, 'a', 1)", NotTranslatedError),
         ("INSERT INTO db.t PARTITION (id = 4) VALUES ('a', 1)", NotTranslatedError),
         ("INSERT INTO db.`t$snapshots` VALUES (1)", NotTranslatedError),
         ("DELETE FROM db.t", NotTranslatedError),
         ("DELETE FROM db.t x WHERE x.id = 1", NotTranslatedError),
         ("DELETE FROM db.t WHERE upper(v) = 'A'", NotTranslatedError),
         ("DELETE FROM db.t WHERE id = 1 AND v = (SELECT max(v) FROM db.t)", NotTranslatedError),
-        ("UPDATE db.t SET m = m + 1", NotTranslatedError),
+        ("UPDATE db.t SET m = m + 1e0", NotTranslatedError),
+        ("UPDATE db.t SET m = (SELECT 1)", NotTranslatedError),
         ("UPDATE db.t SET v = 5 WHERE id = 1", NotTranslatedError),
         ("UPDATE db.t SET v = :hostile WHERE id = 1", NotTranslatedError),
         ("CREATE TABLE db.n (id INT)", NotTranslatedError),
@@ -130,3 +132,122 @@ def test_what_is_not_proven_writes_nothing(
 
     assert rows(catalog) == BEFORE
     assert catalog.tables("db") == ["t"]
+
+
+def test_columns_that_an_insert_leaves_out_are_null(catalog: Catalog) -> None:
+    run(catalog, "INSERT INTO db.t (M, id) SELECT m, id + 10 FROM db.t WHERE id < 3")
+
+    assert rows(catalog) == [*BEFORE, (11, None, 1.0), (12, None, 2.0)]
+
+
+def test_an_overwrite_replaces_all_rows(catalog: Catalog) -> None:
+    run(catalog, "INSERT OVERWRITE TABLE db.t SELECT id + 1, v, m FROM db.t WHERE id > 1")
+
+    assert rows(catalog) == [(3, "b", 2.0), (4, None, None)]
+
+
+def test_a_table_with_partitions_is_not_overwritten(catalog: Catalog) -> None:
+    catalog.create_table("db.p", {"p": "INT", "v": "INT"}, partition_keys=["p"])
+
+    with pytest.raises(NotTranslatedError, match="partitions"):
+        run(catalog, "INSERT OVERWRITE db.p VALUES (1, 2)")
+
+
+def test_updates_may_set_null(catalog: Catalog) -> None:
+    run(catalog, "UPDATE db.t SET v = NULL, m = NULL WHERE id = 1")
+
+    assert rows(catalog) == [(1, None, None), *BEFORE[1:]]
+
+
+def test_updates_compute_with_old_values(catalog: Catalog) -> None:
+    run(
+        catalog,
+        "UPDATE db.t SET v = upper(t.V) || '!', m = CAST(m + id AS DECIMAL(10, 2)) WHERE id < 3",
+    )
+
+    assert rows(catalog) == [(1, "A!", 2.0), (2, "B!", 4.0), BEFORE[2]]
+
+
+_FRAME = pa.table(
+    {
+        "id": pa.array([1, 2, 4, 5], "i4"),
+        "v": ["one", "two", None, "five"],
+        "m": pa.array([Decimal(n) for n in (10, 20, 40, 50)], pa.decimal128(10, 2)),
+        "op": ["u", "d", "u", "d"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "after"),
+    [
+        (
+            (
+                "MERGE INTO db.t t USING s ON t.id = s.id WHEN MATCHED AND s.op = 'd' THEN DELETE "
+                "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED AND op <> 'd' THEN INSERT *"
+            ),
+            [(1, "one", 10.0), (3, None, None), (4, None, 40.0)],
+        ),
+        (
+            (
+                "MERGE INTO db.t USING (SELECT id AS k, upper(v) AS w, m FROM s WHERE id < 5) x "
+                "ON x.k = id WHEN MATCHED THEN UPDATE SET v = concat(t.v, w), m = x.m "
+                "WHEN NOT MATCHED THEN INSERT (m, id) VALUES (m + 1, k + 100) "
+                "WHEN NOT MATCHED BY SOURCE THEN DELETE"
+            ),
+            [(1, "aONE", 10.0), (2, "bTWO", 20.0), (104, None, 41.0)],
+        ),
+        (
+            (
+                "MERGE INTO db.t AS old USING s AS new ON (old.id = new.id) "
+                "WHEN MATCHED AND old.m < 2 AND new.op IN ('u', 'x') THEN DELETE "
+                "WHEN NOT MATCHED BY SOURCE AND old.v IS NULL THEN UPDATE SET v = :text, m = 7"
+            ),
+            [(2, "b", 2.0), (3, "its", 7.0)],
+        ),
+    ],
+)
+def test_rows_are_merged(catalog: Catalog, sql: str, after: list[tuple[Any, ...]]) -> None:
+    sources = Sources(catalog, frames={"s": _FRAME}.get)
+
+    changes.run(sql, sources, {"text": "its"})
+
+    assert rows(catalog) == after
+    table: Any = catalog.table("db.t")
+    assert table.snapshot.id == 2, "one commit"
+
+
+@pytest.mark.parametrize(
+    ("sql", "error"),
+    [
+        ("ON t.id < s.id WHEN MATCHED THEN DELETE", NotTranslatedError),
+        ("ON t.id = 1 WHEN MATCHED THEN DELETE", NotTranslatedError),
+        ("ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.id", NotTranslatedError),
+        ("ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 'a', V = 'b'", SchemaError),
+        ("ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = v", SchemaError),
+        ("ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (t.id)", PaimonError),
+        ("ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.m)", NotTranslatedError),
+        ("ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = concat(t.v, :p)", NotTranslatedError),
+        ("ON t.id = s.id WHEN MATCHED AND t.v = (SELECT 'a') THEN DELETE", NotTranslatedError),
+    ],
+)
+def test_what_is_not_proven_of_a_merge_is_refused(
+    catalog: Catalog, sql: str, error: type[PaimonError]
+) -> None:
+    sources = Sources(catalog, frames={"s": _FRAME}.get)
+
+    with pytest.raises(error):
+        changes.run(f"MERGE INTO db.t USING s {sql}", sources, {"p": "x"})
+
+    assert rows(catalog) == BEFORE
+
+
+def test_two_source_rows_of_one_row_are_refused(catalog: Catalog) -> None:
+    sources = Sources(catalog, frames={"s": pa.concat_tables([_FRAME, _FRAME])}.get)
+
+    with pytest.raises(DataError):
+        changes.run(
+            "MERGE INTO db.t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v", sources
+        )
+
+    assert rows(catalog) == BEFORE

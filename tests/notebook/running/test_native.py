@@ -114,8 +114,11 @@ def test_it_is_known_whether_there_are_more_rows() -> None:
         ("SELECT * FROM db.t LATERAL VIEW explode(array(1)) e", "LATERAL in SELECT"),
         ("SELECT * FROM db.t TABLESAMPLE (5 ROWS)", "TABLESAMPLE in TABLE"),
         ("SELECT id FROM other.db.t", "the catalog other"),
-        ("INSERT OVERWRITE db.t VALUES (1)", "OVERWRITE in INSERT"),
-        ("MERGE INTO db.t USING db.t AS u ON u.id = 1 WHEN MATCHED THEN DELETE", "MERGE"),
+        ("INSERT INTO db.t PARTITION (id = 1) VALUES ('a')", "PARTITION in TABLE"),
+        (
+            "MERGE INTO db.t USING db.t AS u ON u.id = 1 WHEN MATCHED THEN DELETE",
+            "ON of more than columns that are equal",
+        ),
         ("DROP TABLE db.t", "DROP"),
     ],
 )
