@@ -24,6 +24,7 @@ from paimonlab.table.memories.scan_plans import planned
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.explain import Explain, explain
+from paimonlab.table.reading.lazy_frames import lazy_frame
 from paimonlab.table.reading.shown import shown_read
 from paimonlab.table.store import TableStore
 
@@ -389,6 +390,22 @@ class Scan:
     def to_polars(self) -> pl.DataFrame:
         """Read all rows into polars, without a copy of most columns."""
         return whole_module("polars").from_arrow(self.to_arrow())
+
+    def to_polars_lazy(self) -> pl.LazyFrame:
+        """Return a lazy frame of polars, whose queries read the columns and rows they need.
+
+        Its conditions are evaluated on what was read: those that can rule out files belong in
+        the ``where`` of the scan.
+        """
+        return lazy_frame(self.arrow_schema, self._projected)
+
+    def _projected(self, columns: Sequence[str] | None, limit: int | None) -> pa.RecordBatchReader:
+        wanted = self
+        if columns is not None and self.is_one_snapshot:
+            wanted = replace(self.narrowed(columns, self.predicate), limit=self.limit)
+        if limit is not None:
+            wanted = replace(wanted, limit=limit if self.limit is None else min(limit, self.limit))
+        return wanted.to_batches()
 
     def count(self) -> int:
         """Count the rows, reading no more than that takes."""
