@@ -188,14 +188,30 @@ def test_what_show_create_table_says_makes_the_table_again(
     assert made.options == again.options
 
 
-def test_columns_are_not_replaced_by_others_of_their_names(
-    spark: SparkSession, catalog: Catalog
-) -> None:
+def test_a_cached_table_has_what_is_written_to_it(spark: SparkSession, catalog: Catalog) -> None:
+    spark.sql("CREATE TABLE paimon.db.t (id INT) COMMENT 'c'")
+    spark.sql("CACHE TABLE paimon.db.t")
+    spark.sql("CACHE LAZY TABLE some AS SELECT id FROM paimon.db.t")
+
+    spark.sql("INSERT INTO paimon.db.t VALUES (1), (2)")
+
+    assert rows(spark, "SELECT id FROM paimon.db.t ORDER BY id") == [(1,), (2,)]
+    plain_table(catalog, "db.t").write({"id": pa.array([3], pa.int32())})
+    spark.sql("REFRESH TABLE paimon.db.t")
+    assert rows(spark, "SELECT max(id) FROM paimon.db.t") == [(3,)]
+    for statement in ("UNCACHE TABLE paimon.db.t", "UNCACHE TABLE some", "DROP VIEW some"):
+        spark.sql(statement)
+    with pytest.raises(AnalysisException, match="AS JSON is not supported for v2 tables"):
+        spark.sql("DESCRIBE TABLE EXTENDED paimon.db.t AS JSON")
+
+
+def test_columns_are_not_replaced(spark: SparkSession, catalog: Catalog) -> None:
     spark.sql("CREATE TABLE paimon.db.t (id INT, v STRING)")
     spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
 
-    with pytest.raises(UnsupportedError, match=r"REPLACE COLUMNS with id.*use DROP COLUMN"):
-        spark.sql("ALTER TABLE paimon.db.t REPLACE COLUMNS (id INT, w BIGINT)")
+    for columns in ("id INT, w BIGINT", "x INT"):
+        with pytest.raises(UnsupportedError, match=r"REPLACE COLUMNS with (id|x).*use DROP COLUMN"):
+            spark.sql(f"ALTER TABLE paimon.db.t REPLACE COLUMNS ({columns})")
 
     assert rows(spark, "SELECT * FROM paimon.db.t") == [(1, "a")]
     with pytest.raises(UnsupportedError, match=r"spark_catalog.*choose another one"):

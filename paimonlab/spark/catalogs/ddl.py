@@ -158,23 +158,20 @@ def schema_changes(bridge: Bridge, changes: Iterable[Any]) -> list[SchemaChange]
 def check_no_replacement(table: str, changes: Sequence[SchemaChange]) -> None:
     """Refuse REPLACE COLUMNS, which Spark spells as dropping all columns and adding others.
 
-    Columns that keep their names would lose their values.
+    Columns that keep their names would lose their values, and all columns of a table cannot be
+    dropped, in Java Paimon neither.
 
     Raises
     ------
     UnsupportedError
-        If a column is dropped and one of its name added.
+        If columns are dropped and others added.
     """
-    dropped = {change.name for change in changes if isinstance(change, DropColumn)}
-    again = [
-        change.name
-        for change in changes
-        if isinstance(change, AddColumn) and change.name in dropped
-    ]
-    if again:
+    added = [change.name for change in changes if isinstance(change, AddColumn)]
+    if added and any(isinstance(change, DropColumn) for change in changes):
         raise UnsupportedError(
-            f"ALTER TABLE {table} REPLACE COLUMNS with {', '.join(again)}",
-            "use DROP COLUMN, ADD COLUMN and ALTER COLUMN, which keep the values of the others",
+            f"ALTER TABLE {table} REPLACE COLUMNS with {', '.join(added)}",
+            "use DROP COLUMN, ADD COLUMN and ALTER COLUMN, which keep the values of the others, or "
+            "CREATE OR REPLACE TABLE, which begins anew",
         )
 
 
