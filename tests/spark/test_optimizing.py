@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -201,3 +203,49 @@ def test_groups_of_partitions_of_many_types_are_those_of_rows(
         frame = spark.sql(query.replace("FROM t", "FROM paimon.db.t"))
         plain = spark.sql(query.replace("FROM t", "FROM plain_rows"))
         assert sorted(map(str, frame.collect())) == sorted(map(str, plain.collect())), query
+
+
+@pytest.mark.parametrize("kind", ["append", "compacted", "keys"])
+def test_least_and_greatest_values_are_those_of_plain_rows(
+    catalog: Catalog, spark: SparkSession, kind: str
+) -> None:
+    table = catalog.create_table(
+        "db.t",
+        {"p": "INT", "k": "BIGINT", "d": "DATE", "m": "DECIMAL(20, 2)", "n": "INT", "s": "STRING"},
+        primary_keys=[] if kind == "append" else ["p", "k"],
+        partition_keys=["p"],
+        options={"bucket": "-1" if kind == "append" else "1", "write-only": "true"},
+    )
+    for number in range(2):
+        ids = range(number * 5, number * 5 + 10)
+        digits = [Decimal(f"{(i - 7) * 10**15}.25") for i in ids]
+        columns = {
+            "p": pa.array([i % 2 for i in ids], pa.int32()),
+            "k": pa.array([i * 10**12 for i in ids], pa.int64()),
+            "d": pa.array([i - 5 for i in ids], pa.date32()),
+            "m": pa.array([None if i % 3 == 0 else m for i, m in zip(ids, digits, strict=True)]),
+            "n": pa.nulls(10, pa.int32()),
+            "s": [f"{'long text ' * 4}{i}" for i in ids],
+        }
+        table.write(pa.table({**columns, "m": columns["m"].cast(pa.decimal128(20, 2))}))
+    if kind != "append":
+        table.delete("k = 0 OR k >= 13000000000000")
+    if kind == "compacted":
+        table.compact(full=True)
+    spark.createDataFrame(table.scan().to_arrow()).createOrReplaceTempView("plain_rows")
+
+    for query, is_known in {
+        "SELECT min(k), max(k), max(d) - min(d), count(*) + max(p), max(m), min(m), max(n)": True,
+        "SELECT max(k) FROM t WHERE p = 1": True,
+        "SELECT max(k), count(1) FROM t WHERE p > 1": True,
+        "SELECT max(k) FILTER (WHERE n IS NULL)": False,
+        "SELECT max(s), min(k)": False,
+        "SELECT max(-k)": False,
+        "SELECT max(k), sum(k)": False,
+        "SELECT max(k) FROM t WHERE k < 5000000000000": False,
+    }.items():
+        text = query if " FROM t" in query else f"{query} FROM t"
+        frame = spark.sql(text.replace("FROM t", "FROM paimon.db.t"))
+        is_read = "FileScan" in physical_plan(frame)
+        assert is_read is not (is_known and kind != "keys") or "p > 1" in query, query
+        assert frame.collect() == spark.sql(text.replace("FROM t", "FROM plain_rows")).collect()

@@ -4,8 +4,9 @@ A rule looks at what is left of a query before Spark orders its joins. Where a f
 partition columns, the scan gets the files of those partitions, so that their size decides what is
 broadcast; a limit without other conditions leaves as few files as have enough rows; a count of
 rows is a value; and what is asked of partition columns alone, or counts rows by them, is answered
-by a row of each partition. The rule is a Java class (`choosing`), which asks Python only where
-there is something to win.
+by a row of each partition. So is what asks for the least and greatest values of columns only, by
+the statistics of files in which every row counts. The rule is a Java class (`choosing`), which
+asks Python only where there is something to win.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from paimonlab.spark.jvm.rules import SameRule
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spark.reading.optimizing.choosing import RULE, SOURCE
+from paimonlab.spark.reading.optimizing.extremes import extremes
 from paimonlab.spark.reading.pinned import read_of
 
 
@@ -49,4 +51,6 @@ class _Answers(Proxy):
             if index._of_files:
                 return None
             return index._groups(filters, [int(place) for place in what.split()[1:]])
+        if what.startswith("extremes"):
+            return extremes(index, filters, what.split("\0")[1:])
         return index._narrowed(filters, None if limit < 0 else limit)

@@ -75,6 +75,11 @@ public final class Choosing extends Rule {
     return Proxy.isProxyClass(index.getClass()) ? index : null;
   }
 
+  static AttributeReference number() {
+    return new AttributeReference("rows", DataTypes.LongType, false, Metadata.empty(),
+        NamedExpression.newExprId(), seq(new ArrayList()));
+  }
+
   static Seq seq(List items) { return CollectionConverters.asScala(items).toSeq(); }
 
   /** A scan of a table, and the conditions above it that are on its partitions. */
@@ -112,6 +117,11 @@ public final class Choosing extends Rule {
           this.hasOthers = true;
         }
       }
+    }
+
+    boolean has(Object column) {
+      return column instanceof Attribute
+          && this.relation.outputSet().contains((NamedExpression) column);
     }
 
     /** Says which column of the partition a column is; -1: none. */
@@ -230,7 +240,7 @@ public final class Choosing extends Rule {
       Object grouped = this.grouped(plan, found);
       if (grouped != null || !plan.groupingExpressions().isEmpty()) return grouped;
       for (int i = 0; i < found.size(); i++) {
-        if (!countsRows((AggregateExpression) found.get(i))) return null;
+        if (!countsRows((AggregateExpression) found.get(i))) return this.extremes(plan, found);
       }
       ArrayList scans = new ArrayList();
       if (found.isEmpty() || !scans(plan.child(), new ArrayList(), this.mask, scans)) return null;
@@ -276,8 +286,7 @@ public final class Choosing extends Rule {
       }
       Object rows = scan.answer(this.ask, places.toString(), -1L);
       if (rows == null) return null;
-      AttributeReference count = new AttributeReference("rows", DataTypes.LongType, false,
-          Metadata.empty(), NamedExpression.newExprId(), seq(new ArrayList()));
+      AttributeReference count = number();
       ArrayList output = new ArrayList(CollectionConverters.asJava(columns));
       output.add(count);
       LogicalPlan local = new LocalRelation(seq(output), (Seq) rows, false, Option.empty());
@@ -288,6 +297,39 @@ public final class Choosing extends Rule {
         results.add(result.transform(new Known(count)));
       }
       return new Project(seq(results), local);
+    }
+
+    /** Answers by statistics of files what asks for least and greatest values, and counts rows. */
+    private Object extremes(Aggregate plan, List found) {
+      ArrayList scans = new ArrayList();
+      if (!scans(plan.child(), new ArrayList(), this.mask, scans) || scans.size() != 1) return null;
+      Scan scan = (Scan) scans.get(0);
+      ArrayList output = new ArrayList();
+      StringBuilder names = new StringBuilder("extremes");
+      boolean counts = false;
+      for (int i = 0; i < found.size(); i++) {
+        AggregateExpression one = (AggregateExpression) found.get(i);
+        Object function = one.aggregateFunction();
+        counts |= countsRows(one);
+        if (countsRows(one)) continue;
+        if (!(function instanceof Min || function instanceof Max) || one.filter().isDefined()) {
+          return null;
+        }
+        Object column = one.aggregateFunction().children().head();
+        if (!scan.has(column)) return null;
+        if (output.contains(column)) continue;
+        output.add(column);
+        names.append('\\0').append(((Attribute) column).name());
+      }
+      Object rows = scan.answer(this.ask, names.toString(), -1L);
+      if (rows == null) return null;
+      output.add(number());
+      LogicalPlan local = new LocalRelation(seq(output), (Seq) rows, false, Option.empty());
+      LogicalPlan known = (LogicalPlan) plan.withNewChildren(seq(Arrays.asList(local)));
+      if (!counts) return known;
+      Object count = scan.answer(this.ask, "count", -1L);
+      Literal literal = new Literal(Long.valueOf(((Number) count).longValue()), DataTypes.LongType);
+      return known.transformExpressions(new Known(literal));
     }
 
     private Object limited(LocalLimit plan) {
@@ -331,13 +373,15 @@ public final class Choosing extends Rule {
     }
   }
 
-  /** Puts the number of rows in the place of aggregates that count them. */
+  /** Puts the number of rows in the place of those aggregates that count them. */
   public static final class Known extends AbstractPartialFunction {
     private final Expression rows;
 
     public Known(Expression rows) { this.rows = rows; }
 
-    public boolean isDefinedAt(Object one) { return one instanceof AggregateExpression; }
+    public boolean isDefinedAt(Object one) {
+      return one instanceof AggregateExpression && countsRows((AggregateExpression) one);
+    }
 
     public Object applyOrElse(Object one, Function1 otherwise) {
       return this.isDefinedAt(one) ? this.rows : otherwise.apply(one);
