@@ -181,3 +181,19 @@ def test_the_past_is_not_written_to(spark: SparkSession, table: Table) -> None:
 
     assert table.snapshot is not None
     assert table.snapshot.id == 3
+
+
+@pytest.mark.skipif(pyspark.__version__ >= "4.3", reason="Spark 4.3 tells a catalog these options")
+def test_options_that_spark_keeps_to_itself_are_refused(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    catalog.create_table("db.t", {"id": "INT"}).write(pa.table({"id": pa.array([1], pa.int32())}))
+    reading = spark.read.option("scan.snapshot-id", "1")
+
+    with pytest.raises(UnsupportedError, match=r"scan\.snapshot-id = '1' .* db.t in Spark"):
+        reading.table("paimon.db.t")
+    query = "SELECT 1 WHERE EXISTS (SELECT 1 FROM paimon.db.t WITH ('scan.tag-name' = 'a'))"
+    with pytest.raises(UnsupportedError, match=r"scan\.tag-name"):
+        spark.sql(query)
+    spark.range(1).createOrReplaceTempView("others")
+    assert reading.table("others").count() == 1

@@ -30,11 +30,14 @@ from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.reading.metadata_columns import offer_metadata_columns
 from paimonlab.spark.reading.optimizing.asking import optimize_reads
 from paimonlab.spark.reading.optimizing.by_bucket import group_by_bucket
+from paimonlab.spark.reading.read_options import refuse_read_options
+from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
 from paimonlab.spark.statements.parser import read_statements
 from paimonlab.spark.streaming.relations import resolve_streams
+from paimonlab.spark.writing.access import REFUSED_OPTIONS
 from paimonlab.spark.writing.evolution import merge_schemas
 from paimonlab.storage.forks import delete_at_exit, renew_in_children
 
@@ -153,6 +156,7 @@ def connect(
     register(bridge, catalog, opened)
     share_with_clones(bridge)
     resolve_streams(bridge)
+    refuse_read_options(bridge, (*READ_OPTIONS, *REFUSED_OPTIONS))
     merge_schemas(bridge)
     offer_metadata_columns(bridge)
     rewrite_statements(bridge)
