@@ -24,6 +24,7 @@ from paimonlab.errors import (
     SchemaError,
     TableNotFoundError,
     UnsupportedError,
+    habits,
 )
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
@@ -50,7 +51,7 @@ MAX_COLUMNS = 20_000
 _ALTER_ATTEMPTS = 100
 
 
-class Catalog:
+class Catalog(habits.FamiliarNames, what="a catalog", instead=habits.CATALOG):
     """Databases and tables below one warehouse folder; `paimonlab.connect` opens it."""
 
     def __init__(

@@ -20,7 +20,11 @@ class DatabaseNotFoundError(NotFoundError):
         super().__init__(database, self.known)
 
     def __str__(self) -> str:
-        return f"database {self.database} not found.{close_matches(self.database, self.known)}"
+        there = ", ".join(self.known[:10]) + (", …" if len(self.known) > 10 else "")
+        return f"database {self.database} not found." + (
+            close_matches(self.database, self.known)
+            or (f" There are: {there}." if there else " There is none; create_database makes one.")
+        )
 
 
 class TableNotFoundError(NotFoundError):

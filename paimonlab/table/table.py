@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from paimonlab import table
-from paimonlab.errors import TableNotFoundError
+from paimonlab.errors import TableNotFoundError, habits
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.table import upkeep
 from paimonlab.table.branches import Branches, BranchOptions
@@ -60,7 +60,7 @@ class Table(OpenedTable):
     def __getattr__(self, name: str) -> Any:
         if name in Table._accessors:
             return Table._accessors[name](self)
-        raise AttributeError(f"a table has no attribute {name!r}")
+        raise AttributeError(habits.no_attribute("a table", name, habits.TABLE, dir(self)))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *Table._accessors]

@@ -23,7 +23,9 @@ def test_the_lines_of_the_user_and_the_message_are_shown(
 ) -> None:
     shown = failure(ready, capsys, "wanted('db.t')")
 
-    assert shown[-1] == "DatabaseNotFoundError: database db not found."
+    assert shown[-1] == (
+        "DatabaseNotFoundError: database db not found. There is none; create_database makes one."
+    )
     assert any("wanted('db.t')" in line for line in shown)
     assert any("catalog.table(name)" in line for line in shown)
     assert not any("paimonlab/" in line or "During handling" in line for line in shown)

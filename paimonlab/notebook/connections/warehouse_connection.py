@@ -24,7 +24,8 @@ class NotConnectedError(PaimonError):
     """A statement was run before `connect`."""
 
     def __str__(self) -> str:
-        return "not connected to a warehouse; first: %paimon_connect PATH"
+        magic, call = "%paimon_connect PATH", "paimonlab.notebook.connect(PATH)"
+        return f"not connected to a warehouse; first: {magic}, or {call}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,24 @@ _FIXED = {
 NOT_BUILT = {"VECTOR", "GEOMETRY", "GEOGRAPHY"}
 _WORDS = (*(root.value for root in TypeRoot), *_ALIASES, *_FIXED, *_COMPOSITE)
 
+_ELSEWHERE = {
+    **dict.fromkeys(("TEXT", "STR", "UTF8", "NVARCHAR", "UUID", "OBJECT", "CATEGORY"), "STRING"),
+    **dict.fromkeys(("LONG", "INT64", "UINT32", "SERIAL", "BIGSERIAL"), "BIGINT"),
+    **dict.fromkeys(("INT32", "INT4", "UINT16"), "INT"),
+    **dict.fromkeys(("SHORT", "INT16"), "SMALLINT"),
+    **dict.fromkeys(("BYTE", "INT8"), "TINYINT"),
+    **dict.fromkeys(("FLOAT64", "FLOAT8"), "DOUBLE"),
+    **dict.fromkeys(("FLOAT32", "FLOAT4", "REAL"), "FLOAT"),
+    **dict.fromkeys(("NUMBER", "MONEY"), "DECIMAL(18, 2)"),
+    **dict.fromkeys(("DATETIME", "DATETIME64"), "TIMESTAMP(6)"),
+    **dict.fromkeys(("TIMESTAMPTZ", "TIMESTAMP_TZ"), "TIMESTAMP_LTZ(6)"),
+    **dict.fromkeys(("BYTEA", "VARBYTES"), "BYTES"),
+    **dict.fromkeys(("JSON", "JSONB"), "VARIANT or STRING"),
+    "STRUCT": "ROW<…>",
+    "LIST": "ARRAY<…>",
+}
+"""Names of types in other systems, and what they are here."""
+
 
 def parse_type(text: str) -> DataType:
     """Parse the text of a type.
@@ -162,7 +180,8 @@ class _Parser:
         atomic = _FIXED.get(word) or self.parameterised(word)
         if atomic is None:
             self.next = start
-            self.fail(f"is not a type.{close_matches(word, _WORDS)}")
+            meant = f" Did you mean {_ELSEWHERE[word]}?" if word in _ELSEWHERE else ""
+            self.fail(f"is not a type.{meant or close_matches(word, _WORDS)}")
         if word == "DOUBLE":
             self.take("PRECISION")
         return atomic

@@ -35,7 +35,10 @@ def test_sql_before_a_connection_says_how_to_connect(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert failure(shell, capsys, "%paimon SELECT 1") == [
-        "UsageError: not connected to a warehouse; first: %paimon_connect PATH",
+        (
+            "UsageError: not connected to a warehouse; first: %paimon_connect PATH, "
+            "or paimonlab.notebook.connect(PATH)"
+        ),
         "help: %paimon_help connections",
     ]
 

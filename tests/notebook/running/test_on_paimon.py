@@ -162,7 +162,7 @@ def test_cells_read_files_by_their_path_beside_tables(
     [
         ("%paimon_timeline db.tt", "UsageError: table db.tt not found. Did you mean 'db.t'?"),
         ("%paimon_timeline dbb.t", "UsageError: database dbb not found. Did you mean 'db'?"),
-        ("%paimon_tables nosuch", "UsageError: database nosuch not found."),
+        ("%paimon_tables nosuch", "UsageError: database nosuch not found. There are: db, empty."),
     ],
 )
 def test_wrong_names_are_one_line(

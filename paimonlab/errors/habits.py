@@ -1,0 +1,118 @@
+"""Names that users of other libraries try, and what is here instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from paimonlab.errors.base import close_matches
+
+
+def no_attribute(what: str, name: str, instead: Mapping[str, str], known: Iterable[str]) -> str:
+    """Say that an object has no attribute, and what does what is probably meant.
+
+    Examples
+    --------
+    >>> no_attribute("a table", "append", {"append": "write(rows)"}, ())
+    "a table has no attribute 'append'; it is write(rows)"
+    >>> no_attribute("a table", "snapshot_", {}, ("snapshot", "snapshots"))
+    "a table has no attribute 'snapshot_'. Did you mean 'snapshot' or 'snapshots'?"
+    """
+    said = f"{what} has no attribute {name!r}"
+    if name in instead:
+        return f"{said}; it is {instead[name]}"
+    if name.startswith("_"):
+        return said
+    public = (attribute for attribute in known if not attribute.startswith("_"))
+    if close := close_matches(name, public):
+        return f"{said}.{close}"
+    return said
+
+
+class FamiliarNames:
+    """Base of classes whose users may look for names that other libraries have."""
+
+    _what: ClassVar[str]
+    _instead: ClassVar[Mapping[str, str]]
+
+    def __init_subclass__(
+        cls, *, what: str = "", instead: Mapping[str, str] | None = None, **others: Any
+    ) -> None:
+        super().__init_subclass__(**others)
+        if what:
+            cls._what, cls._instead = what, instead or {}
+
+    if not TYPE_CHECKING:  # a type checker knows all attributes
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(no_attribute(self._what, name, self._instead, dir(type(self))))
+
+
+TABLE = {
+    "append": "write(rows)",
+    "insert": "write(rows)",
+    "upsert": "write(rows): rows replace those with the same primary key",
+    "replace": "overwrite(rows)",
+    "add": "write(rows)",
+    "to_arrow": "scan().to_arrow()",
+    "to_batches": "scan().to_batches()",
+    "to_pandas": "scan().to_pandas()",
+    "to_polars": "scan().to_polars()",
+    "to_pyarrow_dataset": "scan().to_batches()",
+    "to_pyarrow_table": "scan().to_arrow()",
+    "to_table": "scan().to_arrow()",
+    "toPandas": "scan().to_pandas()",
+    "collect": "scan().to_arrow().to_pylist()",
+    "count": "scan().count()",
+    "num_rows": "scan().count()",
+    "head": "scan(limit=5).to_pandas()",
+    "limit": "scan(limit=…)",
+    "select": "scan(columns, where)",
+    "filter": "scan(where=…)",
+    "where": "scan(where=…)",
+    "columns": "arrow_schema.names",
+    "dtypes": "arrow_schema",
+    "files": "scan().plan().files",
+    "file_uris": "scan().plan().files",
+    "get_add_actions": "scan().plan().files",
+    "version": "snapshot.id",
+    "current_snapshot": "snapshot",
+    "history": "list(table.snapshots)",
+    "metadata": "schema or snapshot",
+    "properties": "options",
+    "spec": "partition_keys",
+    "load_as_version": "scan(snapshot=…), scan(tag=…) or scan(timestamp=…)",
+    "restore": "maintenance.rollback_to(snapshot=…)",
+    "rollback": "maintenance.rollback_to(snapshot=…)",
+    "optimize": "compact()",
+    "vacuum": "maintenance.expire_snapshots()",
+    "expire_snapshots": "maintenance.expire_snapshots()",
+    "remove_orphan_files": "maintenance.remove_orphan_files()",
+    "update_schema": "catalog.alter_table(name, AddColumn(…))",
+    "alter": "catalog.alter_table(name, …)",
+    "add_column": "catalog.alter_table(name, AddColumn(…))",
+    "drop_column": "catalog.alter_table(name, DropColumn(…))",
+    "drop": "catalog.drop_table(name)",
+    "create_tag": "tags.create(name)",
+    "create_branch": "branches.create(name)",
+    "manage_snapshots": "tags, branches or maintenance.rollback_to(…)",
+    "analyze": "maintenance.analyze()",
+}
+"""Of deltalake, pyiceberg, pandas, polars and Spark, on a table."""
+CATALOG = {
+    "load_table": "table(name)",
+    "get_table": "table(name)",
+    "list_tables": "tables(database)",
+    "table_exists": "has_table(name)",
+    "list_namespaces": "databases()",
+    "list_databases": "databases()",
+    "create_namespace": "create_database(name)",
+    "drop_namespace": "drop_database(name)",
+    "namespace_exists": "has_database(name)",
+    "database_exists": "has_database(name)",
+    "create_table_if_not_exists": "create_table(…, exist_ok=True)",
+    "purge_table": "drop_table(name)",
+    "sql": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
+    "execute": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
+}
+"""Of pyiceberg, DuckDB and Spark, on a catalog."""

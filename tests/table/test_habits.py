@@ -1,0 +1,80 @@
+"""Names of other libraries are answered with what is here."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+import paimonlab as pm
+from paimonlab.errors import habits
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pm.Catalog:
+    return pm.connect(tmp_path)
+
+
+@pytest.fixture
+def table(catalog: pm.Catalog) -> pm.Table:
+    catalog.create_database("db")
+    return catalog.create_table("db.t", {"id": "INT"}, primary_keys=["id"])
+
+
+@pytest.mark.parametrize("name", habits.TABLE)
+def test_a_table_says_what_it_has_instead(name: str, table: pm.Table, catalog: pm.Catalog) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(table, name)
+
+    assert f"'{name}'; it is " in str(caught.value)
+    for first in re.findall(r"(?:^|or |, )([a-z_]+)\b(?!\.)", habits.TABLE[name])[:1]:
+        assert hasattr(table, first) or hasattr(catalog, first) or first == "list"
+    for owner, method in re.findall(r"(catalog|maintenance|scan\(\))\.(\w+)", habits.TABLE[name]):
+        owners = {"catalog": catalog, "maintenance": table.maintenance, "scan()": table.scan()}
+        assert hasattr(owners[owner], method)
+
+
+@pytest.mark.parametrize("name", habits.CATALOG)
+def test_a_catalog_says_what_it_has_instead(name: str, catalog: pm.Catalog) -> None:
+    with pytest.raises(AttributeError, match=f"'{name}'; it is "):
+        getattr(catalog, name)
+
+    first = re.split(r"[(.]", habits.CATALOG[name])[0]
+    assert first == "paimonlab" or hasattr(catalog, first)
+
+
+def test_a_name_that_is_nearly_right_gets_the_right_one(
+    catalog: pm.Catalog, table: pm.Table
+) -> None:
+    with pytest.raises(AttributeError, match="Did you mean 'rename_table'"):
+        catalog.rename_tabel  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match="Did you mean 'snapshot'"):
+        table.snapshoot  # noqa: B018
+
+
+def test_other_protocols_ask_for_what_is_not_there(catalog: pm.Catalog, table: pm.Table) -> None:
+    assert not hasattr(catalog, "_repr_html_")
+    assert copy.copy(catalog).databases() == ["db"]
+    assert pickle.loads(pickle.dumps(table)).name == "db.t"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("TEXT", "STRING"), ("LONG", "BIGINT"), ("datetime", "TIMESTAMP"), ("BOOL", "BOOLEAN")],
+)
+def test_types_of_other_systems_are_translated(text: str, meant: str, catalog: pm.Catalog) -> None:
+    catalog.create_database("db")
+
+    with pytest.raises(pm.errors.SchemaError, match=f"Did you mean .?{meant}"):
+        catalog.create_table("db.x", {"id": text})
+
+
+def test_a_database_that_is_missing_says_which_there_are(catalog: pm.Catalog) -> None:
+    with pytest.raises(pm.errors.DatabaseNotFoundError, match="There is none; create_database"):
+        catalog.write_table("shop.t", [{"id": 1}])
+    catalog.create_database("lake")
+    with pytest.raises(pm.errors.DatabaseNotFoundError, match="There are: lake"):
+        catalog.tables("shop")
