@@ -220,8 +220,11 @@ class ParquetWriter:
         options = self._options
         if options.enable_dictionary is False and not options.dictionary_of:
             return []
+        is_small = table.num_rows < FEW_ROWS and self._codec != "none"
+        if is_small and not options.dictionary_of:
+            return []
         names = [field.name for field in table.schema if may_have_dictionary(field.type)]
-        if table.num_rows < FEW_ROWS and self._codec != "none":
+        if is_small:
             return options.dictionary_columns(names, [])
         if self._repetitive is None:
             self._repetitive = repetitive_columns([table])

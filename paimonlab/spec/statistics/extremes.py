@@ -52,9 +52,12 @@ def extremes(
     if not _is_number(kind):
         return _of_others(pieces, groups, group_count)
     if _first_array(pieces) is None and sum(map(len, pieces)) > _LONG_PIECE * len(pieces):
-        each = [_of_numbers([piece], np.zeros(1, np.int64), 1) for piece in pieces]
+        each = [
+            _of_numbers([piece], np.zeros(1, np.int64), 1) if len(piece) > _LONG_PIECE else [piece]
+            for piece in pieces
+        ]
         pieces = [end for ends in each for end in ends]
-        groups = np.repeat(groups, 2)
+        groups = np.repeat(groups, [*map(len, each)])
     return _of_numbers(pieces, groups, group_count)
 
 
