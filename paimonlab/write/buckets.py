@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ UNAWARE_BUCKET = 0
 """Bucket of all rows of an append table without buckets."""
 _FEW_CODES = 1 << 16
 """Groups up to which rows are sorted by numbers of two bytes."""
+_SOUGHT_CODES = 8
+"""Groups up to which looking for the rows of each takes less time than sorting."""
 _MOST_CODES = 1 << 62
 """Combinations of values up to which they have a number of their own before they are counted."""
 
@@ -97,10 +100,11 @@ def grouped(
         An upper bound above the highest bucket; None: one more than it.
     """
     per_partition = 1
+    numbers: npt.NDArray[np.integer[Any]] = codes
     if bucket_of is not None:
         per_partition = int(bucket_of.max(initial=0)) + 1 if buckets is None else buckets
-        codes = codes * per_partition + bucket_of
-    for code, positions in positions_of(codes, len(partitions) * per_partition):
+        numbers = bucket_of if len(partitions) == 1 else codes * per_partition + bucket_of
+    for code, positions in positions_of(numbers, len(partitions) * per_partition):
         partition, bucket = divmod(code, per_partition)
         yield Group(partitions[partition], bucket, positions)
 
@@ -186,13 +190,13 @@ def _numbered(codes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]
 
 
 def positions_of(
-    codes: npt.NDArray[np.int64], count: int
+    codes: npt.NDArray[np.integer[Any]], count: int
 ) -> Iterator[tuple[int, npt.NDArray[np.int64] | None]]:
     """Yield each code that occurs and its positions, ascending; None: all positions.
 
     Parameters
     ----------
-    codes : (n,) int64
+    codes : (n,) integers
         In ``[0, count)``.
     count
         Number of codes.
@@ -209,6 +213,10 @@ def positions_of(
     else:
         # Small integers are radix sorted, in linear time.
         small = codes.astype(np.uint8 if count <= 1 << 8 else np.uint16)
+        if count <= _SOUGHT_CODES:
+            found = ((code, np.flatnonzero(small == code)) for code in range(count))
+            yield from ((code, positions) for code, positions in found if len(positions))
+            return
         order = np.argsort(small, kind="stable")
         lengths = np.bincount(small, minlength=count)
         occurring = np.flatnonzero(lengths)

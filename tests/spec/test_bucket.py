@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spec.binary_row.murmur import hash_words
+from paimonlab.spec.binary_row.murmur import hash_ragged, hash_words
 from paimonlab.spec.buckets.bucket import BucketFunction, bucket_ids, default_bucket
 from paimonlab.spec.buckets.hive_hash import hive_hashes
 from paimonlab.spec.schema.definition import Schema, new_table_schema
@@ -20,6 +22,26 @@ def test_the_remainder_keeps_the_sign_of_the_hash_before_it_is_dropped() -> None
     words = pa.array([0, 0, 0xFFFFFFF9, 0], pa.uint32()).to_numpy().reshape(1, 4)
 
     assert default_bucket(hash_words(words), 5).tolist() == [2]
+
+
+@pytest.mark.parametrize("total", [1, 2, 3, 64, 1000, 1_000_003, 2**31 - 1])
+def test_the_remainder_is_that_of_java_at_the_ends_of_32_bits(total: int) -> None:
+    hashes = [-(2**31), -(2**31) + 1, -total, -7, -1, 0, 1, total, 2**31 - 1]
+
+    found = default_bucket(np.array(hashes, np.int32), total)
+
+    assert found.dtype == np.int32
+    assert found.tolist() == [abs(int(math.fmod(code, total))) for code in hashes]
+
+
+@pytest.mark.parametrize("rows", [[[0, 0, 1, 0]], [[0, 0, 1, 0], [0, 0, 1, 0]], [[0, 0], [2, 0]]])
+def test_rows_with_the_same_beginning_have_the_hash_of_each(rows: list[list[int]]) -> None:
+    words = np.array(rows, np.uint32)
+
+    width = words.shape[1]
+    starts = np.arange(len(rows)) * width
+    ragged = hash_ragged(words.ravel(), starts, np.full(len(rows), width))
+    assert hash_words(words).tolist() == ragged.tolist()
 
 
 def test_bucket_ids_follow_the_order_of_the_bucket_key() -> None:

@@ -7,7 +7,7 @@ import pytest
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
-from paimonlab.write.buckets import groups
+from paimonlab.write.buckets import groups, positions_of
 
 
 def schema_of(buckets: int, *, partitioned: bool = True) -> TableSchema:
@@ -96,3 +96,15 @@ def test_a_table_without_partitions_and_buckets_is_one_group() -> None:
 def test_no_rows_make_no_group() -> None:
     assert list(groups(table_of(0, 1), schema_of(2), 2)) == []
     assert list(groups(table_of(0, 1), schema_of(-1, partitioned=False), -1)) == []
+
+
+@pytest.mark.parametrize("count", [2, 8, 9, 300, 1 << 17])
+def test_positions_are_those_of_each_code_that_occurs(count: int, rng: np.random.Generator) -> None:
+    codes = rng.choice(rng.integers(0, count, max(count // 2, 1)), 2000)
+
+    found = dict(positions_of(codes, count))
+
+    assert [*found] == np.unique(codes).tolist()
+    for code, positions in found.items():
+        assert positions is not None
+        assert positions.tolist() == [i for i, given in enumerate(codes.tolist()) if given == code]

@@ -40,8 +40,13 @@ def hash_words(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
     array([1465514398], dtype=int32)
     """
     row_count, word_count = words.shape
-    state = np.full(row_count, SEED, np.uint32)
-    for k in range(word_count):
+    # Rows begin with the same words: which values are null, most often none.
+    shared = 0
+    while shared < word_count and row_count and (words[:, shared] == words[0, shared]).all():
+        shared += 1
+    start = _mix_one_row(SEED, words[0, :shared]) if shared else SEED
+    state = np.full(row_count, start, np.uint32)
+    for k in range(shared, word_count):
         _mix(state, words[:, k].copy())
     return _finish(state, np.uint32(4 * word_count))
 

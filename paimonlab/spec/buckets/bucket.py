@@ -49,8 +49,8 @@ def default_bucket(hash_code: npt.NDArray[np.int32], total_buckets: int) -> npt.
 
     Notes
     -----
-    Java's ``%`` rounds toward zero, hence `numpy.fmod` and not ``%``: hash -7 over three
-    buckets is bucket 1, where Python's ``-7 % 3`` would say 2 and lose the row.
+    Java's ``%`` rounds toward zero, and the sign of what remains does not count: hash -7 over
+    three buckets is bucket 1, where Python's ``-7 % 3`` would say 2 and lose the row.
 
     Source: apache/paimon@1.3.1 ``org.apache.paimon.bucket.DefaultBucketFunction``.
 
@@ -61,7 +61,10 @@ def default_bucket(hash_code: npt.NDArray[np.int32], total_buckets: int) -> npt.
     """
     if total_buckets < 1:
         raise ValueError(f"total_buckets must be at least 1, got {total_buckets}")
-    return np.abs(np.fmod(hash_code, np.int32(total_buckets)))
+    # Without signs, processors divide several numbers at once.
+    sizes = np.abs(hash_code).view(np.uint32)  # that of the smallest, 2**31, has no sign to lose
+    buckets = sizes - sizes // np.uint32(total_buckets) * np.uint32(total_buckets)
+    return buckets.view(np.int32)
 
 
 def mod_bucket(values: pa.Array | pa.ChunkedArray, total_buckets: int) -> npt.NDArray[np.int32]:
