@@ -18,6 +18,7 @@ from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.sql_engine.arithmetic import NOT_PROVEN
 from paimonlab.sql_engine.expressions import Given
 from paimonlab.sql_engine.kinds import Kind, VoidType, spark_type
+from paimonlab.sql_engine.listings import listing
 from paimonlab.sql_engine.queries import QueryTranslator
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.rows import Part
@@ -95,7 +96,9 @@ def plan(
         If a part of it is not proven to give Spark's rows.
     """
     tree = parse(text) if isinstance(text, str) else text
-    translated = QueryTranslator(sources, Given(values)).query(tree, most=most)
+    translated = listing(tree, sources)
+    if translated is None:
+        translated = QueryTranslator(sources, Given(values)).query(tree, most=most)
     whole, parts = sources.planned(translated.text)
     return Planned(whole, translated.columns, parts)
 

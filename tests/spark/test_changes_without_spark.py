@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.sql_engine import changes
+from paimonlab.sql_engine import changes, engine
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.table.table import Table
@@ -133,7 +133,7 @@ def test_rows_are_those_that_spark_leaves(
         spark.sql(text.format(t=f"paimon.{theirs}", u=f"paimon.{other}"))
         assert _read(catalog, mine) == _read(catalog, theirs), text
 
-    assert refused <= COUNT / 3, "most of what is made can be done"
+    assert COUNT < 20 or refused <= COUNT / 3, "most of what is made can be done"
 
 
 def _read(catalog: Catalog, name: str) -> list[Any]:
@@ -144,3 +144,11 @@ def _read(catalog: Catalog, name: str) -> list[Any]:
 
 def _listed(rows: pa.Table) -> list[Any]:
     return sorted((tuple(row.values()) for row in rows.to_pylist()), key=repr)
+
+
+def test_lists_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None:
+    catalog.create_table("db.shown", TYPES | {"p": "INT"}, partition_keys=["p"])
+    for sql in ("DESCRIBE {}", "SHOW COLUMNS IN {}", "SHOW TABLES IN paimon.db"):
+        text = sql.format("paimon.db.shown")
+        mine = engine.run(engine.plan(text, Sources(catalog)))
+        assert mine.to_pylist() == spark.sql(text).toArrow().to_pylist(), text

@@ -1,0 +1,93 @@
+"""What a catalog has, with the columns and rows that Spark answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import paimonlab
+from paimonlab.catalog import Catalog
+from paimonlab.errors import PaimonError
+from paimonlab.sql_engine import engine
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.tables import Sources
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    """Make two tables, as `tests/spark/test_changes_without_spark.py` asks Spark of."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.create_database("none")
+    columns = {"id": "INT NOT NULL", "v": "STRING", "p": "INT"}
+    catalog.create_table("db.a", columns, partition_keys=["p"])
+    types = {"id": "INT NOT NULL", "m": "DECIMAL(10, 2)", "ts": "TIMESTAMP(6)"}
+    catalog.create_table("db.b", types, primary_keys=["id"])
+    catalog.create_table("db.l", {"l": "ARRAY<INT>"})
+    return catalog
+
+
+@pytest.mark.parametrize(
+    ("sql", "names", "rows"),
+    [
+        ("SHOW DATABASES", ["namespace"], [("db",), ("none",)]),
+        (
+            "SHOW TABLES IN paimon.db",
+            ["namespace", "tableName", "isTemporary"],
+            [("db", "a", False), ("db", "b", False), ("db", "l", False)],
+        ),
+        ("show tables from none;", ["namespace", "tableName", "isTemporary"], []),
+        ("SHOW COLUMNS IN db.b", ["col_name"], [("id",), ("m",), ("ts",)]),
+        (
+            "DESCRIBE db.a",
+            ["col_name", "data_type", "comment"],
+            [
+                ("id", "int", None),
+                ("v", "string", None),
+                ("p", "int", None),
+                ("# Partition Information", "", ""),
+                ("# col_name", "data_type", "comment"),
+                ("p", "int", None),
+            ],
+        ),
+        (
+            "DESC TABLE paimon.db.b",
+            ["col_name", "data_type", "comment"],
+            [("id", "int", None), ("m", "decimal(10,2)", None), ("ts", "timestamp_ntz", None)],
+        ),
+    ],
+)
+def test_lists_are_those_of_spark(
+    catalog: Catalog, sql: str, names: list[str], rows: list[tuple[object, ...]]
+) -> None:
+    found = engine.run(engine.plan(sql, Sources(catalog)))
+
+    assert found.schema.names == names
+    assert list(zip(*(one.to_pylist() for one in found.columns), strict=True)) == rows
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SHOW TABLES",
+        "SHOW TABLES IN db LIKE 'a*'",
+        "SHOW TABLES IN other.db",
+        "SHOW DATABASES IN other",
+        "SHOW CREATE TABLE db.a",
+        "DESCRIBE EXTENDED db.a",
+        "DESCRIBE db.l",
+        "DESCRIBE db.`a$files`",
+        "DESCRIBE SELECT 1",
+        "DESCRIBE DATABASE db",
+    ],
+)
+def test_what_is_not_proven_is_refused(catalog: Catalog, sql: str) -> None:
+    with pytest.raises(NotTranslatedError):
+        engine.plan(sql, Sources(catalog))
+
+
+def test_what_is_not_there_is_an_error(catalog: Catalog) -> None:
+    for sql in ("SHOW TABLES IN nowhere", "DESCRIBE db.nothing"):
+        with pytest.raises(PaimonError, match="not"):
+            engine.plan(sql, Sources(catalog))
