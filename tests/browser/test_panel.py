@@ -128,6 +128,24 @@ def test_a_view_opens_in_a_tab_and_a_name_goes_into_the_cell(page: Page) -> None
     )
 
 
+def test_views_of_one_table_in_two_tabs_follow_each_other(page: Page) -> None:
+    details(page).get_by_label("open a view in a tab").select_option("log")
+    log = page.locator(".jp-PaimonExplorer:visible")
+    row = log.locator("tbody tr").filter(has=page.locator("td:first-child", has_text="2"))
+    row.first.click(timeout=PATIENCE)
+    expect(log.get_by_role("status")).to_contain_text("version 2")
+
+    page.get_by_role("tab", name="orders: timeline").click()
+
+    timeline = page.locator(".jp-PaimonExplorer:visible")
+    chosen = timeline.locator("svg [role=option][aria-selected=true]")
+    expect(chosen).to_have_count(1)
+    expect(chosen).to_have_attribute("aria-label", re.compile("snapshot 2"))
+    timeline.get_by_role("option", name=re.compile("snapshot 3")).click()
+    page.get_by_role("tab", name="orders: log").click()
+    expect(page.locator(".jp-PaimonExplorer:visible tr[aria-selected=true]")).to_contain_text("3")
+
+
 def test_a_plan_is_shown_before_anything_is_done(page: Page, warehouse: Path) -> None:
     details(page).get_by_role("button", name="Compact …").click()
     form = page.get_by_role("form", name="Compact: sales.orders")

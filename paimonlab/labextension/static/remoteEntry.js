@@ -102,6 +102,11 @@ function copyButton(label, text, say) {
   }, label);
 }
 
+
+function empty(why, code) {
+  return h("p", { class: "empty" }, why, code && ": ", code && h("code", {}, code));
+}
+
 const COLOURS = {
   blue: "#0072B2",
   orange: "#E69F00",
@@ -324,11 +329,6 @@ function isAt(item, { partition, bucket }) {
 }
 
 
-function empty(why, code) {
-  return h("p", { class: "empty" }, why, code && ": ", code && h("code", {}, code));
-}
-
-
 function listing(el, { title, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
   const { body, say, stop } = frame(el, { title, note });
   if (!rows.length) {
@@ -442,10 +442,14 @@ function render({ data, el, host }) {
   const { table, start, end, source, note, columns, key, total, partitions, buckets, rows, rowCount, fileCount } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
-    note: `${source}, read from ${count(fileCount)} data files`,
+    note: `${source}, read from ${many(fileCount, "data file")}`,
     headline: `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted`,
     css: CHANGES_CSS,
   });
+  if (!rowCount) {
+    body.append(empty(`${note} No row changed there, or none is reported yet. The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
+    return stop;
+  }
   const page = Math.max(rows.length, 1);
   let shown = rows;
   let matching = rowCount;
@@ -641,8 +645,8 @@ function render({ data, el, host }) {
     ...(view.runs.length ? [runs.element, details] : [empty(view.firstId === null ? "Nothing was written to it yet." : `No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
-    picks.element, compactionLooked(view),
-    h("h4", { style: "margin:10px 0 2px" }, "To copy"),
+    view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
+    ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
     ...view.calls.map((call) => h("div", { class: "row" }, h("span", { style: "min-width:13em" }, call.label),
       call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
       h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
@@ -1032,7 +1036,7 @@ function render({ data, el, host }) {
 function columnGrid(columns, say, caption) {
   const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min" }, { name: "max" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
+    { name: "min", right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
@@ -1194,7 +1198,7 @@ function showFiles({ data, el, host }, again) {
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
       h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
-      h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
+      h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
   const advice = view.advice.map((item) => h("div", { class: `advice ${item.action ? "" : "faint"}` }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount
@@ -3438,7 +3442,7 @@ function markdownOf(version) {
 function wholeOf(version) {
   const keys = (name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
   const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
-  const heads = [{ name: "id", right: true }, { name: "column" }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
+  const heads = [{ name: "id", right: true }, { name: "column", prose: true, text: breaking }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
   return h("div", {}, grid({ heads, rows, label: `columns of schema ${version.id}` }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
 }
 
@@ -4334,7 +4338,7 @@ const RATE_MILLIS = 60000;
 const TICK_MILLIS = 5000;
 const WIDTH = 440;
 const BARS = { left: 70, top: 14, height: 100, most: 50 };
-const LEVELS = { left: 50, lane: 24, most: 130, right: 200 };
+const LEVELS = { left: 50, lane: 24, most: 130, letter: 6.5 };
 const CSS = `
 .figures { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0 0 8px; } .figures b { font-size: 15px; font-variant-numeric: tabular-nums; }
 .pictures { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .pictures figure { margin: 0; } figcaption { font-weight: bold; padding: 4px 0; }
@@ -4529,7 +4533,7 @@ function levelsOf({ levels, hasLevels }) {
   });
   const label = levels.map(({ level }, at) => `${hasLevels ? `level ${level}: ` : ""}${words[at]}`).join("; ");
   return h("figure", {}, h("figcaption", {}, hasLevels ? "levels" : "files"),
-    s("svg", { width: LEVELS.left + LEVELS.most + LEVELS.right, height: levels.length * LEVELS.lane + 4, role: "img", "aria-label": label }, ...lanes));
+    s("svg", { width: LEVELS.left + LEVELS.most + 16 + Math.max(...words.map(({ length }) => length)) * LEVELS.letter, height: levels.length * LEVELS.lane + 4, role: "img", "aria-label": label }, ...lanes));
 }
 
 return render;

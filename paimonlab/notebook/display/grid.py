@@ -30,6 +30,8 @@ class Column:
     align: Align = Align.LEFT
     is_drawing: bool = False
     """Characters that draw: left out where there is a picture."""
+    is_id: bool = False
+    """Names with ids of many letters in them, which HTML shows short."""
 
 
 @dataclass(frozen=True, slots=True)

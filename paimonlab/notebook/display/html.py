@@ -7,6 +7,7 @@ so that is all there is. Nothing sets a text colour: the front end's theme does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from paimonlab.notebook.display.cells import Cell
@@ -18,7 +19,14 @@ SHORT_CHARACTERS = 80
 LONG_CHARACTERS = 4_000
 """An opened cell shows at most this many."""
 
+_WIDE_CHARACTERS = 85
+"""A table with longer lines is wider than a page."""
+_LINE_CHARACTERS = 40
+"""Texts up to here are one line in such a table."""
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
+
 _FAINT = "opacity:0.65"
+_LINE = ";white-space:nowrap"
 _CELL = "padding:2px 8px;vertical-align:top"
 
 
@@ -28,14 +36,26 @@ def table(grid: Grid) -> str:
 
 
 def _parts(grid: Grid) -> Iterator[str]:
-    yield '<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0">'
+    if not grid.rows and not any(column.type_text for column in grid.columns):
+        # Heads of nothing say nothing; those with types say what a query would give.
+        if grid.caption:
+            yield f'<p style="margin:2px 8px"><b>{_shown(grid.caption)}</b></p>'
+        if grid.footer:
+            yield paragraph(grid.footer)
+        return
+    longest = _longest(grid)
+    is_wide = sum(longest) > _WIDE_CHARACTERS
+    is_prose = [is_wide and characters > _LINE_CHARACTERS for characters in longest]
+    styles = list(map(_style, grid.columns, is_prose))
+    line = _LINE if is_wide else ""
+    yield f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0{line}">'
     if grid.caption:
         caption = _shown(grid.caption)
         yield f'<caption style="text-align:left;padding:2px 8px"><b>{caption}</b></caption>'
-    yield "<thead><tr>" + "".join(map(_head, grid.columns)) + "</tr></thead>\n<tbody>"
+    yield "<thead><tr>" + "".join(map(_head, grid.columns, styles)) + "</tr></thead>\n<tbody>"
     for row in grid.rows:
-        cells = zip(grid.columns, row, strict=True)
-        yield "<tr>" + "".join(_body_cell(column, cell) for column, cell in cells) + "</tr>\n"
+        cells = zip(grid.columns, row, styles, strict=True)
+        yield "<tr>" + "".join(_body_cell(*cell) for cell in cells) + "</tr>\n"
     yield "</tbody></table></div>"
     if grid.footer:
         yield paragraph(grid.footer)
@@ -51,22 +71,39 @@ def lines(texts: Iterable[str]) -> str:
     return "<pre>" + "\n".join(map(escaped, texts)) + "</pre>"
 
 
-def _head(column: Column) -> str:
+def _head(column: Column, style: str) -> str:
     name = _shown(column.name)
     if column.type_text:
         kind = _shown(column.type_text)
         name += f'<br><small style="{_FAINT};font-weight:normal">{kind}</small>'
-    return f'<th style="{_style(column)}">{name}</th>'
+    return f'<th style="{style}">{name}</th>'
 
 
-def _body_cell(column: Column, cell: Cell) -> str:
+def _body_cell(column: Column, cell: Cell, style: str) -> str:
     shade = f";background-color:{escaped(cell.background)}" if cell.background else ""
-    return f'<td style="{_style(column)}{shade}">{_content(cell)}</td>'
+    short = _short_id(cell.text) if column.is_id else cell.text
+    if short != cell.text:
+        return f'<td style="{style}{shade}" title="{escaped(cell.text)}">{_shown(short)}</td>'
+    return f'<td style="{style}{shade}">{_content(cell)}</td>'
 
 
-def _style(column: Column) -> str:
-    wrap = ";white-space:nowrap" if column.align is Align.RIGHT else ""
-    return f"text-align:{column.align.value};{_CELL}{wrap}"
+def _style(column: Column, is_prose: bool) -> str:  # noqa: FBT001 - one of two columns
+    prose = ";min-width:18em;white-space:normal" if is_prose else ""
+    wraps = _LINE if column.align is Align.RIGHT else prose
+    return f"text-align:{column.align.value};{_CELL}{wraps}"
+
+
+def _longest(grid: Grid) -> list[int]:
+    """Return the characters of the longest text of each column, as far as it is shown."""
+    return [
+        min(max([len(column.name), *(len(row[at].text) for row in grid.rows)]), SHORT_CHARACTERS)
+        for at, column in enumerate(grid.columns)
+    ]
+
+
+def _short_id(text: str) -> str:
+    """Show eight letters of an id in a name; the pointer shows all of it."""
+    return _ID.sub(lambda found: found[0][:8] + ("" if found[0] == text else "…"), text)
 
 
 def _content(cell: Cell) -> str:

@@ -12,6 +12,17 @@ def count(number: int | None) -> str:
     return "" if number is None else f"{number:,}"
 
 
+def many(number: int, what: str) -> str:
+    """Write a number of things, in the singular or the plural.
+
+    Examples
+    --------
+    >>> many(1, "row"), many(0, "row"), many(1000, "sorted run")
+    ('1 row', '0 rows', '1,000 sorted runs')
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def signed(number: int | None) -> str:
     """Write a difference, always with its sign."""
     return "" if number is None else f"{number:+,}"

@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
-from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
 
 _ARROW = " → "
@@ -33,7 +34,10 @@ def _grid(changes: ChangeList) -> Grid:
         Column(""),
         Column("kind"),
         *(
-            Column(f"{name} (key)" if number in changes.key else name)
+            Column(
+                f"{name} (key)" if number in changes.key else name,
+                align=number_align(row.cells[number] for row in changes.rows),
+            )
             for number, name in enumerate(changes.columns)
         ),
     )
@@ -63,9 +67,9 @@ def _footer(changes: ChangeList) -> str:
     shown = len(changes.rows)
     first = f"the first {shown:,} of " if shown < count else ""
     return (
-        f"{first}{count:,} change{'' if count == 1 else 's'}: {total.inserts:,} +, "
+        f"{first}{many(count, 'change')}: {total.inserts:,} +, "
         f"{total.updates:,} ~, {total.deletes:,} -; {changes.source}, read from "
-        f"{changes.file_count:,} data files"
+        f"{many(changes.file_count, 'data file')}"
     )
 
 

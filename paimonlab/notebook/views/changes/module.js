@@ -1,5 +1,5 @@
 // @ts-check
-import { areNumbers, card, copyButton, count, frame, grid, h, hasPlace, isAt, placeText } from "../../display/browser/parts.js";
+import { areNumbers, card, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, placeText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ChangeList} ChangeList */
 /** @typedef {import("../../display/browser/views").ChangedRow} ChangedRow */
@@ -16,10 +16,14 @@ export function render({ data, el, host }) {
   const { table, start, end, source, note, columns, key, total, partitions, buckets, rows, rowCount, fileCount } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
-    note: `${source}, read from ${count(fileCount)} data files`,
+    note: `${source}, read from ${many(fileCount, "data file")}`,
     headline: `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted`,
     css: CHANGES_CSS,
   });
+  if (!rowCount) {
+    body.append(empty(`${note} No row changed there, or none is reported yet. The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
+    return stop;
+  }
   const page = Math.max(rows.length, 1);
   let shown = rows;
   let matching = rowCount;

@@ -115,7 +115,7 @@ def _sums(sums: Sums, *, with_bytes: bool) -> list[str]:
 def _files(diff: Diff) -> Grid:
     is_partitioned = any(file.partition for file in diff.files)
     columns = (
-        *(Column(""), Column("file")),
+        *(Column(""), Column("file", is_id=True)),
         *([Column("partition")] if is_partitioned else []),
         *(Column(name, align=_RIGHT) for name in ("bucket", "level", "rows")),
         *([Column("bytes", align=_RIGHT)] if has_bytes(diff) else []),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paimonlab.analysis.files.data_file import DataFileView, FileColumn, checks, problems
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
-from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
@@ -62,8 +62,8 @@ def _columns(file: DataFileView) -> Grid:
         Column("bytes", align=Align.RIGHT),
         Column("before compression", align=Align.RIGHT),
         Column("nulls", align=Align.RIGHT),
-        Column("least"),
-        Column("largest"),
+        Column("min", align=number_align(column.low for column in file.columns)),
+        Column("max", align=number_align(column.high for column in file.columns)),
         Column("pages", align=Align.RIGHT),
         Column("with checksum", align=Align.RIGHT),
     )
@@ -105,7 +105,10 @@ def _parts(file: DataFileView) -> Grid:
 
 def _rows(file: DataFileView) -> Grid:
     first_rows = file.first_rows
-    columns = tuple(Column(visible(name)) for name in first_rows.columns)
+    columns = tuple(
+        Column(visible(name), align=number_align(row[at] for row in first_rows.cells))
+        for at, name in enumerate(first_rows.columns)
+    )
     body = [
         [NULL if value is None else Cell(visible(value)) for value in row]
         for row in first_rows.cells

@@ -72,7 +72,7 @@ export function render({ data, el, host }) {
 function columnGrid(columns, say, caption) {
   const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min" }, { name: "max" }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
+    { name: "min", right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;

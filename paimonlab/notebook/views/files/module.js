@@ -149,7 +149,7 @@ function showFiles({ data, el, host }, again) {
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
       h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
-      h("td", { "aria-hidden": "true" }, h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
+      h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
   const advice = view.advice.map((item) => h("div", { class: `advice ${item.action ? "" : "faint"}` }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount

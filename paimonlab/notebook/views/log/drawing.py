@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from paimonlab.analysis.snapshots.commit_log import Log, LogEntry
 from paimonlab.notebook.display.drawn import Drawn
@@ -31,9 +33,11 @@ def _fields(log: Log) -> Iterator[Field]:
     yield Column("version", align=Align.RIGHT), lambda entry: entry.version
     if any(entry.time_millis is not None for entry in log.entries):
         yield Column("timestamp (UTC)"), lambda entry: time_text(entry.time_millis)
-    yield Column("user"), lambda entry: entry.user
+    yield Column("user", is_id=True), lambda entry: entry.user
     yield Column("operation"), lambda entry: entry.operation
-    yield Column("metrics"), _metrics
+    names = dict.fromkeys(name for entry in log.entries for name in entry.metrics)
+    for name in names:
+        yield Column(_words(name), align=Align.RIGHT), partial(_metric, name)
     yield Column("schema", align=Align.RIGHT), lambda entry: entry.schema_id
     if any(entry.identifier is not None for entry in log.entries):
         yield Column("identifier", align=Align.RIGHT), lambda entry: entry.identifier
@@ -45,11 +49,14 @@ def _fields(log: Log) -> Iterator[Field]:
         yield Column("writer"), lambda entry: entry.writer_version
 
 
-def _metrics(entry: LogEntry) -> str:
-    return ", ".join(
-        f"{name} {bytes_text(value) if name.endswith('Bytes') else count(value)}"
-        for name, value in entry.metrics.items()
-    )
+def _words(name: str) -> str:
+    """Write ``addedFiles`` as two words."""
+    return re.sub("[A-Z]", lambda letter: f" {letter[0].lower()}", name)
+
+
+def _metric(name: str, entry: LogEntry) -> str:
+    value = entry.metrics.get(name)
+    return bytes_text(value) if name.endswith("Bytes") else count(value)
 
 
 def _map(properties: dict[str, str]) -> str:

@@ -90,7 +90,7 @@ def alive(bucket: LsmBucket) -> list[LsmFile]:
 
 def _file_grid(lsm: Lsm, bucket: LsmBucket) -> Grid:
     has_sizes = bucket.bytes is not None
-    columns = [Column("file")]
+    columns = [Column("file", is_id=True)]
     if lsm.has_levels:
         columns.append(Column("level", align=Align.RIGHT))
     columns.append(Column("rows", align=Align.RIGHT))

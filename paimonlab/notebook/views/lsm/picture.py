@@ -9,7 +9,7 @@ from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
 from paimonlab.analysis.levels.lsm_files import LsmFile
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.colours import BLUE, GREEN, INK, ORANGE, SKY
-from paimonlab.notebook.display.numbers import bytes_text
+from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.spec.visible_text import visible
 
 _WIDTH = 720
@@ -60,7 +60,7 @@ def alternative(lsm: Lsm, bucket: LsmBucket) -> str:
             if files[0].bytes is None
             else f", {bytes_text(sum(file.bytes or 0 for file in files))}"
         )
-        text = f"{number:,} files, {sum(file.rows for file in files):,} rows{size}"
+        text = f"{many(number, 'file')}, {many(sum(file.rows for file in files), 'row')}{size}"
         parts.append(f"level {level}: {text}" if lsm.has_levels else text)
     runs = (
         f"{bucket.run_count} sorted runs, trigger {lsm.compaction_trigger}, stop "

@@ -19,7 +19,7 @@ from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.html import paragraph
-from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.notebook.display.numbers import bytes_text, count, many
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
@@ -162,7 +162,7 @@ def _entry_note(entry: EntryNode) -> str:
 
 def _index_note(index: IndexNode) -> str:
     shared = "shared" if index.is_shared else "new"
-    deleted = f", {index.deleted_rows:,} rows deleted" if index.deleted_rows else ""
+    deleted = f", {many(index.deleted_rows, 'row')} deleted" if index.deleted_rows else ""
     return f"{shared}, {files_text(index.file_count)}{deleted}"
 
 
@@ -200,7 +200,7 @@ def _manifest_html(manifest: ManifestNode, columns: Sequence[str]) -> str:
 def _entry_html(entry: EntryNode, columns: Sequence[str]) -> str:
     name = f"{_MARKS[entry.change]} {entry.file}"
     size = bytes_text(entry.bytes)
-    numbers = f"{entry.rows:,} rows" + (f", {size}" if size else "")
+    numbers = many(entry.rows, "row") + (f", {size}" if size else "")
     return _details(f"{name}: {numbers}, {_entry_note(entry)}", _stats_html(entry, columns))
 
 
@@ -223,7 +223,7 @@ def _index_html(file: IndexFileNode) -> str:
     more = paragraph(f"… {file.hidden_count:,} more") if file.hidden_count else ""
     size = "" if file.bytes is None else f", {bytes_text(file.bytes)}"
     return _details(
-        f"{file.name}: {_index_file_note(file)}, {file.rows:,} rows{size}", inner + more
+        f"{file.name}: {_index_file_note(file)}, {many(file.rows, 'row')}{size}", inner + more
     )
 
 
@@ -239,7 +239,7 @@ def _sums_note(added: EntrySums, deleted: EntrySums) -> str:
 
 def _sum_note(sums: EntrySums) -> str:
     size = "" if sums.bytes is None else f", {bytes_text(sums.bytes)}"
-    return f"{files_text(sums.files)} ({sums.rows:,} rows{size})"
+    return f"{files_text(sums.files)} ({many(sums.rows, 'row')}{size})"
 
 
 def files_text(number: int) -> str:

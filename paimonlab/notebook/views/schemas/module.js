@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, card, copyButton, count, frame, grid, h, many, moment, roving } from "../../display/browser/parts.js";
+import { COLOURS, breaking, card, copyButton, count, frame, grid, h, many, moment, roving } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").SchemaHistory} SchemaHistory */
 /** @typedef {import("../../display/browser/views").SchemaVersion} SchemaVersion */
@@ -104,6 +104,6 @@ function markdownOf(version) {
 function wholeOf(version) {
   const keys = (/** @type {string} */ name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
   const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
-  const heads = [{ name: "id", right: true }, { name: "column" }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
+  const heads = [{ name: "id", right: true }, { name: "column", prose: true, text: breaking }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
   return h("div", {}, grid({ heads, rows, label: `columns of schema ${version.id}` }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
 }

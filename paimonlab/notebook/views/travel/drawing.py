@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
-from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.grid import Align, Column, Grid, number_align
 from paimonlab.notebook.views.travel.picture import picture
 from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop
 
@@ -84,7 +84,10 @@ def _footer(travel: Travel) -> str:
 def _last(travel: Travel) -> Grid:
     step = travel.steps[-1]
     what = travel.sql or "rows"
-    columns = tuple(map(Column, step.columns))
+    columns = tuple(
+        Column(name, align=number_align(row[at] for row in step.rows))
+        for at, name in enumerate(step.columns)
+    )
     body = [[NULL if value is None else Cell(value) for value in row] for row in step.rows]
     return Grid(columns, body, f"at snapshot {step.snapshot_id}: {what}", _shown(step, travel))
 

@@ -19,6 +19,7 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.watch.drawing import draw, line
+from paimonlab.spec.visible_text import visible
 from paimonlab.table.table import Table
 
 MOST_COMMITS = 500
@@ -115,7 +116,7 @@ class Watching:
         self._thread.start()
 
     def __repr__(self) -> str:
-        return f"<watch of {self.view.value.table}: {self._state}>"
+        return visible(f"<watch of {self.view.value.table}: {self._state}>")
 
     def _ipython_display_(self) -> None:
         """Show nothing: the view is on the page already."""

@@ -9,7 +9,7 @@ from paimonlab.clock import now_millis
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
-from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
+from paimonlab.notebook.display.numbers import bytes_text, count, many, signed, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
@@ -73,18 +73,14 @@ def sentence(commit: WatchedCommit) -> str:
 
 def _rows_text(commit: WatchedCommit) -> str:
     parts = [signed(number) for number in (commit.written_rows, -commit.deleted_rows) if number]
-    number = commit.written_rows or commit.deleted_rows
-    return f"{' '.join(parts)} {_many(number, 'row')[1]}" if parts else ""
+    what = "row" if (commit.written_rows or commit.deleted_rows) == 1 else "rows"
+    return f"{' '.join(parts)} {what}" if parts else ""
 
 
 def _files_text(commit: WatchedCommit) -> str:
     if commit.commit_kind == "COMPACT":
-        return f"{' '.join(_many(commit.deleted_files, 'file'))} into {commit.added_files:,}"
-    return " ".join(_many(commit.added_files, "file")) if commit.added_files else ""
-
-
-def _many(number: int, what: str) -> tuple[str, str]:
-    return f"{number:,}", what if number == 1 else f"{what}s"
+        return f"{many(commit.deleted_files, 'file')} into {commit.added_files:,}"
+    return many(commit.added_files, "file") if commit.added_files else ""
 
 
 def _commits(watch: Watch) -> Grid:
@@ -96,7 +92,7 @@ def _commits(watch: Watch) -> Grid:
     columns += [Column("deleted", align=Align.RIGHT)]
     columns += [Column("changelog rows", align=Align.RIGHT)] if has_changelog else []
     columns += [Column("files", align=Align.RIGHT), Column("size", align=Align.RIGHT)]
-    columns += [Column("user")]
+    columns += [Column("user", is_id=True)]
     body = []
     for commit in reversed(watch.commits[-MOST_COMMITS:]):
         facts: list[object] = [commit.snapshot_id]
@@ -117,8 +113,7 @@ def _changed_files(commit: WatchedCommit) -> str:
 def _footer(watch: Watch) -> str:
     if not watch.commits:
         return "nothing was written to it yet"
-    number, what = _many(watch.seen_count, "commit")
-    said = [f"{number} {what} since the watch began"]
+    said = [f"{many(watch.seen_count, 'commit')} since the watch began"]
     newest = watch.commits[-1].time_millis
     if watch.seen_count and newest is not None:
         now = now_millis() if watch.state == "watching" else newest

@@ -9,7 +9,7 @@ const RATE_MILLIS = 60000;
 const TICK_MILLIS = 5000;
 const WIDTH = 440;
 const BARS = { left: 70, top: 14, height: 100, most: 50 };
-const LEVELS = { left: 50, lane: 24, most: 130, right: 200 };
+const LEVELS = { left: 50, lane: 24, most: 130, letter: 6.5 };
 const CSS = `
 .figures { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0 0 8px; } .figures b { font-size: 15px; font-variant-numeric: tabular-nums; }
 .pictures { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: flex-start; } .pictures figure { margin: 0; } figcaption { font-weight: bold; padding: 4px 0; }
@@ -216,5 +216,5 @@ function levelsOf({ levels, hasLevels }) {
   });
   const label = levels.map(({ level }, at) => `${hasLevels ? `level ${level}: ` : ""}${words[at]}`).join("; ");
   return h("figure", {}, h("figcaption", {}, hasLevels ? "levels" : "files"),
-    s("svg", { width: LEVELS.left + LEVELS.most + LEVELS.right, height: levels.length * LEVELS.lane + 4, role: "img", "aria-label": label }, ...lanes));
+    s("svg", { width: LEVELS.left + LEVELS.most + 16 + Math.max(...words.map(({ length }) => length)) * LEVELS.letter, height: levels.length * LEVELS.lane + 4, role: "img", "aria-label": label }, ...lanes));
 }
