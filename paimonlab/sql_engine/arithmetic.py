@@ -36,10 +36,14 @@ def divide(left: Value, right: Value) -> Value:
         raise NotTranslatedError("/ of decimals", "/")
     above, below = cast(left, kinds.DOUBLE), cast(right, kinds.DOUBLE)
     _check_exact("/", left, right)
-    text = (
-        f"(CASE WHEN {below.text} = 0 THEN {fails(DIVIDED)} ELSE {above.text} / {below.text} END)"
-    )
+    is_wrong = _is_divided_by_zero(above.text, below.text)
+    text = f"(CASE WHEN {is_wrong} THEN {fails(DIVIDED)} ELSE {above.text} / {below.text} END)"
     return Value(text, kinds.DOUBLE, name)
+
+
+def _is_divided_by_zero(above: str, below: str) -> str:
+    """Write the condition of the error: NULL divided by zero is NULL."""
+    return f"{below} = 0 AND {above} IS NOT NULL"
 
 
 def divide_whole(left: Value, right: Value) -> Value:
@@ -50,7 +54,7 @@ def divide_whole(left: Value, right: Value) -> Value:
     above, below = cast(left, kinds.BIGINT).text, cast(right, kinds.BIGINT).text
     # DuckDB's // rounds down; the remainder has the sign of the dividend in both.
     text = (
-        f"(CASE WHEN {below} = 0 THEN {fails(DIVIDED)} "
+        f"(CASE WHEN {_is_divided_by_zero(above, below)} THEN {fails(DIVIDED)} "
         f"ELSE ({above} - {above} % {below}) // {below} END)"
     )
     return Value(text, kinds.BIGINT, f"({left.name} div {right.name})")
@@ -63,7 +67,8 @@ def remainder(left: Value, right: Value, *, name: str = "") -> Value:
     if kind is None or kind in (kinds.FLOAT, kinds.DOUBLE) or kinds.is_decimal(kind):
         raise NotTranslatedError("% of other numbers than integers", "%")
     above, below = cast(left, kind).text, cast(right, kind).text
-    text = f"(CASE WHEN {below} = 0 THEN {fails(DIVIDED)} ELSE {above} % {below} END)"
+    is_wrong = _is_divided_by_zero(above, below)
+    text = f"(CASE WHEN {is_wrong} THEN {fails(DIVIDED)} ELSE {above} % {below} END)"
     called = name or f"({left.name} % {right.name})"
     return Value(f"CAST({text} AS {duck_type(kind)})", kind, called)
 

@@ -25,6 +25,7 @@ FOUND = (
     "SELECT day FROM {t} WHERE startswith(CASE WHEN b THEN 'a' END, 'a')",
     "SELECT id, x FROM {t} WHERE x NOT IN (SELECT uid FROM {u} WHERE uid > 3)",
     "SELECT sum(m), avg(m), round(avg(d), 2), sum(s / 4) FROM {t}",
+    "SELECT x div s, x % s, x / s FROM {t} WHERE x IS NULL",
     "SELECT round(m, 1), round(m, 2), round(m, 3), round(m) FROM {t}",
 )
 """Queries that were answered otherwise once, or that are asked for most."""

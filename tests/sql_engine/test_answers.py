@@ -113,6 +113,16 @@ def rows_of_schema(plan: engine.Planned) -> list[tuple[str, str]]:
     return list(zip(plan.schema.names, plan.types, strict=True))
 
 
+def test_null_divided_by_zero_is_null(catalog: Catalog) -> None:
+    nothing = "CAST(NULL AS INT)"
+    zero = "(id - id)"
+    sql = (
+        f"SELECT {nothing} / {zero}, {nothing} div {zero}, {nothing} % {zero} FROM db.days LIMIT 1"
+    )
+
+    assert rows(catalog, sql) == [(None, None, None)]
+
+
 def test_only_the_columns_that_are_used_are_read(catalog: Catalog) -> None:
     (part,) = planned(catalog, "SELECT count(*) FROM db.keyed WHERE id > 3").parts
 
