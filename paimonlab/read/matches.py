@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -45,8 +46,24 @@ class FileMatch:
         return self.matched.cardinality == self.alive_count
 
 
+class RowCondition(Protocol):
+    """What rows are asked that no file can be ruled out by."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that it reads."""
+        ...
+
+    def is_true(self, rows: pa.RecordBatch) -> pa.Array:
+        """Tell of each row whether it is true: n values without nulls."""
+        ...
+
+
 def find_matches(
-    splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO
+    splits: Sequence[DataSplit],
+    plan: ReadPlan,
+    file_io: FileIO,
+    condition: RowCondition | None = None,
 ) -> Iterator[FileMatch]:
     """Look for rows in the files of splits, several files at a time.
 
@@ -58,6 +75,8 @@ def find_matches(
         Its predicate is the condition; None: every row.
     file_io
         The table's store.
+    condition
+        What rows have to satisfy as well; None: nothing.
 
     Yields
     ------
@@ -65,33 +84,46 @@ def find_matches(
         One per file, in any order.
     """
     files = [split.with_files(file.__eq__) for split in splits for file in split.files]
-    return in_threads([partial(_match, file, plan, file_io) for file in files])
+    return in_threads([partial(_match, file, plan, file_io, condition) for file in files])
 
 
-def _match(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[FileMatch]:
+def _match(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO, condition: RowCondition | None
+) -> Iterator[FileMatch]:
     (survivors,) = surviving_rows(split, plan, file_io)
     row_count = split.files[0].row_count
-    if plan.predicate is None:
+    if plan.predicate is None and condition is None:
         hits = np.ones(row_count, np.bool_) if survivors is None else survivors
     else:
-        hits = _hits(split, plan, file_io, survivors)
+        hits = _hits(split, plan, file_io, survivors, condition)
     matched = DeletionVector.of(np.flatnonzero(hits))
     alive_count = row_count if survivors is None else int(np.count_nonzero(survivors))
     yield FileMatch(split, matched, alive_count)
 
 
-def _hits(split: DataSplit, plan: ReadPlan, file_io: FileIO, survivors: Mask | None) -> Mask:
+def _hits(
+    split: DataSplit,
+    plan: ReadPlan,
+    file_io: FileIO,
+    survivors: Mask | None,
+    condition: RowCondition | None,
+) -> Mask:
     predicate = plan.predicate
-    assert predicate is not None, "there is a condition to look for"
     file = split.files[0]
-    fields = [plan.schema.field(name) for name in sorted(columns(predicate))]
+    names = set() if predicate is None else set(columns(predicate))
+    names |= set() if condition is None else condition.columns
+    fields = [plan.schema.field(name) for name in sorted(names)]
     hits = np.zeros(file.row_count, np.bool_)
     with open_data_file(split, file, plan, file_io) as data:
         for start, rows in data.positioned(
             fields, predicate=predicate, keep=survivors, batch_rows=plan.bounds.batch_rows
         ):
-            is_true = null_filled(evaluate(predicate, rows), False)
-            is_hit = numpy_values(is_true, zero_copy_only=False)
+            is_hit = np.ones(rows.num_rows, np.bool_)
+            if predicate is not None:
+                is_true = null_filled(evaluate(predicate, rows), False)
+                is_hit &= numpy_values(is_true, zero_copy_only=False)
+            if condition is not None:
+                is_hit &= numpy_values(condition.is_true(rows), zero_copy_only=False)
             hits[start : start + rows.num_rows] = is_hit
     return hits if survivors is None else hits & survivors
 

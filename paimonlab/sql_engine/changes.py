@@ -193,6 +193,11 @@ def _computed(node: exp.Expression, value: Value, target: SqlColumn, relation: R
     check_stored(value.kind, target.kind, target.name)
     if node.find(exp.Placeholder) is not None:
         raise NotTranslatedError(f"SET {target.name} to such a value", target.name)
+    return _for_table(node, relation)
+
+
+def _for_table(node: exp.Expression, relation: Relation) -> str:
+    """Write an expression over the columns of a table as its verbs take it."""
 
     def renamed(part: exp.Expression) -> exp.Expression:
         if not isinstance(part, exp.Column):
@@ -205,15 +210,20 @@ def _computed(node: exp.Expression, value: Value, target: SqlColumn, relation: R
 
 
 def _no_query(_node: exp.Expression, _scope: Scope) -> Any:
-    raise NotTranslatedError("a query in SET", "SELECT")
+    raise NotTranslatedError("a query in UPDATE or DELETE", "SELECT")
 
 
-def _condition(tree: exp.Expression, relation: Relation, given: Given) -> Predicate | None:
+def _condition(tree: exp.Expression, relation: Relation, given: Given) -> Predicate | str | None:
     """Return the whole condition as a scan evaluates it; None if there is none."""
     where = tree.args.get("where")
     if where is None:
         return None
-    found = pushing.whole(where.this, Scope([relation]), given)
-    if found is None:
+    scope = Scope([relation])
+    if found := pushing.whole(where.this, scope, given):
+        return all_of(*found)
+    if where.this.find(exp.Placeholder) is not None:
         raise NotTranslatedError(f"such a condition of {_WHAT[type(tree)]}", "WHERE")
-    return all_of(*found)
+    condition = Translator(scope, given, _no_query, allows="none").value(where.this)
+    if condition.kind != kinds.BOOLEAN:
+        raise NotTranslatedError("a condition that is no truth value", "WHERE")
+    return _for_table(where.this, relation)

@@ -85,6 +85,15 @@ def test_rows_are_deleted_and_updated(catalog: Catalog) -> None:
     assert len(rows(catalog)) == 2
 
 
+def test_conditions_are_those_of_queries(catalog: Catalog) -> None:
+    run(catalog, "UPDATE db.t SET m = NULL WHERE upper(v) = 'A'")
+    run(catalog, "UPDATE db.t SET v = 'none' WHERE m IS NULL OR T.ID * 2 = 4")
+    assert {row[1] for row in rows(catalog) if row[0] in (1, 2)} == {"none"}
+    run(catalog, "DELETE FROM db.t WHERE length(v) = 4 AND id + 1 > 2")
+
+    assert [row[0] for row in rows(catalog)] == [1]
+
+
 def test_a_table_is_made_of_a_query(catalog: Catalog) -> None:
     run(catalog, "CREATE TABLE db.made USING paimon AS SELECT id, v AS w, m * 2 AS n FROM db.t")
 
@@ -111,7 +120,9 @@ def test_a_table_is_made_of_a_query(catalog: Catalog) -> None:
         ("INSERT INTO db.`t$snapshots` VALUES (1)", NotTranslatedError),
         ("DELETE FROM db.t", NotTranslatedError),
         ("DELETE FROM db.t x WHERE x.id = 1", NotTranslatedError),
-        ("DELETE FROM db.t WHERE upper(v) = 'A'", NotTranslatedError),
+        ("DELETE FROM db.t WHERE soundex(v) = 'A000'", NotTranslatedError),
+        ("DELETE FROM db.t WHERE upper(v) = :hostile", NotTranslatedError),
+        ("DELETE FROM db.t WHERE length(v)", NotTranslatedError),
         ("DELETE FROM db.t WHERE id = 1 AND v = (SELECT max(v) FROM db.t)", NotTranslatedError),
         ("UPDATE db.t SET m = m + 1e0", NotTranslatedError),
         ("UPDATE db.t SET m = (SELECT 1)", NotTranslatedError),

@@ -71,7 +71,7 @@ def change_rows(
     splits = change.scan.plan().splits
     total = sum(len(split.files) for split in splits)
     with new_table_writer(change.written_definition, store) as writer:
-        matches = find_matches(splits, change.read_plan, store.file_io)
+        matches = find_matches(splits, change.read_plan, store.file_io, statement.condition)
         for done, match in enumerate(matches, start=1):
             if match.matched.cardinality:
                 change.take(match)

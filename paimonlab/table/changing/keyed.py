@@ -126,7 +126,12 @@ def change_rows(
     splits = scan.plan().splits
     with new_table_writer(definition, store) as writer:
         for done, split in enumerate(splits, start=1):
-            for rows in read_splits([split], scan.read_plan(), store.file_io):
+            for read in read_splits([split], scan.read_plan(), store.file_io):
+                rows = read
+                if statement.condition is not None:
+                    rows = read.filter(statement.condition.is_true(read))
+                    if not rows.num_rows:
+                        continue
                 changed = rows
                 if statement.assignments is not None:
                     changed = statement.assignments.applied(rows)

@@ -25,6 +25,7 @@ from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.after_write import landed
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.reading.expressions import Condition
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.isolation import rows_of_interest
@@ -56,6 +57,8 @@ class Statement:
 
     predicate: Predicate | None
     """Bound to the schema of the table; None: every row."""
+    condition: Condition | None = None
+    """What rows have to satisfy as well; None: nothing."""
     assignments: Assignments | None = None
     """None: the rows are deleted."""
     progress: Progress | None = None

@@ -24,7 +24,7 @@ from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Statement, run
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.reading.conditions import bound
+from paimonlab.table.reading.expressions import divided
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.columns import update_columns
@@ -51,16 +51,17 @@ def delete(
     progress: Progress | None,
 ) -> Snapshot | None:
     """Delete the rows for which a condition is true; see `Table.delete`."""
-    predicate = bound(where, definition.schema.fields, definition.name)
-    assert predicate is not None, "a condition was given"
+    predicate, condition = divided(where, definition)
     check_supported(definition.options, definition.schema, "read")
-    named = columns(predicate)
-    if not named and not isinstance(predicate, AlwaysTrue):
-        return None
-    if named <= {*definition.schema.partition_keys}:
-        options = definition.options.slice(DeleteOptions)
-        if not named or not options.force_changelog:
-            return _drop(definition, store, predicate)
+    if condition is None:
+        assert predicate is not None, "a condition was given"
+        named = columns(predicate)
+        if not named and not isinstance(predicate, AlwaysTrue):
+            return None
+        if named <= {*definition.schema.partition_keys}:
+            options = definition.options.slice(DeleteOptions)
+            if not named or not options.force_changelog:
+                return _drop(definition, store, predicate)
     if definition.options.slice(RowTrackingOptions).data_evolution:
         raise UnsupportedError(
             "data-evolution.enabled = 'true'",
@@ -68,7 +69,8 @@ def delete(
         )
     if definition.schema.primary_keys:
         keyed.check_delete(definition)
-    return _run(definition, store, Statement(predicate=predicate, progress=progress))
+    statement = Statement(predicate=predicate, condition=condition, progress=progress)
+    return _run(definition, store, statement)
 
 
 def update(
@@ -83,14 +85,24 @@ def update(
     bound_assignments = changing.assignments.BoundAssignments.of(
         assignments, definition.schema, definition.name
     )
-    predicate = bound(where, definition.schema.fields, definition.name)
+    predicate, condition = divided(where, definition)
     check_supported(definition.options, definition.schema, "read")
     if definition.options.slice(RowTrackingOptions).data_evolution:
+        if condition is not None:
+            raise UnsupportedError(
+                f"the condition {condition.text!r} with data-evolution.enabled = 'true'",
+                f"{definition.name}: compare columns with constants",
+            )
         names = bound_assignments.columns
         return update_columns(definition, store, predicate, names, bound_assignments.applied)
     if definition.schema.primary_keys:
         keyed.check_update(definition, bound_assignments.columns)
-    statement = Statement(predicate=predicate, assignments=bound_assignments, progress=progress)
+    statement = Statement(
+        predicate=predicate,
+        condition=condition,
+        assignments=bound_assignments,
+        progress=progress,
+    )
     return _run(definition, store, statement)
 
 
