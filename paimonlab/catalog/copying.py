@@ -18,13 +18,14 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.predicates.predicate import columns
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.types.text import format_type
+from paimonlab.table import system
 from paimonlab.table.reading.conditions import bound
-from paimonlab.table.system import SystemTable
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.spec.types.data_types import DataField, DataType
+    from paimonlab.table.system import SystemTable
     from paimonlab.table.table import Table
 
 
@@ -145,7 +146,7 @@ def _check_condition(table: Table, where: str | None) -> None:
 
 def _opened(catalog: _Catalog, name: str) -> Table:
     table = catalog.table(name)
-    if isinstance(table, SystemTable):
+    if isinstance(table, system.SystemTable):
         raise UnsupportedError(f"copying {name}", "it is a system table")
     return table
 
