@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import random
-from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -65,20 +64,34 @@ def compare(spark: SparkSession, catalog: Catalog, query: str) -> None:
 
     assert mine.schema.names == other.schema.names, query
     assert planned.types == [field.dataType.simpleString() for field in frame.schema], query
-    assert comparable(mine) == comparable(other), query
+    assert are_alike(mine, other), (query, mine.to_pylist(), other.to_pylist())
 
 
-def comparable(table: pa.Table) -> list[Any]:
-    return sorted(map(_row, zip(*(column.to_pylist() for column in table.columns), strict=True)))
-
-
-def _row(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(
-        ("",) if value is None else (type(value).__name__, _text(value)) for value in values
+def are_alike(mine: pa.Table, other: pa.Table) -> bool:
+    """Whether two results have the same rows, doubles to nine digits."""
+    left, right = _ordered(mine), _ordered(other)
+    return len(left) == len(right) and all(
+        _is_alike(one, two)
+        for ours, theirs in zip(left, right, strict=True)
+        for one, two in zip(ours, theirs, strict=True)
     )
 
 
-def _text(value: Any) -> str:
+def _ordered(table: pa.Table) -> list[tuple[Any, ...]]:
+    rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return sorted(rows, key=lambda row: ([_text(value, 0) for value in row], [*map(_text, row)]))
+
+
+def _is_alike(mine: Any, other: Any) -> bool:
+    if type(mine) is not type(other):
+        return False
+    if isinstance(mine, float) and not math.isnan(mine):
+        return math.isclose(mine, other, rel_tol=1e-9)
+    return _text(mine) == _text(other)
+
+
+def _text(value: Any, digits: int = 6) -> str:
+    """Write a value for the order of rows; digits of a double may differ where sums do."""
     if not isinstance(value, float):
         return str(value)
-    return "nan" if math.isnan(value) else f"{value + 0.0:.9g}"
+    return "nan" if math.isnan(value) else f"{value + 0.0:.{digits}g}" if digits else ""
