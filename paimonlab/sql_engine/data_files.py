@@ -18,7 +18,8 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.sql_engine.kinds import is_atomic, kind_of
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
-from paimonlab.table.reading.scan import OfSnapshot, Scan
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan_kinds import OfSnapshot
 
 _PATTERN = frozenset("*?[]{}")
 """DuckDB reads these in a path as a pattern."""

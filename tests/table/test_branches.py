@@ -19,7 +19,7 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.metadata.branches import Forward, plan_forward
-from paimonlab.table.reading.scan import OfChanges, OfFallback, OfSnapshot, WithFallback
+from paimonlab.table.reading.scan_kinds import OfChanges, OfFallback, OfSnapshot, WithFallback
 
 
 @pytest.fixture

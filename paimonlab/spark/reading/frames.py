@@ -25,7 +25,8 @@ from paimonlab.spark.values.casts import Conversion
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import to_spark
 from paimonlab.spec.types.data_types import with_nullable
-from paimonlab.table.reading.scan import Scan, WithFallback
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan_kinds import WithFallback
 
 if TYPE_CHECKING:
     from paimonlab.spec.schema.definition import TableSchema

@@ -24,7 +24,7 @@ from paimonlab.spark.reading.pinned import PinnedRead, reads_in
 from paimonlab.spark.reading.places import PLACES, place_types
 from paimonlab.spark.reading.relation import VIEW_PROPERTY
 from paimonlab.spark.reading.relation_schema import relation_schema
-from paimonlab.table.reading.scan import OfFallback
+from paimonlab.table.reading.scan_kinds import OfFallback
 
 if TYPE_CHECKING:
     from paimonlab.spark.reading.scan import SnapshotScan

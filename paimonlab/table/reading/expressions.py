@@ -17,7 +17,8 @@ from paimonlab.spec import predicates
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.conditions import bound
-from paimonlab.table.reading.scan import OfCondition, Scan
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan_kinds import OfCondition
 
 
 def predicate_of(text: str) -> tuple[Predicate | None, bool]:
@@ -118,5 +119,5 @@ def with_condition(rows: Scan, text: str, limit: int | None) -> Scan:
     return replace(
         rows,
         limit=limit,
-        kind=OfCondition(inner, condition.evaluate, condition.text),
+        kind=OfCondition(inner, condition),
     )

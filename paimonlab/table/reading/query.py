@@ -23,7 +23,8 @@ from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.conditions import resolved
 from paimonlab.table.reading.expressions import predicate_of, with_condition
 from paimonlab.table.reading.incremental import ChangeRange, range_of_options
-from paimonlab.table.reading.scan import OfChanges, OfFallback, OfSnapshot, Scan, WithFallback
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan_kinds import OfChanges, OfFallback, OfSnapshot, WithFallback
 from paimonlab.table.reading.time_travel import Start, TravelPoint, check_no_start, start_of, travel
 from paimonlab.table.store import TableStore
 

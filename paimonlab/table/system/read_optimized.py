@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimonlab.table.reading.scan import OfChanges, OfCondition, OfSnapshot, Scan, WithFallback
+from paimonlab.table.reading.scan import Scan
+from paimonlab.table.reading.scan_kinds import OfChanges, OfCondition, OfSnapshot, WithFallback
 from paimonlab.table.system.asking import AboutTable, ScanArguments
 from paimonlab.table.system.row_tracking import scan_of
 

@@ -144,6 +144,16 @@ def test_a_condition_and_columns_are_kept_to(orders: Table) -> None:
     assert "only rows with status = 'paid'" in view.to_text()
 
 
+def test_a_condition_that_rules_out_no_file_is_kept_to(orders: Table) -> None:
+    where = "upper(status) = 'PAID' AND amount + 1 > 1"
+
+    view = orders.show.profile(where=where, columns=["amount"])
+
+    rows = orders.scan(["amount"], where).to_arrow()
+    assert 0 < rows.num_rows < orders.scan().count()
+    assert view.value.row_count == rows.num_rows
+
+
 def test_a_column_that_is_not_there_is_named_with_those_close(orders: Table) -> None:
     with pytest.raises(ColumnNotFoundError, match="amount"):
         orders.show.profile(columns=["amont"])

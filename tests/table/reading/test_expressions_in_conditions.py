@@ -83,6 +83,14 @@ def test_other_states_and_readers_know_the_condition(table: Table) -> None:
         table.scan(where="a < b").plan()
 
 
+def test_other_columns_of_the_rows_are_those_of_the_same_rows(table: Table) -> None:
+    scan = table.scan(["s"], "length(s) > 4", limit=1)
+
+    assert scan.selecting(["id"]).to_arrow().to_pydict() == {"id": [1]}
+    assert scan.selecting(["a", "s"]).count() == 1
+    assert scan.selecting([]).count() == 1
+
+
 def test_the_read_of_the_top_level_knows_the_condition(tmp_path: Path) -> None:
     catalog = paimonlab.connect(tmp_path)
     catalog.create_database("db")

@@ -83,7 +83,7 @@ def profile(
     opened_table = opened(table)
     scan = opened_table.scan(columns, where)
     names = scan.columns[:MOST_COLUMNS]
-    shown = scan.narrowed(names, scan.predicate)
+    shown = scan.selecting(names)
     settled = analysis.settled_columns(shown)
     by_statistics = {
         name: _repeated(value, settled.row_count) for name, value in settled.values.items()
@@ -205,7 +205,7 @@ def _profile(title: str, table: str, profiled: _Profiled, notes: Sequence[str]) 
 
 
 def _sketched(scan: Scan, names: Sequence[str]) -> profiling.RowSketch:
-    wanted = scan.narrowed(names, scan.predicate)
+    wanted = scan.selecting(names)
     with wanted.to_batches() as reader:
         return profiling.sketch_batches(reader, reader.schema.types)
 
