@@ -13,6 +13,7 @@ another one cleans up in its root; they are kept when a part fails. pytest's own
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import shutil
@@ -63,12 +64,21 @@ class Outcome:
     def skips(self) -> str:
         """A line for each reason to skip a test, after a run without failures."""
         header = _SKIPS.search(self.output)
-        return self.output[header.end() :].rstrip().rpartition("\n")[0] if header else ""
+        if header is None:
+            return ""
+        lines = self.output[header.end() :].rstrip().splitlines()
+        return "\n".join(itertools.takewhile(lambda line: not _END.search(line), lines))
 
     @property
     def counts(self) -> str:
         """How many tests passed and so on, when pytest came to its end."""
-        return self.output.rstrip().rpartition("\n")[2].strip("= ")
+        lines = self.output.rstrip().splitlines() or [""]
+        ends = [line for line in lines if _END.search(line)]  # libraries may complain after it
+        return (ends or lines)[-1].strip("= ")
+
+
+_END = re.compile(r" in \d+\.\d+s\b.*$")
+"""How the last line of pytest ends."""
 
 
 def _tests(name: str, *folders: str, starts_spark: bool = False) -> Part:
