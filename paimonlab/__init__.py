@@ -1,7 +1,7 @@
 """Apache Paimon tables in Python, on Spark, in notebooks.
 
->>> import paimonlab as pl
->>> catalog = pl.connect("./warehouse")
+>>> import paimonlab as pm
+>>> catalog = pm.connect("./warehouse")
 
 Names of the upper layers (`sql`, the notebook extension) are looked up when they are used, so
 that importing paimonlab imports neither Spark nor IPython; so are names whose modules take more
