@@ -43,7 +43,7 @@ lab: java ## open JupyterLab on the notebooks
 
 .PHONY: site
 site: $(INSTALLED) ## build the documentation as a site into build/site; without network
-	$(BIN)/zensical build --strict
+	$(BIN)/python -m zensical build --strict
 
 .PHONY: lint
 lint: $(INSTALLED) ## ruff, mypy --strict, import-linter

@@ -20,7 +20,7 @@ PAGES = ("index", "guide", "cookbook")
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    command = [str(Path(sys.executable).with_name("zensical")), "build", "--clean", "--strict"]
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return SITE
