@@ -32,53 +32,43 @@ def test_a_list_is_the_same_whatever_was_read_before(lists: list[list[ManifestFi
         assert read_manifest_list(data, path="list", former=former) == metas
 
 
-def test_records_that_the_list_before_had_are_not_decoded_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    decoded = list[int]()
+TWENTY = [
+    ManifestFileMeta(
+        file_name=f"m-{number}", file_size_bytes=1, num_added_files=1, num_deleted_files=0
+    )
+    for number in range(20)
+]
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Has an entry for each record that was decoded."""
+    found = list[int]()
     decode = fastavro.schemaless_reader
 
     def counted(*arguments: Any) -> Any:
-        decoded.append(1)
+        found.append(1)
         return decode(*arguments)
 
     monkeypatch.setattr(fastavro, "schemaless_reader", counted)
-    metas = [
-        ManifestFileMeta(
-            file_name=f"m-{number}", file_size_bytes=1, num_added_files=1, num_deleted_files=0
-        )
-        for number in range(20)
-    ]
+    return found
+
+
+def test_records_that_the_list_before_had_are_not_decoded_again(decoded: list[int]) -> None:
     former = FormerLists()
     for count in range(1, 21):
-        read_manifest_list(write_manifest_list(metas[:count]), path="list", former=former)
+        read_manifest_list(write_manifest_list(TWENTY[:count]), path="list", former=former)
 
     assert len(decoded) == 20
 
 
-def test_records_of_lists_of_changes_are_not_decoded_again_in_bases(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_records_of_lists_of_changes_are_not_decoded_again_in_bases(decoded: list[int]) -> None:
     """As expiry reads them: what commits changed, then the bases after them."""
-    decoded = list[int]()
-    decode = fastavro.schemaless_reader
-
-    def counted(*arguments: Any) -> Any:
-        decoded.append(1)
-        return decode(*arguments)
-
-    monkeypatch.setattr(fastavro, "schemaless_reader", counted)
-    metas = [
-        ManifestFileMeta(
-            file_name=f"m-{number}", file_size_bytes=1, num_added_files=1, num_deleted_files=0
-        )
-        for number in range(20)
-    ]
     former = FormerLists()
-    for meta in metas:
+    for meta in TWENTY:
         read_manifest_list(write_manifest_list([meta]), path="changes", former=former)
     for count in range(1, 21):
-        base = write_manifest_list(metas[:count])
-        assert read_manifest_list(base, path="base", former=former) == metas[:count]
+        base = write_manifest_list(TWENTY[:count])
+        assert read_manifest_list(base, path="base", former=former) == TWENTY[:count]
 
     assert len(decoded) == 20
