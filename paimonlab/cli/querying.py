@@ -35,7 +35,7 @@ _ROWS = 20
 )
 @prints_rows
 def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFormat) -> None:
-    """Run SQL as Spark has it, without Spark: queries, INSERT, MERGE, UPDATE, DELETE, CTAS.
+    """Run SQL as Spark has it, without Spark: queries, changes of rows, definitions, CALL.
 
     SQL may be - for standard input. Names of system tables are in back-quotes: `orders$files`.
     What is not proven to give Spark's rows is refused by name.
@@ -47,6 +47,11 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
     options = sql_engine.engine.EngineOptions.of(catalog.options)
     first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
     with Bar("sql") as bar, _without_spark():
+        if first in sql_engine.statements.calls.CALLING:
+            with refused():
+                rows = sql_engine.statements.calls.run(text, sources, bar.progress)
+            _print(rows, None, form)
+            return
         if first in sql_engine.changes.WRITING:
             sql_engine.changes.run(text, sources, (), options, bar.progress)
             return

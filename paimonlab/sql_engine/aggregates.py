@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from paimonlab.spec.types.data_types import ArrayType, AtomicType
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -22,9 +23,13 @@ _SPREADS = {
     "stddev_pop": "stddev_pop",
     "var_pop": "var_pop",
 }
+_PAIRED = {"corr": "corr", "covar_samp": "covar_samp", "covar_pop": "covar_pop"}
+_CHOSEN = {"max_by": "arg_max_null", "min_by": "arg_min_null"}
+_FIRST = {"first": "first", "last": "last", "any_value": "first"}
+_LISTS = ("collect_list", "array_agg", "collect_set")
 AGGREGATES = frozenset(
     {"count", "sum", "avg", "mean", "min", "max", "count_if", "bool_and", "every", "bool_or"}
-    | {"any", "some", *_SPREADS}
+    | {"any", "some", "median", "percentile", *_SPREADS, *_PAIRED, *_CHOSEN, *_FIRST, *_LISTS}
 )
 """Functions of groups, which also take OVER."""
 WINDOWS = frozenset({*_NUMBERED, *_SHARES, "ntile", "lag", "lead", "first_value", "last_value"})
@@ -74,16 +79,47 @@ def aggregate(name: str, values: Sequence[Value], *, distinct: bool, star: bool)
     """
     types = "*" if star else ", ".join(spark_type(value.kind) for value in values)
     which = "DISTINCT " if distinct else ""
-    called = f"{name}({which}{', '.join(value.name for value in values)})"
+    shown = "collect_list" if name == "array_agg" else name
+    called = f"{shown}({which}{', '.join(value.name for value in values)})"
     if star and name == "count" and not distinct:
         return Aggregate(f"count(*){HERE}", kinds.BIGINT, "count(1)")
-    if len(values) != 1 or not kinds.is_atomic(values[0].kind):
-        raise NotTranslatedError(f"{name}({which}{types})", name)
-    found = _translated(name, values[0], which)
+    found = None
+    if all(kinds.is_atomic(value.kind) for value in values):
+        if len(values) == 1:
+            found = _translated(name, values[0], which)
+        elif len(values) > 1:
+            found = _of_several(name, values, which)
     if found is None:
         raise NotTranslatedError(f"{name}({which}{types})", name)
     pattern, kind = found
+    if name == "percentile":
+        called = f"{called[:-1]}, 1)"
     return Aggregate(pattern, kind, called)
+
+
+def _of_several(name: str, values: Sequence[Value], which: str) -> tuple[str, Kind] | None:
+    if name == "count":
+        known = " AND ".join(f"{value.text} IS NOT NULL" for value in values)
+        row = f"row({', '.join(value.text for value in values)})" if which else "1"
+        return f"count({which}CASE WHEN {known} THEN {row} END){HERE}", kinds.BIGINT
+    if which or len(values) != 2:
+        return None
+    first, second = values
+    if name in _CHOSEN and kinds.VOID not in (first.kind, second.kind):
+        return f"{_CHOSEN[name]}({first.text}, {second.text}){HERE}", first.kind
+    if name in _PAIRED and all(kinds.is_whole(v.kind) or v.kind == kinds.DOUBLE for v in values):
+        sides = ", ".join(cast(value, kinds.DOUBLE).text for value in values)
+        return f"{_PAIRED[name]}({sides}){HERE}", kinds.DOUBLE
+    if name == "percentile" and second.is_literal:
+        return _percentile(first, float(second.literal))
+    return None
+
+
+def _percentile(value: Value, share: float) -> tuple[str, Kind] | None:
+    if not (kinds.is_whole(value.kind) or value.kind == kinds.DOUBLE) or not 0 <= share <= 1:
+        return None
+    inner = cast(value, kinds.DOUBLE).text
+    return f"quantile_cont({inner}, {share!r}){HERE}", kinds.DOUBLE
 
 
 def _translated(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
@@ -92,6 +128,10 @@ def _translated(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
         return f"count({which}{sql}){HERE}", kinds.BIGINT
     if name in ("min", "max") and kind != kinds.BOOLEAN:
         return f"{name}({sql}){HERE}", kind
+    if name in _FIRST or name in _LISTS:
+        return None if which else _of_order(name, sql, kind)
+    if name == "median":
+        return None if which else _percentile(value, 0.5)
     if name in ("count_if", "bool_and", "every", "bool_or", "any", "some"):
         return None if which else _truths(name, sql, kind)
     if not kinds.is_numeric(kind):
@@ -103,6 +143,20 @@ def _translated(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
     if name in _SPREADS and not which and not kinds.is_decimal(kind):
         return f"{_SPREADS[name]}({cast(value, kinds.DOUBLE).text}){HERE}", kinds.DOUBLE
     return None
+
+
+def _of_order(name: str, sql: str, kind: Kind) -> tuple[str, Kind] | None:
+    """Translate what depends on the order of rows, as it does in Spark."""
+    if kind == kinds.VOID:
+        return None
+    if name in _FIRST:
+        return f"{_FIRST[name]}({sql}){HERE}", kind
+    if not isinstance(kind, AtomicType) or (name == "collect_set" and kind == kinds.DOUBLE):
+        return None
+    which = "DISTINCT " if name == "collect_set" else ""
+    listed = f"list({which}{sql} ORDER BY {sql}){HERE}" if which else f"list({sql}){HERE}"
+    known = f"list_filter({listed}, lambda x: x IS NOT NULL)"
+    return f"coalesce({known}, [])", ArrayType(kind)
 
 
 def _truths(name: str, sql: str, kind: Kind) -> tuple[str, Kind] | None:

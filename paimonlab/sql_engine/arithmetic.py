@@ -11,6 +11,11 @@ NOT_PROVEN = "not proven without Spark"
 """What DuckDB raises for values whose result may differ from Spark's begins with this."""
 DIVIDED = "DIVIDE_BY_ZERO: a number is divided by zero; use NULLIF for the divisor"
 
+_LEAST_SCALE = 6
+_WHOLE_DIGITS = 18
+_HUGE = 36
+"""Digits of whole numbers that can be computed with, doubled once."""
+
 
 def fails(message: str) -> str:
     """Return SQL that raises an error when it is evaluated."""
@@ -33,12 +38,42 @@ def divide(left: Value, right: Value) -> Value:
     name = f"({left.name} / {right.name})"
     _check_numbers("/", left, right)
     if _is_exact(left, right):
-        raise NotTranslatedError("/ of decimals", "/")
+        return _divided_exactly(left, right, name)
     above, below = cast(left, kinds.DOUBLE), cast(right, kinds.DOUBLE)
     _check_exact("/", left, right)
     is_wrong = _is_divided_by_zero(above.text, below.text)
     text = f"(CASE WHEN {is_wrong} THEN {fails(DIVIDED)} ELSE {above.text} / {below.text} END)"
     return Value(text, kinds.DOUBLE, name)
+
+
+def _divided_exactly(left: Value, right: Value, name: str) -> Value:
+    """Divide decimals: in whole numbers of the last digit, halves away from zero."""
+    (left_digits, left_scale), (right_digits, right_scale) = map(decimal_shape, (left, right))
+    scale = max(_LEAST_SCALE, left_scale + right_digits + 1)
+    precision = left_digits - left_scale + right_scale + scale
+    shift = scale - left_scale + right_scale
+    most = max(left_digits, right_digits)
+    if most > _WHOLE_DIGITS or left_digits + shift > _HUGE or precision + scale > kinds.MOST_DIGITS:
+        raise NotTranslatedError("/ of decimals with so many digits", "/")
+    above = f"({units(left.text, left_digits, left_scale)}::HUGEINT * {2 * 10**shift}::HUGEINT)"
+    below = f"({units(right.text, right_digits, right_scale)}::HUGEINT)"
+    quotient = f"((abs({above}) + abs({below})) // (2 * abs({below})))"
+    text = decimal_of(f"sign({above}) * sign({below}) * {quotient}", precision, scale)
+    is_wrong = _is_divided_by_zero(above, below)
+    text = f"(CASE WHEN {is_wrong} THEN {fails(DIVIDED)} ELSE {text} END)"
+    return Value(text, kinds.decimal(precision, scale), name)
+
+
+def units(text: str, digits: int, scale: int) -> str:
+    """Write a decimal as a whole number of its last digit, of at most 18 digits."""
+    unit = f"CAST({10**scale} AS DECIMAL({scale + 1},0))"
+    return f"CAST(CAST({text} AS DECIMAL({digits},{scale})) * {unit} AS BIGINT)"
+
+
+def decimal_of(whole: str, precision: int, scale: int) -> str:
+    """Write a whole number of the last digit as a decimal; both sizes together at most 38."""
+    step = f"CAST('{10**-scale:.{scale}f}' AS DECIMAL({scale},{scale}))"
+    return f"CAST(CAST({whole} AS DECIMAL({precision},0)) * {step} AS DECIMAL({precision},{scale}))"
 
 
 def _is_divided_by_zero(above: str, below: str) -> str:

@@ -72,6 +72,40 @@ def convert(value: Value, kind: Kind) -> Value:
     return Value(converted, kind, name)
 
 
+def tried(value: Value, kind: Kind) -> Value:
+    """Convert as ``TRY_CAST`` does: a value that does not fit becomes NULL.
+
+    Raises
+    ------
+    NotTranslatedError
+        If that is not proven to be what Spark does.
+    """
+    name = f"TRY_CAST({value.name} AS {spark_type(kind)})"
+    plain = f"TRY_CAST({value.text} AS {duck_type(kind)})"
+    if value.kind == kinds.STRING and (kinds.is_whole(kind) or kind in (kinds.DOUBLE, kinds.DATE)):
+        pattern = _DATE_TEXT if kind == kinds.DATE else _NUMBER_TEXT
+        pattern = _WHOLE_TEXT if kinds.is_whole(kind) else pattern
+        sql = value.text if kind == kinds.DATE else f"trim({value.text}, ' ')"
+        converted = f"TRY_CAST({sql} AS {duck_type(kind)})"
+        message = fails(f"{NOT_PROVEN}: TRY_CAST of such a text")
+        # What has no digit is no number, but for the words of a DOUBLE; a day has four of a year.
+        digits = "[0-9]{4}" if kind == kinds.DATE else "[0-9]"
+        unproven = f"regexp_matches({sql}, '{digits}')"
+        if kind == kinds.DOUBLE:
+            unproven += f" OR regexp_matches(lower({sql}), 'inf|nan')"
+        text = (
+            f"(CASE WHEN regexp_matches({sql}, '{pattern}') THEN {converted} "
+            f"WHEN {unproven} THEN {message} ELSE NULL END)"
+        )
+        return Value(text, kind, name)
+    if kinds.is_whole(value.kind) and kinds.is_whole(kind):
+        return Value(plain, kind, name)
+    if value.kind == kind or (kind == kinds.STRING and _text(value, kind) is not None):
+        return Value(convert(value, kind).text, kind, name)
+    types = f"{spark_type(value.kind)} to {spark_type(kind)}"
+    raise NotTranslatedError(f"TRY_CAST of {types}", "TRY_CAST")
+
+
 def _text(value: Value, kind: Kind) -> str | None:
     source, sql = value.kind, value.text
     if not kinds.is_atomic(source):

@@ -1,4 +1,4 @@
-"""Statements that write: INSERT, CREATE TABLE … AS, DELETE, UPDATE, MERGE, by verbs of tables."""
+"""Statements that write or define, by verbs of tables and of the catalog."""
 
 from __future__ import annotations
 
@@ -14,17 +14,24 @@ from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import engine, kinds, merges, pushing
 from paimonlab.sql_engine.engine import EngineOptions, Planned
-from paimonlab.sql_engine.expressions import Given, Translator
+from paimonlab.sql_engine.expressions import Translator
+from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
+from paimonlab.sql_engine.statements import alterations, definitions
 from paimonlab.sql_engine.storing import check_stored, constant_value, stored_query
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts, parse
 from paimonlab.sql_engine.value import Value
 from paimonlab.table.table import Table
 
-WRITING = frozenset({"INSERT", "CREATE", "DELETE", "UPDATE", "MERGE"})
+WRITING = frozenset(
+    {
+        *("INSERT", "DELETE", "UPDATE", "MERGE"),
+        *("CREATE", "DROP", "ALTER", "TRUNCATE", "COMMENT"),
+    }
+)
 """First words of statements that write."""
 _WHAT = {exp.Insert: "INSERT", exp.Create: "CREATE", exp.Delete: "DELETE", exp.Update: "UPDATE"}
 
@@ -73,6 +80,22 @@ def run(
     elif isinstance(tree, exp.Update):
         _update(tree, sources, values, progress)
     else:
+        _define(tree, text, sources)
+
+
+def _define(tree: exp.Expression, text: str, sources: Sources) -> None:
+    """Run a statement that says what there is, and reads no rows."""
+    if isinstance(tree, exp.Drop):
+        definitions.drop(tree, sources)
+    elif isinstance(tree, exp.TruncateTable):
+        definitions.truncate(tree, sources)
+    elif isinstance(tree, exp.Alter):
+        alterations.alter(tree, sources)
+    elif isinstance(tree, exp.Comment):
+        alterations.comment_on(tree, sources)
+    elif isinstance(tree, exp.Command) and str(tree.this).upper() == "ALTER":
+        alterations.alter_by_words(text, sources)
+    else:
         word = text.split(maxsplit=1)[0].upper()
         raise NotTranslatedError(word, word)
 
@@ -81,7 +104,7 @@ def _target(node: exp.Expression, sources: Sources) -> tuple[Table, Relation]:
     """Return the table that a statement writes to, and its columns."""
     check_parts(node, "this", "db", "catalog")
     path = tuple(part.name for part in node.parts)  # type: ignore[attr-defined]
-    table = sources.catalog.table(sources.name_of(path))
+    table = sources.catalog.relation(sources.name_of(path))
     if not isinstance(table, Table):
         raise NotTranslatedError("writing to a system table", path[-1])
     given = Given(())
@@ -147,6 +170,12 @@ def _create(
     options: EngineOptions | None,
     progress: Progress | None,
 ) -> None:
+    if definitions.is_of_database(tree):
+        definitions.create_database(tree, sources)
+        return
+    if str(tree.kind).upper() == "TABLE" and tree.expression is None:
+        definitions.create_table(tree, sources)
+        return
     check_parts(tree, "this", "kind", "expression", "properties")
     properties = tree.args.get("properties")
     for one in properties.expressions if properties is not None else ():

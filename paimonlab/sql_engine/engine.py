@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -16,12 +17,13 @@ from paimonlab.errors import PaimonError
 from paimonlab.progress import Progress
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.sql_engine.arithmetic import NOT_PROVEN
-from paimonlab.sql_engine.expressions import Given
+from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import Kind, VoidType, spark_type
 from paimonlab.sql_engine.listings import listing
 from paimonlab.sql_engine.queries import QueryTranslator
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.rows import Part
+from paimonlab.sql_engine.statements.calls import history_text
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import parse
 
@@ -95,6 +97,8 @@ def plan(
     NotTranslatedError
         If a part of it is not proven to give Spark's rows.
     """
+    if isinstance(text, str):
+        text = history_text(text, sources) or text
     tree = parse(text) if isinstance(text, str) else text
     translated = listing(tree, sources)
     if translated is None:
@@ -174,7 +178,7 @@ def _fetched(database: duckdb.DuckDBPyConnection, planned: Planned) -> pa.Table:
     try:
         found = database.sql(planned.text).to_arrow_table()
     except duckdb.Error as error:
-        raise _explained(error) from error
+        raise _explained(error, planned) from error
     return typed(found, planned)
 
 
@@ -218,7 +222,7 @@ def _watched(database: duckdb.DuckDBPyConnection, planned: Planned, progress: Pr
     return results[0]
 
 
-def _explained(error: duckdb.Error) -> PaimonError:
+def _explained(error: duckdb.Error, planned: Planned) -> PaimonError:
     message = str(error).partition("\n")[0]
     kind, _, rest = message.partition(": ")
     if NOT_PROVEN in message:
@@ -228,7 +232,21 @@ def _explained(error: duckdb.Error) -> PaimonError:
         return StatementFailedError(
             "the query needs more memory than it may take", "raise the option sql.memory"
         )
+    if lost := _lost(planned):
+        return StatementFailedError(
+            f"{', '.join(lost)}: a data file is missing",
+            "if the snapshot has expired while it was read, run the statement again, to read "
+            "the newest one; if not, something outside Paimon deleted the file",
+        )
     return StatementFailedError(rest if kind.endswith("Error") and rest else message)
+
+
+def _lost(planned: Planned) -> list[str]:
+    """Name what has files that are no longer there, as ``db.t@5``."""
+    gone = (
+        part.label for part in planned.parts if not all(Path(path).exists() for path in part.paths)
+    )
+    return list(dict.fromkeys(gone))
 
 
 def _arrow(kind: Kind) -> pa.DataType:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from sqlglot import exp
 
+from paimonlab.errors import ColumnNotFoundError
 from paimonlab.sql_engine import (
     aggregates,
     arithmetic,
@@ -20,14 +19,16 @@ from paimonlab.sql_engine import (
     windows,
 )
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
+from paimonlab.sql_engine.functions import lists, moves
+from paimonlab.sql_engine.given import Given, number, python_value
 from paimonlab.sql_engine.kinds import Kind, spark_type
 from paimonlab.sql_engine.protocols import Queries
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Scope
 from paimonlab.sql_engine.tree import check_parts
-from paimonlab.sql_engine.value import Value, literal, quoted, read_text, together
+from paimonlab.sql_engine.value import Value, quoted, read_text, together
 
-_LIMITS = ((kinds.INT, 2**31), (kinds.BIGINT, 2**63))
+_WITHOUT_PARENTHESES = frozenset({"current_date", "current_timestamp"})
 _COMPARED: dict[type[exp.Expression], str] = {
     exp.EQ: "=",
     exp.LT: "<",
@@ -37,25 +38,11 @@ _COMPARED: dict[type[exp.Expression], str] = {
     exp.NullSafeEQ: "<=>",
 }
 _COMPUTED: dict[type[exp.Expression], Callable[[Value, Value], Value]] = {
-    exp.Add: lambda left, right: arithmetic.add("+", left, right),
-    exp.Sub: lambda left, right: arithmetic.add("-", left, right),
     exp.Mul: arithmetic.multiply,
     exp.Div: arithmetic.divide,
     exp.IntDiv: arithmetic.divide_whole,
     exp.Mod: arithmetic.remainder,
 }
-
-
-class Given:
-    """Values of parameters: by name, or those of each ``?`` in order."""
-
-    def __init__(self, values: Mapping[str, Any] | Sequence[Any]) -> None:
-        self._named = values if isinstance(values, Mapping) else {}
-        self._in_order: Iterator[Any] = iter(() if isinstance(values, Mapping) else values)
-
-    def take(self, name: str) -> Any:
-        """Return the value of ``:name``, or of the next ``?``."""
-        return self._named[name] if name else next(self._in_order)
 
 
 @dataclass(slots=True)
@@ -129,7 +116,12 @@ class Translator:
             )
             if not own:
                 return self.aliases[name.lower()]
-        return self.scope.find(path, name)
+        try:
+            return self.scope.find(path, name)
+        except ColumnNotFoundError:
+            if not path and name.lower() in _WITHOUT_PARENTHESES:
+                return functions.call(name.lower(), [])
+            raise
 
     def literal(self, node: exp.Literal) -> Value:
         """Translate a number or a text."""
@@ -146,6 +138,29 @@ class Translator:
         if isinstance(node.this, exp.Literal) and not node.this.is_string:
             return number("-" + node.this.name)
         return arithmetic.negate(self.value(node.this))
+
+    def sum(self, node: exp.Add | exp.Sub) -> Value:
+        """Translate ``+`` and ``-``, of numbers and of dates."""
+        check_parts(node, "this", "expression", "typed", "safe")
+        sign = "+" if isinstance(node, exp.Add) else "-"
+        if isinstance(node.expression, exp.Interval):
+            return moves.by_interval(sign, self.value(node.this), node.expression)
+        left, right = self.sides(node)
+        if left.kind == kinds.DATE:
+            return moves.by_days(sign, left, right)
+        return arithmetic.add(sign, left, right)
+
+    def element(self, node: exp.Bracket) -> Value:
+        """Translate ``a[i]``."""
+        check_parts(node, "this", "expressions")
+        if len(node.expressions) != 1:
+            raise NotTranslatedError("[] with several indexes", "[")
+        return lists.element(self.value(node.this), self.value(node.expressions[0]))
+
+    def pattern(self, node: exp.RegexpLike) -> Value:
+        """Translate RLIKE."""
+        check_parts(node, "this", "expression")
+        return functions.call("rlike", self.sides(node))
 
     def joined_texts(self, node: exp.DPipe) -> Value:
         """Translate ``||``."""
@@ -190,6 +205,11 @@ class Translator:
         """Translate CAST."""
         check_parts(node, "this", "to")
         return casts.convert(self.value(node.this), casts.type_of(node.args["to"]))
+
+    def tried_cast(self, node: exp.TryCast) -> Value:
+        """Translate TRY_CAST."""
+        check_parts(node, "this", "to", "safe")
+        return casts.tried(self.value(node.this), casts.type_of(node.args["to"]))
 
     def extract(self, node: exp.Extract) -> Value:
         """Translate ``extract(… FROM …)``."""
@@ -313,6 +333,11 @@ _TRANSLATED: dict[type[exp.Expression], Callable[[Translator, Any], Value]] = {
     exp.Case: Translator.case,
     exp.If: Translator.choice,
     exp.Cast: Translator.cast,
+    exp.TryCast: Translator.tried_cast,
+    exp.Add: Translator.sum,
+    exp.Sub: Translator.sum,
+    exp.Bracket: Translator.element,
+    exp.RegexpLike: Translator.pattern,
     exp.Extract: Translator.extract,
     exp.DateStrToDate: Translator.day,
     exp.Placeholder: Translator.parameter,
@@ -334,53 +359,3 @@ def ordering(node: exp.Expression, what: str) -> str:
     first = (not is_down) if first is None else bool(first)
     way, nulls = ("DESC" if is_down else "ASC"), ("FIRST" if first else "LAST")
     return f"{what} {way} NULLS {nulls}"
-
-
-def number(text: str) -> Value:
-    """Read a number as Spark does: digits are INT or BIGINT, a point is a decimal, E a double."""
-    if "e" in text.lower():
-        return literal(float(text), kinds.DOUBLE)
-    if "." in text:
-        try:
-            exact = Decimal(text)
-        except InvalidOperation:
-            raise NotTranslatedError(f"the number {text}", text) from None
-        scale = -int(exact.as_tuple().exponent)
-        digits = max(len(exact.as_tuple().digits), scale)
-        if digits > kinds.MOST_DIGITS:
-            raise NotTranslatedError(f"the number {text}", text)
-        return literal(exact, kinds.decimal(digits, scale), format(exact, "f"))
-    whole = int(text)
-    for kind, bound in _LIMITS:
-        if -bound <= whole < bound:
-            return literal(whole, kind, str(whole))
-    raise NotTranslatedError(f"the number {text}", text)
-
-
-def python_value(value: Any) -> Value:
-    """Write the value of a parameter.
-
-    Raises
-    ------
-    NotTranslatedError
-        If its type has no literal here.
-    """
-    if value is None:
-        return Value("NULL", kinds.VOID, "NULL", None)
-    if isinstance(value, bool):
-        return Value("true" if value else "false", kinds.BOOLEAN, str(value).lower(), value)
-    if isinstance(value, int):
-        return number(str(value))
-    if isinstance(value, float):
-        return literal(value, kinds.DOUBLE)
-    if isinstance(value, str):
-        return Value(quoted(value), kinds.STRING, value, value)
-    if isinstance(value, Decimal) and value.is_finite():
-        return number(format(value, "f") if value.as_tuple().exponent else f"{value}.0")
-    if isinstance(value, datetime):
-        return literal(value.astimezone(), kinds.TIMESTAMP)
-    if isinstance(value, date):
-        return literal(value, kinds.DATE)
-    if isinstance(value, bytes):
-        return literal(value, kinds.BINARY)
-    raise NotTranslatedError(f"a parameter that is a {type(value).__name__}", ":")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from paimonlab.errors import SchemaError
-from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine import exploding, kinds
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.protocols import Querying, Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -50,7 +50,21 @@ class From:
         self.scope.relations.append(relation)
         for join in [*(begin.this.args.get("joins") or ()), *(node.args.get("joins") or ())]:
             text = self._joined(text, join)
+        for view in node.args.get("laterals") or ():
+            text += self._lateral(view)
         return f" FROM {text}"
+
+    def _lateral(self, node: exp.Lateral) -> str:
+        call = node.this
+        if not isinstance(call, exp.Anonymous) or len(call.expressions) != 1:
+            raise NotTranslatedError("such a LATERAL VIEW", "LATERAL")
+        translator = Translator(
+            self.scope, self.queries.given, self.queries.subquery, allows="none"
+        )
+        value = translator.value(call.expressions[0])
+        text, relation = exploding.lateral(node, value, self.queries.next_name())
+        self.scope.relations.append(relation)
+        return text
 
     def _relation(self, node: exp.Expression) -> tuple[str, Relation]:
         alias = node.args.get("alias")

@@ -86,7 +86,7 @@ def _described(tree: exp.Describe, sources: Sources) -> Translated:
 
 
 def _table(path: tuple[str, ...], sources: Sources) -> Table:
-    table = sources.catalog.table(sources.name_of(path))
+    table = sources.catalog.relation(sources.name_of(path))
     if not isinstance(table, Table):
         raise NotTranslatedError("DESCRIBE of a system table", path[-1])
     return table

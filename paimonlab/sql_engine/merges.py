@@ -14,7 +14,8 @@ from paimonlab.spec.predicates.predicate import col
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import engine, kinds
 from paimonlab.sql_engine.engine import EngineOptions, Planned
-from paimonlab.sql_engine.expressions import Given, Translator
+from paimonlab.sql_engine.expressions import Translator
+from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import Kind, duck_type, kind_of
 from paimonlab.sql_engine.queries import QueryTranslator
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -48,7 +49,7 @@ def merge(
     target = tree.this
     check_parts(target, "this", "db", "catalog", "alias")
     path = tuple(part.name for part in target.parts)
-    table = sources.catalog.table(sources.name_of(path))
+    table = sources.catalog.relation(sources.name_of(path))
     if not isinstance(table, Table):
         raise NotTranslatedError("writing to a system table", path[-1])
     given = Given(values)

@@ -12,7 +12,8 @@ from sqlglot import exp
 from paimonlab.errors import PaimonError
 from paimonlab.spec.predicates.predicate import Predicate, any_of, col
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.expressions import Given, Translator
+from paimonlab.sql_engine.expressions import Translator
+from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import Kind
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.sql_engine.value import Value, read_text

@@ -10,8 +10,12 @@ from sqlglot import exp
 from paimonlab.errors import SchemaError
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.conditions import where_members
-from paimonlab.sql_engine.expressions import Given, Translator, ordering
+from paimonlab.sql_engine.exploding import NAMES as EXPLODING
+from paimonlab.sql_engine.exploding import listed
+from paimonlab.sql_engine.expressions import Translator, ordering
 from paimonlab.sql_engine.from_clause import From
+from paimonlab.sql_engine.given import Given
+from paimonlab.sql_engine.grouping import check_comparable, groups
 from paimonlab.sql_engine.kinds import Kind, common, duck_type, spark_type
 from paimonlab.sql_engine.protocols import Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -19,10 +23,14 @@ from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn, used
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
+from paimonlab.sql_engine.written_rows import written_rows
 
 _TAIL = ("order", "limit", "offset", "with_")
 _SET_WORDS = {exp.Union: "UNION", exp.Intersect: "INTERSECT", exp.Except: "EXCEPT"}
-_SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "windows")
+_SELECT = (
+    *("expressions", "from_", "joins", "laterals", "where", "group", "having", "qualify"),
+    *("distinct", "windows"),
+)
 
 
 @dataclass(slots=True)
@@ -149,30 +157,26 @@ class QueryTranslator:
         lists = self._translator(scope)
         lists.windows = {one.this.name.lower(): one for one in node.args.get("windows") or ()}
         chosen = self._chosen(node, lists)
-        groups = self._groups(node, scope, chosen)
+        grouped = self._groups(node, scope, chosen)
         having = node.args.get("having")
         if having is not None:
             rest = self._translator(scope, "aggregates")
             rest.aliases = {value.name.lower(): value for value in chosen}
             condition = rest.truth(having.this, "HAVING")
-            if not groups and not lists.has_aggregates and not rest.has_aggregates:
+            if not grouped and not lists.has_aggregates and not rest.has_aggregates:
                 raise NotTranslatedError("HAVING without groups", "HAVING")
-            groups += f" HAVING {condition.text}"
+            grouped += f" HAVING {condition.text}"
         distinct = node.args.get("distinct")
         if distinct is not None:
             check_parts(distinct)
-            self._check_comparable(chosen, "DISTINCT")
+            check_comparable(chosen, "DISTINCT")
         texts = ", ".join(_output(value, number) for number, value in enumerate(chosen))
         which = "DISTINCT " if distinct is not None else ""
-        text = f"SELECT {which}{texts}{begin}{filtered}{groups}"
+        text = f"SELECT {which}{texts}{begin}{filtered}{grouped}"
+        text += self._qualified(node, scope, chosen)
         order = self._order(node, scope, chosen, is_distinct=distinct is not None)
         text += order + self._limits(node, most)
         return Translated(text, tuple((value.name, value.kind) for value in chosen))
-
-    def _check_comparable(self, values: Sequence[Value], what: str) -> None:
-        for value in values:
-            if not kinds.is_atomic(value.kind):
-                raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
 
     def _chosen(self, node: exp.Select, lists: Translator) -> list[Value]:
         chosen: list[Value] = []
@@ -184,6 +188,10 @@ class QueryTranslator:
             ):
                 chosen += self._starred(part, lists.scope)
                 continue
+            exploded = self._exploded(node, part, lists)
+            if exploded is not None:
+                chosen.append(exploded)
+                continue
             if isinstance(part, exp.Alias):
                 check_parts(part, "this", "alias")
                 value = lists.value(part.this)
@@ -191,7 +199,8 @@ class QueryTranslator:
                 lists.aliases.setdefault(part.alias.lower(), value)
             else:
                 value = lists.value(part)
-                if isinstance(part, exp.Cast) and isinstance(part.this, exp.Column):
+                is_cast = isinstance(part, exp.Cast | exp.TryCast)
+                if is_cast and isinstance(part.this, exp.Column):
                     value = replace(value, name=part.this.name)  # so Spark calls it
             chosen.append(value)
         return chosen
@@ -214,23 +223,37 @@ class QueryTranslator:
                     values.append(used(relation, column))
         return values
 
-    def _groups(self, node: exp.Select, scope: Scope, chosen: Sequence[Value]) -> str:
-        group = node.args.get("group")
-        if group is None:
+    def _qualified(self, node: exp.Select, scope: Scope, chosen: Sequence[Value]) -> str:
+        qualify = node.args.get("qualify")
+        if qualify is None:
             return ""
-        check_parts(group, "expressions")
-        texts = []
-        for part in group.expressions:
+        if node.args.get("group") is not None or node.args.get("distinct") is not None:
+            raise NotTranslatedError("QUALIFY beside GROUP BY or DISTINCT", "QUALIFY")
+        translator = self._translator(scope)
+        translator.aliases = {one.name.lower(): one for one in chosen}
+        translator.windows = {one.this.name.lower(): one for one in node.args.get("windows") or ()}
+        return f" QUALIFY {translator.truth(qualify.this, 'QUALIFY').text}"
+
+    def _exploded(self, node: exp.Select, part: exp.Expression, lists: Translator) -> Value | None:
+        """Translate ``explode(…)`` as a column; None if it is another one."""
+        call = part.this if isinstance(part, exp.Alias) else part
+        name = str(call.this).lower() if isinstance(call, exp.Anonymous) else ""
+        if name not in EXPLODING or len(call.expressions) != 1:
+            return None
+        if any(node.args.get(one) for one in ("group", "having", "distinct", "qualify", "order")):
+            raise NotTranslatedError(f"{name}() in such a SELECT", name)
+        value = listed(name, lists.value(call.expressions[0]))
+        return replace(value, name=part.alias) if isinstance(part, exp.Alias) else value
+
+    def _groups(self, node: exp.Select, scope: Scope, chosen: Sequence[Value]) -> str:
+        def key(part: exp.Expression) -> Value:
             if isinstance(part, exp.Literal) and not part.is_string:
-                value = _at(part, chosen, "GROUP BY")
-            else:
-                translator = self._translator(scope, "none")
-                translator.aliases = {one.name.lower(): one for one in chosen}
-                value = translator.value(part)
-            self._check_comparable([value], "GROUP BY")
-            if not value.is_literal:
-                texts.append(value.text)
-        return f" GROUP BY {', '.join(texts)}" if texts else " GROUP BY ()"
+                return _at(part, chosen, "GROUP BY")
+            translator = self._translator(scope, "none")
+            translator.aliases = {one.name.lower(): one for one in chosen}
+            return translator.value(part)
+
+        return groups(node, key, chosen)
 
     def _order(
         self, node: exp.Expression, scope: Scope, chosen: Sequence[Value], *, is_distinct: bool
@@ -246,17 +269,17 @@ class QueryTranslator:
             if isinstance(inner, exp.Literal) and not inner.is_string:
                 value, number = _at(inner, chosen, "ORDER BY"), int(inner.name) - 1
                 terms.append(ordering(part, f"o{number}"))
-                self._check_comparable([value], "ORDER BY")
+                check_comparable([value], "ORDER BY")
                 continue
             output = _named_output(inner, chosen)
             if output is not None:
-                self._check_comparable([chosen[output]], "ORDER BY")
+                check_comparable([chosen[output]], "ORDER BY")
                 terms.append(ordering(part, f"o{output}"))
                 continue
             translator = self._translator(scope, "all")
             translator.aliases = {one.name.lower(): one for one in chosen}
             value = translator.value(inner)
-            self._check_comparable([value], "ORDER BY")
+            check_comparable([value], "ORDER BY")
             same = next((n for n, one in enumerate(chosen) if one.text == value.text), None)
             if same is None and is_distinct:
                 raise NotTranslatedError("ORDER BY what DISTINCT leaves out", "ORDER")
@@ -326,33 +349,7 @@ class QueryTranslator:
     def values(self, node: exp.Values) -> Translated:
         """Translate rows that are written in the statement."""
         translator = self._translator(Scope(), "none")
-        rows = [
-            [
-                translator.value(one)
-                for one in (row.expressions if isinstance(row, exp.Tuple) else [row])
-            ]
-            for row in node.expressions
-        ]
-        if len({len(row) for row in rows}) != 1:
-            raise SchemaError("VALUES has rows of different length")
-        types: list[Kind] = []
-        for column in zip(*rows, strict=True):
-            kind: Kind = kinds.VOID
-            for value in column:
-                wider = common(kind, value.kind)
-                if wider is None:
-                    raise NotTranslatedError("VALUES of different types", "VALUES")
-                kind = wider
-            types.append(kind)
-        lines = []
-        for row in rows:
-            parts = [
-                value.text if kind == kinds.VOID else f"CAST({value.text} AS {duck_type(kind)})"
-                for value, kind in zip(row, types, strict=True)
-            ]
-            lines.append(f"({', '.join(parts)})")
-        columns = tuple((f"col{number}", kind) for number, kind in enumerate(types, start=1))
-        return Translated(f"SELECT * FROM (VALUES {', '.join(lines)})", columns)
+        return written_rows(node, translator.value)
 
 
 def renamed(made: Translated, alias: exp.Expression | None) -> Translated:

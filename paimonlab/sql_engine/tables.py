@@ -13,7 +13,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import SchemaError, TableNotFoundError
 from paimonlab.spec.types.text import format_type
 from paimonlab.sql_engine import pushing
-from paimonlab.sql_engine.expressions import Given, Translator
+from paimonlab.sql_engine.expressions import Translator
+from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.rows import FileRows, FrameRows, Part, Rows, SystemTableRows, TableRows
@@ -121,7 +122,7 @@ class Sources:
         if len(path) == 2 and path[0].lower() == "parquet" and "/" in path[1]:
             return self._file(path[1])
         name = self.name_of(path)
-        found = self.catalog.table(name)
+        found = self.catalog.relation(name)
         point = self._point(version, given)
         if isinstance(found, Table):
             return TableRows(found.scan(**point))

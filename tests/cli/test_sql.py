@@ -62,7 +62,7 @@ def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
         ("SELECT rand() FROM db.orders", "rand"),
         ("SELECT * FROM db.orders WHERE note = 'x", "that is not closed"),
         ("SELECT * FROM db.orders WHERE", "without Spark"),
-        ("SELECT percentile(1, 0.5)", "paimonlab.spark.connect"),
+        ("SELECT percentile_approx(1, 0.5)", "paimonlab.spark.connect"),
         ("", ""),
     ],
 )
@@ -80,3 +80,12 @@ def test_a_statement_comes_from_standard_input(orders: pl.Table, tmp_path: Path)
     found = CliRunner().invoke(main, ["sql", str(tmp_path), "-", "--json"], input="SELECT 1 AS a")
 
     assert found.output == '{"a":1}\n'
+
+
+def test_definitions_and_calls_are_run(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    made = "CREATE TABLE db.made (id INT, PRIMARY KEY (id)) TBLPROPERTIES ('bucket' = '1')"
+    assert run("sql", str(tmp_path), made).output == ""
+    assert pl.connect(tmp_path).table("db.made").primary_keys == ("id",)
+    answer = run("sql", str(tmp_path), "CALL sys.create_tag('db.orders', 'v1')", "--json").output
+    assert json.loads(answer) == {"result": True}
+    assert list(orders.tags) == ["v1"]

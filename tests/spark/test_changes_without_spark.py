@@ -152,3 +152,53 @@ def test_lists_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None
         text = sql.format("paimon.db.shown")
         mine = engine.run(engine.plan(text, Sources(catalog)))
         assert mine.to_pylist() == spark.sql(text).toArrow().to_pylist(), text
+
+
+DEFINITIONS = (
+    "CREATE DATABASE IF NOT EXISTS {d}",
+    """CREATE TABLE {d}.t (id BIGINT NOT NULL COMMENT 'k', `a b` DECIMAL(10, 2),
+    s STRUCT<a: INT COMMENT 'inner', `b c`: ARRAY<STRING>, n: INT NOT NULL>, m MAP<STRING, INT>,
+    ts TIMESTAMP, n TIMESTAMP_NTZ, c CHAR(3), v VARCHAR(5), b BINARY, f FLOAT, dec DECIMAL,
+    dt STRING, PRIMARY KEY (dt, id)) USING paimon PARTITIONED BY (dt) COMMENT 'all of it'
+    TBLPROPERTIES ('bucket' = '4', 'write-only' = true)""",
+    "CREATE TABLE IF NOT EXISTS {d}.t (other INT)",
+    "CREATE TABLE {d}.hive (id INT, x DOUBLE) PARTITIONED BY (day DATE, hour TINYINT)",
+    "CREATE TABLE {d}.plain (id INT, b BOOLEAN) TBLPROPERTIES ('comment' = 'said')",
+    "ALTER TABLE {d}.t ADD COLUMN x INT COMMENT 'new' AFTER id",
+    "ALTER TABLE {d}.t ADD COLUMNS (y STRUCT<q: DATE>, z STRING FIRST)",
+    "ALTER TABLE {d}.t RENAME COLUMN X TO xx",
+    "ALTER TABLE {d}.t DROP COLUMN v",
+    "ALTER TABLE {d}.t DROP COLUMNS (c, b)",
+    "ALTER TABLE {d}.t ALTER COLUMN xx TYPE BIGINT",
+    "ALTER TABLE {d}.t ALTER COLUMN XX COMMENT 'newer'",
+    "ALTER TABLE {d}.t ALTER COLUMN z AFTER n",
+    "ALTER TABLE {d}.t ALTER COLUMN f FIRST",
+    "ALTER TABLE {d}.t SET TBLPROPERTIES ('num-sorted-run.compaction-trigger' = '7')",
+    "ALTER TABLE {d}.t UNSET TBLPROPERTIES ('write-only')",
+    "COMMENT ON TABLE {d}.t IS 'said later'",
+    "ALTER TABLE {d}.plain RENAME TO {d}.renamed",
+    "DROP TABLE {d}.hive",
+    "DROP TABLE IF EXISTS {d}.hive",
+    "TRUNCATE TABLE {d}.t",
+)
+
+
+def test_definitions_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None:
+    for text in DEFINITIONS:
+        changes.run(text.format(d="mine"), Sources(catalog))
+        spark.sql(text.format(d="paimon.theirs"))
+        assert _defined(catalog, "mine") == _defined(catalog, "theirs"), text
+
+    assert catalog.tables("mine") == ["renamed", "t"]
+    for text in ("DROP TABLE {d}.renamed", "DROP DATABASE {d} CASCADE"):
+        changes.run(text.format(d="mine"), Sources(catalog))
+        spark.sql(text.format(d="paimon.theirs"))
+    assert not {"mine", "theirs"} & {*catalog.databases()}
+
+
+def _defined(catalog: Catalog, database: str) -> list[Any]:
+    opened = [(name, catalog.table(f"{database}.{name}")) for name in catalog.tables(database)]
+    return [
+        (name, one.schema.fields, one.primary_keys, one.partition_keys, one.options, one.comment)
+        for name, one in opened
+    ]

@@ -29,6 +29,93 @@ FOUND = (
 )
 """Queries that were answered otherwise once, or that are asked for most."""
 
+EVERYDAY = (
+    (
+        "SELECT date_format(day, 'yyyy-MM'), date_format(ts, 'yy-MM-dd HH:mm:ss'), "
+        "date_format(day, 'EEE d MMMM, EEEE dd MMM'), date_trunc('month', day), "
+        "date_trunc('hour', ts), dayname(day), monthname(day), date_diff(day, DATE "
+        "'2000-01-01') FROM {t}"
+    ),
+    (
+        "SELECT day + INTERVAL 7 DAYS, day - INTERVAL '1' MONTH, day - INTERVAL 2 YEARS, day "
+        "- INTERVAL 2 WEEKS, ts + INTERVAL 30 MINUTES, ts - INTERVAL 5 HOURS, ts + INTERVAL 3"
+        " DAYS, ts - INTERVAL 1 MONTH, day + 1, day - s FROM {t}"
+    ),
+    "SELECT current_date, current_date() - INTERVAL 1 DAY < current_date FROM {t} WHERE id < 3",
+    (
+        "SELECT try_cast(g AS INT), try_cast(g AS DATE), try_cast(x AS TINYINT), try_cast(g "
+        "AS DOUBLE) FROM {t}"
+    ),
+    (
+        "SELECT 1.5 / 2.5, m / 3, m / s, round(m / 7, 2), count(*) FROM {t} "
+        "WHERE s <> 0 AND m <> 0 GROUP BY ALL"
+    ),
+    "SELECT g, count(*), sum(x) FROM {t} GROUP BY ROLLUP(g) ORDER BY g",
+    "SELECT g, b, count(*) FROM {t} GROUP BY g, b WITH CUBE",
+    "SELECT g, b, s, max(m) FROM {t} GROUP BY GROUPING SETS ((g, b), (s), ())",
+    "SELECT g, upper(g) u, count(*) FROM {t} WHERE g <> 'Zürich' GROUP BY ALL",
+    "SELECT id, g, row_number() OVER (PARTITION BY g ORDER BY id) r FROM {t} QUALIFY r = 1",
+    (
+        "SELECT max_by(x, id), min_by(g, id), median(x), median(d), percentile(x, 0.25), "
+        "corr(x, d), covar_samp(x, id), covar_pop(d, id), count(DISTINCT g, b) FROM {t} WHERE"
+        " id IN (1, 2, 3, 5, 8, 13, 21)"
+    ),
+    "SELECT first(g), last(id), any_value(b), array_agg(x) FROM {t} WHERE id = 7",
+    (
+        "SELECT b, sort_array(collect_set(g)), sort_array(collect_list(x), false) FROM {t} "
+        "GROUP BY b"
+    ),
+    "SELECT collect_list(id), collect_list(d) FROM {t} WHERE id < 0",
+    (
+        "SELECT split(g, ','), split(g, '\\\\.')[0], g RLIKE '^[a-z]+$', regexp_extract(g, "
+        "'([a-z])(.)', 2), regexp_replace(g, '[ab]+', 'x'), regexp_like(g, 'a|%') FROM {t}"
+    ),
+    "SELECT g FROM {t} WHERE g NOT RLIKE 'a' OR rlike(g, '\\\\d')",
+    (
+        "SELECT concat(g, id, m, day, b), g || x, left(g, 2), right(g, 1), repeat(g, 3), "
+        "md5(g), nvl2(g, 1, 2) FROM {t}"
+    ),
+    "SELECT power(x, 2), pow(d, 2), exp(s), ln(x), log(d), log10(id), log2(id), pi() FROM {t}",
+    (
+        "SELECT id, size(l), array_contains(l, 'a'), array_join(l, '-'), k['a'], "
+        "cardinality(k) FROM {v}"
+    ),
+    "SELECT id, l[0] FROM {v} WHERE size(l) > 0",
+    "SELECT id, l[1] FROM {v}",
+    "SELECT id, x FROM {v} LATERAL VIEW explode(l) e AS x",
+    "SELECT id, e.x, count(*) FROM {v} LATERAL VIEW OUTER explode(l) e AS x GROUP BY id, e.x",
+    "SELECT id, p, x FROM {v} LATERAL VIEW posexplode(l) e AS p, x WHERE p > 0",
+    "SELECT id, key, value FROM {v} LATERAL VIEW explode(k) e",
+    "SELECT id, explode(l) FROM {v}",
+    "SELECT x, count(*) FROM (SELECT explode(l) AS x FROM {v}) GROUP BY x",
+)
+"""What people write every day, over ``{t}`` and ``{v}``, which has an array and a map."""
+
+
+def test_functions_of_every_day(spark: SparkSession, catalog: Catalog) -> None:
+    rng = random.Random(SEED)
+    t, _ = tables(rng)
+    words = ["a", "b", "c", None, "a b"]
+    counts = [rng.randint(0, 3) for _ in range(20)]
+    v = pa.table(
+        {
+            "id": pa.array(range(20), pa.int32()),
+            "l": pa.array([None if n == 3 else rng.choices(words, k=n) for n in counts]),
+            "k": pa.array(
+                [None if n == 3 else [(w, n) for w in "abc"[:n]] for n in counts],
+                pa.map_(pa.string(), pa.int32()),
+            ),
+        }
+    )
+    catalog.create_table("db.t", T).write(t)
+    columns = {"id": "INT", "l": "ARRAY<STRING>", "k": "MAP<STRING, INT>"}
+    catalog.create_table("db.v", columns).write(v)
+    for name in ("t", "v"):
+        spark.table(f"paimon.db.{name}").createOrReplaceTempView(f"plain_{name}")
+
+    for query in EVERYDAY:
+        compare(spark, catalog, query)
+
 
 def test_answers_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None:
     print(f"PAIMONLAB_SEED={SEED}")  # noqa: T201
@@ -53,13 +140,13 @@ def test_answers_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> No
 
 def compare(spark: SparkSession, catalog: Catalog, query: str) -> None:
     try:
-        planned = engine.plan(query.format(t="db.t", u="db.u"), Sources(catalog))
+        planned = engine.plan(query.format(t="db.t", u="db.u", v="db.v"), Sources(catalog))
         mine = engine.run(planned)
     except StatementFailedError:
         with pytest.raises(PySparkException):
-            spark.sql(query.format(t="plain_t", u="plain_u")).toArrow()
+            spark.sql(query.format(t="plain_t", u="plain_u", v="plain_v")).toArrow()
         return
-    frame = spark.sql(query.format(t="plain_t", u="plain_u"))
+    frame = spark.sql(query.format(t="plain_t", u="plain_u", v="plain_v"))
     other = frame.toArrow()
 
     assert mine.schema.names == other.schema.names, query

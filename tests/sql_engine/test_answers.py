@@ -186,24 +186,32 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT v RLIKE 'a' FROM db.days",
+        "SELECT v RLIKE '(?i)a' FROM db.days",
+        "SELECT v RLIKE day FROM db.days",
+        "SELECT regexp_replace(v, 'a*', 'b') FROM db.days",
+        "SELECT split(v, 'a|b') FROM db.days",
         "SELECT CAST(1.5 AS STRING) || CAST(1e0 AS STRING)",
         "SELECT id IN (SELECT id FROM db.keyed) FROM db.days",
         "SELECT v FROM db.days WHERE NOT (id IN (SELECT id FROM db.keyed) AND v = 'a')",
         "SELECT c FROM db.keyed",
-        "SELECT collect_list(v) FROM db.days",
-        "SELECT first(v) FROM db.days",
-        "SELECT day FROM db.days GROUP BY day WITH ROLLUP",
+        "SELECT collect_list(DISTINCT v) FROM db.days",
+        "SELECT first(v, true) FROM db.days",
+        "SELECT date_format(day, 'w') FROM (SELECT DATE '2026-01-31' AS day)",
+        "SELECT DATE '2026-01-31' + INTERVAL 1 HOUR",
+        "SELECT day FROM db.days GROUP BY ROLLUP((day, v))",
+        "SELECT upper(v) || count(*) FROM db.days GROUP BY ALL",
         "SELECT id + '1' FROM db.days",
-        "SELECT TRY_CAST(v AS INT) FROM db.days",
+        "SELECT TRY_CAST(v AS BOOLEAN) FROM db.days",
         "SELECT v LIKE 'a!%' ESCAPE '!' FROM db.days",
         "SELECT sum(id / id) FILTER (WHERE id > 0) FROM db.days",
         "SELECT * EXCEPT (v) FROM db.days",
         "SELECT DISTINCT ON (v) v FROM db.days",
         "SELECT v FROM db.days SORT BY v",
-        "SELECT v FROM db.days QUALIFY row_number() OVER (ORDER BY v) = 1",
+        "SELECT v FROM db.days GROUP BY v QUALIFY row_number() OVER (ORDER BY v) = 1",
+        "SELECT explode(l) FROM db.keyed ORDER BY id",
+        "SELECT posexplode(l) FROM db.keyed",
         "SELECT v FROM db.days NATURAL JOIN db.keyed",
-        "SELECT 1.5 / 2.5",
+        "SELECT CAST(1 AS DECIMAL(38, 10)) / 2.5",
         "SELECT row_number() OVER (PARTITION BY v) FROM db.days",
         "SELECT 'a' 'b'",
         "SELECT 1L",
@@ -350,3 +358,16 @@ def test_duckdb_is_loaded_by_the_first_query_that_needs_it() -> None:
         "assert 'duckdb' not in sys.modules and 'sqlglot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_files_that_expire_under_a_query_are_named_by_their_table(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "INT"})
+    table.write({"id": [1]})
+    asked = planned(catalog, "SELECT max(id) FROM db.t")
+    for path in asked.parts[0].paths:
+        Path(path).unlink()
+
+    with pytest.raises(StatementFailedError, match=r"^db\.t@1: a data file is missing: if"):
+        engine.run(asked)

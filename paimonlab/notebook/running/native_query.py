@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import running
-from paimonlab.notebook.cell.parameters import Bound, Values, bind
+from paimonlab.notebook.cell.parameters import Values, bind
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.cell.time_travel import check_travels, is_moment
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.results.result import Result, Stats
-from paimonlab.notebook.running.native_condition import Condition, ConditionText, Given
+from paimonlab.notebook.running.scan_query import (
+    WITHOUT_SPARK,
+    NotOneScanError,
+    ScanQuery,
+    scan_query,
+)
 from paimonlab.progress import Progress
-from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
@@ -37,11 +40,8 @@ if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
     from paimonlab.notebook.running.native_sql import Frames
 
-_NAMES = (TokenKind.WORD, TokenKind.QUOTED)
 PATIENCE_SECONDS = 1.0
 """How long an interrupt waits for a read, which changes nothing."""
-_WITHOUT_SPARK = "connect with --engine spark"
-
 
 Answering: TypeAlias = Scan | SystemRows
 """What answers a query: the scan of a table, or the rows of a system table."""
@@ -54,19 +54,6 @@ class _Point(TypedDict, total=False):
     timestamp: str
     tag: str
     snapshot: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """A query that a scan answers."""
-
-    columns: tuple[str, ...] | None
-    """None: all."""
-    is_count: bool
-    table: tuple[str, ...]
-    version: int | str | None
-    where: Condition | None
-    limit: int | None
 
 
 def run(
@@ -154,7 +141,7 @@ def scan_of(
     QueryError
         As `run` does.
     """
-    query = _Parser(statement, bind(statement, args)).query()
+    query = scan_query(statement, bind(statement, args))
     if as_of is not None:
         check_travels(statement, args)
     scan = _scan(connection, query, 0, as_of)
@@ -198,17 +185,17 @@ def _answers(
     args: Values,
     limit: int,
     as_of: int | str | None,
-) -> tuple[_Query, Answering] | None:
+) -> tuple[ScanQuery, Answering] | None:
     """Return the scan that answers a query; None if it takes more than one scan."""
     try:
-        query = _Parser(statement, bind(statement, args)).query()
+        query = scan_query(statement, bind(statement, args))
         if as_of is not None:
             check_travels(statement, args)
         return query, _scan(connection, query, limit, as_of)
     except UnsupportedError:
         return None
     except QueryError as error:
-        if isinstance(error, _NotOneScanError) or isinstance(error.__cause__, UnsupportedError):
+        if isinstance(error, NotOneScanError) or isinstance(error.__cause__, UnsupportedError):
             return None
         raise
 
@@ -217,21 +204,21 @@ def is_for_spark(error: QueryError) -> bool:
     """Tell whether Spark may answer what this process does not: the text itself is not wrong."""
     cause = error.__cause__
     is_elsewhere = isinstance(cause, UnsupportedError | StatementFailedError)
-    return isinstance(error, _NotOneScanError) or is_elsewhere
+    return isinstance(error, NotOneScanError) or is_elsewhere
 
 
 def _ignored(_done: int, _total: int, _unit: str) -> None:
     """Ignore progress."""
 
 
-def _read_at(scan: Answering, query: _Query) -> str:
+def _read_at(scan: Answering, query: ScanQuery) -> str:
     """Name what is read, as ``table@snapshot``; a system table has no snapshot."""
     if not isinstance(scan, Scan):
         return ".".join(query.table)
     return f"{scan.definition.name}@{'none' if scan.snapshot is None else scan.snapshot.id}"
 
 
-def _rows(scan: Answering, query: _Query, progress: Progress = _ignored) -> pa.Table:
+def _rows(scan: Answering, query: ScanQuery, progress: Progress = _ignored) -> pa.Table:
     if query.is_count:
         counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
         return counted.slice(0, query.limit)
@@ -252,20 +239,22 @@ def _streamed(scan: Scan, progress: Progress) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
-def _scan(connection: Connection, query: _Query, limit: int, as_of: int | str | None) -> Answering:
+def _scan(
+    connection: Connection, query: ScanQuery, limit: int, as_of: int | str | None
+) -> Answering:
     name = query.table[1:] if len(query.table) == 3 else query.table
     if len(query.table) == 3 and query.table[0] != connection.catalog_name:
-        raise UnsupportedError(f"the catalog {query.table[0]} without Spark", _WITHOUT_SPARK)
+        raise UnsupportedError(f"the catalog {query.table[0]} without Spark", WITHOUT_SPARK)
     point = _point(query, as_of)
     row_count = None if query.is_count or not limit else limit + 1
     if query.limit is not None:
         row_count = query.limit if row_count is None else min(query.limit, row_count)
-    table = connection.catalog.table(".".join(name))
+    table = connection.catalog.relation(".".join(name))
     where = None if query.where is None else query.where.predicate()
     return table.scan(query.columns, where, limit=None if query.is_count else row_count, **point)
 
 
-def _point(query: _Query, as_of: int | str | None) -> _Point:
+def _point(query: ScanQuery, as_of: int | str | None) -> _Point:
     """Say which state is read; the query itself takes precedence."""
     if query.version is not None:
         return {"version": query.version}
@@ -277,154 +266,3 @@ def _point(query: _Query, as_of: int | str | None) -> _Point:
 def type_text(field: pa.Field) -> str:
     """Name the type of a column as SQL does."""
     return format_type(with_nullable(from_arrow(field.type), nullable=True)).lower()
-
-
-class _NotOneScanError(QueryError):
-    """A statement that a scan does not answer."""
-
-
-class _Parser:
-    """Reads the tokens of a statement from left to right."""
-
-    def __init__(self, statement: Statement, values: Bound) -> None:
-        self._statement = statement
-        self._given = Given(values)
-        self._tokens = statement.tokens
-        self._index = 0
-
-    def query(self) -> _Query:
-        """Read all of it."""
-        self._expect("SELECT")
-        columns, is_count = self._columns()
-        self._expect("FROM")
-        table = self._name()
-        version = self._version()
-        where = self._where()
-        limit = self._limit()
-        if self._peek() is not None:
-            raise self._refused()
-        return _Query(columns, is_count, table, version, where, limit)
-
-    def _columns(self) -> tuple[tuple[str, ...] | None, bool]:
-        if self._take("*"):
-            return None, False
-        words = [token.text.upper() for token in self._tokens[self._index :][:5]]
-        if words[:3] == ["COUNT", "(", "*"] and words[3:] == [")", "FROM"]:
-            self._index += 4
-            return None, True
-        names = [self._column()]
-        while self._take(","):
-            names.append(self._column())
-        if len(set(names)) < len(names):
-            raise self._refused("a column asked for twice", self._index - 1)
-        return tuple(names), False
-
-    def _column(self) -> str:
-        token = self._peek()
-        after = self._peek(1)
-        ends = after is not None and (after.text == "," or after.text.upper() == "FROM")
-        if token is None or token.kind not in _NAMES or not ends or token.text[0].isdigit():
-            raise self._refused()
-        self._index += 1
-        return _plain(token)
-
-    def _name(self) -> tuple[str, ...]:
-        parts = [self._part()]
-        while self._take("."):
-            parts.append(self._part())
-        if not 2 <= len(parts) <= 3:
-            raise self._refused("a table without its database", self._index - 1)
-        return tuple(parts)
-
-    def _part(self) -> str:
-        text = self._word()
-        while (token := self._peek()) is not None and token.text == "$":
-            self._index += 1
-            text += "$" + self._word()
-        return text
-
-    def _word(self) -> str:
-        token = self._peek()
-        if token is None or token.kind not in _NAMES:
-            raise self._refused()
-        self._index += 1
-        return _plain(token)
-
-    def _version(self) -> int | str | None:
-        if not self._take("VERSION"):
-            return None
-        self._expect("AS")
-        self._expect("OF")
-        token = self._peek()
-        if token is None:
-            raise self._refused()
-        self._index += 1
-        if token.kind is TokenKind.WORD and token.text.isdecimal():
-            return int(token.text)
-        if token.kind is TokenKind.STRING and "\\" not in token.text and token.text[0] in "'\"":
-            return token.text[1:-1]
-        raise self._refused(place=self._index - 1)
-
-    def _where(self) -> Condition | None:
-        """Take the condition, up to LIMIT; `Table.scan` interprets it."""
-        if not self._take("WHERE"):
-            return None
-        begin = self._index
-        condition = ConditionText(self._statement, self._given)
-        while (token := self._peek()) is not None and token.text.upper() != "LIMIT":
-            is_word = token.kind is TokenKind.WORD
-            if is_word and token.text.upper() in {"GROUP", "ORDER", "HAVING", "SELECT", "UNION"}:
-                raise self._refused()
-            self._index += condition.take(self._index)
-        if begin == self._index:
-            raise self._refused()
-        return condition.made()
-
-    def _limit(self) -> int | None:
-        if not self._take("LIMIT"):
-            return None
-        token = self._peek()
-        taken = self._given.take(self._tokens, self._index)
-        if taken is not None:
-            if type(taken.value) is not int or taken.value < 0:
-                raise self._refused(f"LIMIT {taken.value!r}")
-            self._index += taken.token_count
-            return taken.value
-        if token is None or not token.text.isdecimal():
-            raise self._refused()
-        self._index += 1
-        return int(token.text)
-
-    def _peek(self, ahead: int = 0) -> Token | None:
-        index = self._index + ahead
-        return self._tokens[index] if index < len(self._tokens) else None
-
-    def _take(self, word: str) -> bool:
-        token = self._peek()
-        is_unquoted = token is not None and token.kind is not TokenKind.QUOTED
-        if is_unquoted and token is not None and token.text.upper() == word:
-            self._index += 1
-            return True
-        return False
-
-    def _expect(self, word: str) -> None:
-        if not self._take(word):
-            raise self._refused()
-
-    def _refused(self, what: str = "", place: int | None = None) -> QueryError:
-        tokens: Sequence[Token] = self._tokens
-        token = tokens[min(self._index if place is None else place, len(tokens) - 1)]
-        feature = what or (token.text if token.kind is TokenKind.WORD else repr(token.text))
-        return _NotOneScanError(
-            f"{feature} without Spark is not supported: {_WITHOUT_SPARK}",
-            topic="without spark",
-            statement=self._statement,
-            span=Span(token.start, token.end),
-            hint="Without Spark: SELECT columns FROM db.t [VERSION AS OF …] [WHERE …] [LIMIT n]",
-        )
-
-
-def _plain(token: Token) -> str:
-    if token.kind is TokenKind.QUOTED:
-        return token.text[1:-1].replace("``", "`")
-    return token.text

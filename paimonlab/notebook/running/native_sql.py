@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook.cell.parameters import Values, bind
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement, quote_system_tables
@@ -18,9 +18,14 @@ from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.results.result import Result, Stats
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import Span
+from paimonlab.spec.types.arrow import from_arrow
+from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.spec.types.text import format_type
 from paimonlab.sql_engine import changes, engine, tables
 from paimonlab.sql_engine.changes import WRITING
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
+from paimonlab.sql_engine.statements import calls
+from paimonlab.sql_engine.statements.calls import CALLING
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
@@ -64,6 +69,8 @@ def run(
         If a part of it is not proven to give Spark's rows, or it fails.
     """
     begin = time.monotonic()
+    if statement.tokens[0].text.upper() in CALLING:
+        return _called(connection, statement, display)
     if statement.tokens[0].text.upper() in WRITING:
         if as_of is not None:
             check_travels(statement, args)
@@ -95,6 +102,36 @@ def run(
         sql=statement.text,
         title=statement.title,
         stats=stats,
+        spark=None,
+    )
+
+
+def _called(connection: Connection, statement: Statement, display: ProgressDisplay) -> Result:
+    """Run OPTIMIZE, or say what does what VACUUM and RESTORE do."""
+    begin = time.monotonic()
+    sources = tables.Sources(connection.catalog, connection.catalog_name)
+    try:
+        rows = run_interruptibly(
+            lambda progress: calls.run(statement.text, sources, progress), display=display
+        )
+    except NotTranslatedError as error:
+        raise refused(statement, error) from error
+    except PaimonError as error:
+        raise QueryError(str(error), topic="call", statement=statement) from None
+    return Result(
+        rows,
+        types=[
+            format_type(with_nullable(from_arrow(field.type), nullable=True)).lower()
+            for field in rows.schema
+        ],
+        sql=statement.text,
+        title=statement.title,
+        stats=Stats(
+            row_count=rows.num_rows,
+            has_more_rows=False,
+            fetched_bytes=rows.nbytes,
+            duration_seconds=time.monotonic() - begin,
+        ),
         spark=None,
     )
 

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 from paimonlab.sql_engine.functions.choices import CHOICES
 from paimonlab.sql_engine.functions.days import DAYS
+from paimonlab.sql_engine.functions.lists import LISTS
 from paimonlab.sql_engine.functions.numbers import NUMBERS
+from paimonlab.sql_engine.functions.patterns import PATTERNS
 from paimonlab.sql_engine.functions.signatures import WrongUseError
 from paimonlab.sql_engine.functions.texts import TEXTS
 from paimonlab.sql_engine.kinds import spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value
 
-FUNCTIONS = {**TEXTS, **NUMBERS, **DAYS, **CHOICES}
+FUNCTIONS = {**TEXTS, **NUMBERS, **DAYS, **CHOICES, **PATTERNS, **LISTS}
 """By name in small letters: the closed list."""
 
 

@@ -53,6 +53,14 @@ def _isnull(test: str) -> Translate:
     return translate
 
 
+def _by_presence(values: Sequence[Value]) -> Value:
+    if len(values) != 3:
+        raise WrongUseError
+    first, second = together(list(values[1:]), "nvl2")
+    text = f"(CASE WHEN {values[0].text} IS NOT NULL THEN {first.text} ELSE {second.text} END)"
+    return Value(text, first.kind, named("nvl2", values))
+
+
 CHOICES: dict[str, Translate] = {
     "isnull": _isnull("IS NULL"),
     "isnotnull": _isnull("IS NOT NULL"),
@@ -60,6 +68,7 @@ CHOICES: dict[str, Translate] = {
     "nvl": _first_known("nvl"),
     "ifnull": _first_known("ifnull"),
     "nullif": _nullif,
+    "nvl2": _by_presence,
     "greatest": _extreme("greatest"),
     "least": _extreme("least"),
 }

@@ -100,6 +100,39 @@ def _sign(name: str) -> Translate:
     return translate
 
 
+def _is_binary(kind: Kind) -> bool:
+    return kinds.is_whole(kind) or kind == kinds.DOUBLE
+
+
+def _power(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, _is_binary, _is_binary)
+        sides = [cast(value, kinds.DOUBLE).text for value in values]
+        return Value(f"power({', '.join(sides)})", kinds.DOUBLE, named(name, values))
+
+    return translate
+
+
+def _logarithm(name: str, duck: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, _is_binary)
+        sql = cast(values[0], kinds.DOUBLE).text
+        text = f"(CASE WHEN {sql} <= 0 THEN NULL ELSE {duck}({sql}) END)"
+        return Value(text, kinds.DOUBLE, name.format(values[0].name))
+
+    return translate
+
+
+def _exp(values: Sequence[Value]) -> Value:
+    expect(values, _is_binary)
+    return Value(f"exp({cast(values[0], kinds.DOUBLE).text})", kinds.DOUBLE, named("EXP", values))
+
+
+def _pi(values: Sequence[Value]) -> Value:
+    expect(values)
+    return Value("pi()", kinds.DOUBLE, "PI()")
+
+
 NUMBERS: dict[str, Translate] = {
     "abs": _abs,
     "ceil": _whole_number("ceil", "ceil"),
@@ -110,5 +143,13 @@ NUMBERS: dict[str, Translate] = {
     "sign": _sign("sign"),
     "signum": _sign("SIGNUM"),
     "isnan": _isnan,
+    "power": _power("POWER"),
+    "pow": _power("pow"),
+    "exp": _exp,
+    "ln": _logarithm("ln({})", "ln"),
+    "log": _logarithm("LOG(E(), {})", "ln"),
+    "log10": _logarithm("LOG10({})", "log10"),
+    "log2": _logarithm("LOG2({})", "log2"),
+    "pi": _pi,
 }
 """By name in small letters."""

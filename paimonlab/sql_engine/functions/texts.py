@@ -38,11 +38,19 @@ def _cased(name: str) -> Translate:
     return translate
 
 
+def _as_text(value: Value) -> str:
+    """Write a value as the text that Spark makes of it beside texts."""
+    kind = value.kind
+    plain = (kinds.BOOLEAN, kinds.DATE, kinds.STRING, kinds.VOID)
+    if not (kind in plain or kinds.is_whole(kind) or kinds.is_decimal(kind)):
+        raise WrongUseError
+    return cast(value, kinds.STRING).text
+
+
 def _concat(values: Sequence[Value]) -> Value:
-    expect(values, *[is_text] * len(values))
     if not values:
         raise WrongUseError
-    text = " || ".join(cast(value, kinds.STRING).text for value in values)
+    text = " || ".join(map(_as_text, values))
     return Value(f"({text})", kinds.STRING, named("concat", values))
 
 
@@ -101,6 +109,21 @@ def _concat_ws(values: Sequence[Value]) -> Value:
     return Value(f"concat_ws({separator}, {rest})", kinds.STRING, named("concat_ws", values))
 
 
+def _end(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, is_text, kinds.is_whole)
+        count = constant(values[1], int, least=0)
+        return Value(f"{name}({values[0].text}, {count})", kinds.STRING, named(name, values))
+
+    return translate
+
+
+def _repeat(values: Sequence[Value]) -> Value:
+    expect(values, is_text, kinds.is_whole)
+    count = constant(values[1], int, least=0)
+    return Value(f"repeat({values[0].text}, {count})", kinds.STRING, named("repeat", values))
+
+
 TEXTS: dict[str, Translate] = {
     "upper": _cased("upper"),
     "ucase": _cased("upper"),
@@ -118,6 +141,10 @@ TEXTS: dict[str, Translate] = {
     "lpad": _padded("lpad"),
     "rpad": _padded("rpad"),
     "replace": _replace,
+    "left": _end("left"),
+    "right": _end("right"),
+    "repeat": _repeat,
+    "md5": simple("md5", "md5({})", kinds.STRING, is_text),
     "instr": _position("instr", 0, 1),
     "locate": _position("locate", 1, 0),
     "contains": simple("contains", "contains({}, {})", kinds.BOOLEAN, is_text, is_text),

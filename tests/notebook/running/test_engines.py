@@ -44,7 +44,7 @@ def test_the_result_says_who_computed_it(auto: InteractiveShell) -> None:
 def test_what_is_not_translated_goes_to_spark_only_where_it_may(
     auto: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for sql in ("SELECT collect_list(id) FROM db.t", "TRUNCATE TABLE db.t", "SELECT 1 / 0"):
+    for sql in ("SELECT transform(array(id), x -> x) FROM db.t", "DROP VIEW db.t", "SELECT 1 / 0"):
         with pytest.raises(RuntimeError, match="Spark starts"):
             paimonlab.sql(sql)
         native = failure(auto, capsys, f"%paimon --engine native {sql}")
@@ -52,6 +52,22 @@ def test_what_is_not_translated_goes_to_spark_only_where_it_may(
     with pytest.raises(paimonlab.errors.PaimonError, match="no column"):
         paimonlab.sql("SELECT nope + 1 FROM db.t")
     assert "engine must be" in failure(auto, capsys, "%paimon --engine flink SELECT 1")[0]
+
+
+def test_a_cell_defines_without_spark(
+    auto: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(auto, "%paimon CREATE TABLE db.made (id BIGINT, PRIMARY KEY (id)) COMMENT 'by a cell'")
+    run(auto, "%paimon ALTER TABLE db.made ADD COLUMN v STRING")
+
+    listed = run(auto, "%paimon DESCRIBE db.made").to_arrow().to_pydict()
+    assert listed["col_name"] == ["id", "v"]
+    assert run(auto, "%paimon OPTIMIZE db.t").to_arrow().to_pylist() == [{"result": True}]
+    assert run(auto, "%paimon DESCRIBE HISTORY db.t LIMIT 1").to_arrow().num_rows == 1
+    assert (
+        "CALL sys.rollback(" in failure(auto, capsys, "%paimon RESTORE db.t TO VERSION AS OF 1")[0]
+    )
+    assert "DROP TABLE: done" in repr(run(auto, "%paimon DROP TABLE db.made"))
 
 
 def test_a_cell_writes_without_spark(auto: InteractiveShell) -> None:

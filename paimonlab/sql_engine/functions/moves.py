@@ -1,0 +1,71 @@
+"""Dates and timestamps moved by intervals and by numbers of days."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.kinds import Kind
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.value import Value, cast
+
+_DAYS = {"DAY": 1, "WEEK": 7}
+_MONTHS = {"MONTH": "months", "YEAR": "years"}
+_TIMES = {"HOUR": "hours", "MINUTE": "minutes"}
+_MOST = 10_000
+
+
+def by_interval(sign: str, value: Value, interval: exp.Interval) -> Value:
+    """Add or subtract ``INTERVAL n unit``; ``sign`` is + or -.
+
+    Raises
+    ------
+    NotTranslatedError
+        If that is not proven for the type and the unit.
+    """
+    count, unit = _parts(interval)
+    kind: Kind = value.kind
+    if kind == kinds.DATE and unit in _DAYS:
+        days = count * _DAYS[unit]
+        shown = f"extractansiintervaldays(INTERVAL '{days}' DAY)"
+        if sign == "-":
+            shown = f"(- {shown})"
+        text = f"({value.text} {sign} {days})"
+        return Value(text, kind, f"date_add({value.name}, {shown})")
+    if kind in (kinds.DATE, kinds.TIMESTAMP_NTZ) and unit in _MONTHS:
+        moved = f"({value.text} {sign} to_{_MONTHS[unit]}({count}))"
+        text = f"CAST({moved} AS {kinds.duck_type(kind)})"
+        return Value(text, kind, f"{value.name} {sign} INTERVAL '{count}' {unit}")
+    if kind == kinds.TIMESTAMP_NTZ and unit in (*_TIMES, *_DAYS):
+        step = f"to_{_TIMES[unit]}({count})" if unit in _TIMES else f"to_days({count})"
+        if unit in _DAYS:
+            step, shown = f"to_days({count * _DAYS[unit]})", str(count * _DAYS[unit])
+            unit = "DAY"
+        else:
+            shown = f"{count:02d}"
+        name = f"{value.name} {sign} INTERVAL '{shown}' {unit}"
+        return Value(f"({value.text} {sign} {step})", kind, name)
+    raise NotTranslatedError(f"{kinds.spark_type(kind)} {sign} INTERVAL {unit}", "INTERVAL")
+
+
+def _parts(interval: exp.Interval) -> tuple[int, str]:
+    count, unit = interval.this, interval.args.get("unit")
+    is_count = isinstance(count, exp.Literal) and count.name.isdecimal()
+    if not is_count or not isinstance(unit, exp.Var) or int(count.name) > _MOST:
+        raise NotTranslatedError("such an INTERVAL", "INTERVAL")
+    return int(count.name), unit.name.upper().removesuffix("S")
+
+
+def by_days(sign: str, value: Value, days: Value) -> Value:
+    """Add or subtract a number of days: ``day + 1``.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not one.
+    """
+    if days.kind not in kinds.WHOLE[:3]:
+        raise NotTranslatedError(f"DATE {sign} {kinds.spark_type(days.kind)}", sign)
+    name = "date_add" if sign == "+" else "date_sub"
+    text = f"({value.text} {sign} {cast(days, kinds.INT).text})"
+    return Value(text, kinds.DATE, f"{name}({value.name}, {days.name})")

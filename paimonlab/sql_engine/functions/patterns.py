@@ -1,0 +1,125 @@
+"""Functions of regular expressions: of those that mean the same in Java and in DuckDB."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from paimonlab.spec.types.data_types import ArrayType
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.arithmetic import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions.signatures import (
+    Translate,
+    WrongUseError,
+    expect,
+    is_text,
+    named,
+)
+from paimonlab.sql_engine.value import Value, quoted
+
+_CLASS = r"\[\^?(?:[A-Za-z0-9 _.,:;/@#%='\"<>-]|\\[dw.\-\]\[/])+\]"
+_ATOM = rf"(?:[A-Za-z0-9 _,:;/@#%='\"<>!~-]|\.|{_CLASS}|\\[dwDW.*+?()\[\]{{}}|^$\\/-])"
+_TIMES = r"(?:[*+?]\??|\{\d{1,3}(?:,\d{0,3})?\})?"
+_PART = re.compile(rf"\((?:\?:)?|\){_TIMES}|\||{_ATOM}{_TIMES}")
+_LINE_ENDS = r"[\n\r\x{85}\x{2028}\x{2029}]"
+"""Characters that ``.`` and ``$`` take for the end of a line in Java, not all of them in DuckDB."""
+_ESCAPED = re.compile(r"\\([.|*+?()\[\]{}^$\\/-])")
+_PLAIN = re.compile(r"[^.|*+?()\[\]{}^$\\]+")
+
+
+def checked(value: Value) -> str:
+    """Return a pattern that is written in the statement and means the same in both.
+
+    Raises
+    ------
+    WrongUseError
+        If it has parts of which that is not known, or is no pattern.
+    """
+    pattern = value.literal if value.is_literal else None
+    if not isinstance(pattern, str) or not pattern:
+        raise WrongUseError
+    inner = pattern.removeprefix("^")
+    if inner.endswith("$") and not inner.endswith("\\$"):
+        inner = inner[:-1]
+    place = 0
+    while place < len(inner):
+        part = _PART.match(inner, place)
+        if part is None:
+            raise WrongUseError
+        place = part.end()
+    try:
+        re.compile(pattern)
+    except re.error:
+        raise WrongUseError from None
+    return pattern
+
+
+def matches(value: Value, pattern: Value) -> str:
+    """Write the condition that a text has a part that fits."""
+    sought = checked(pattern)
+    return _lines(value.text, f"regexp_matches({value.text}, {quoted(sought)})")
+
+
+def _lines(text: str, found: str) -> str:
+    message = fails(f"{NOT_PROVEN}: regular expressions on texts of several lines")
+    return f"(CASE WHEN regexp_matches({text}, '{_LINE_ENDS}') THEN {message} ELSE {found} END)"
+
+
+def _like(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, is_text, is_text)
+        called = named(name.upper(), values)
+        return Value(matches(*values), kinds.BOOLEAN, called)
+
+    return translate
+
+
+def _extract(values: Sequence[Value]) -> Value:
+    expect(values, is_text, is_text, *[kinds.is_whole] * (len(values) - 2))
+    shown = [*values, Value("", kinds.INT, "1", 1)][:3]
+    pattern, group = checked(values[1]), shown[2].literal
+    if type(group) is not int or not 0 <= group <= re.compile(pattern).groups:
+        raise WrongUseError
+    found = f"regexp_extract({values[0].text}, {quoted(pattern)}, {group})"
+    return Value(_lines(values[0].text, found), kinds.STRING, named("regexp_extract", shown))
+
+
+def _replace(values: Sequence[Value]) -> Value:
+    expect(values, is_text, is_text, is_text)
+    pattern, new = checked(values[1]), values[2].literal if values[2].is_literal else None
+    if not isinstance(new, str) or set(new) & {"$", "\\"} or re.match(pattern, ""):
+        raise WrongUseError
+    if re.search(pattern, "") is not None:
+        raise WrongUseError  # an empty match: where the next one begins differs
+    found = f"regexp_replace({values[0].text}, {quoted(pattern)}, {quoted(new)}, 'g')"
+    shown = [*values, Value("", kinds.INT, "1")]
+    return Value(_lines(values[0].text, found), kinds.STRING, named("regexp_replace", shown))
+
+
+def _plain(value: Value) -> str:
+    """Return the text that a pattern without choices stands for."""
+    pattern = value.literal if value.is_literal else None
+    if not isinstance(pattern, str) or not _PLAIN.fullmatch(_ESCAPED.sub("", pattern) or "-"):
+        raise WrongUseError
+    text = _ESCAPED.sub(r"\1", pattern)
+    if not text:
+        raise WrongUseError
+    return text
+
+
+def _split(values: Sequence[Value]) -> Value:
+    expect(values, is_text, is_text)
+    text = f"string_split({values[0].text}, {quoted(_plain(values[1]))})"
+    shown = [*values, Value("", kinds.INT, "-1")]
+    return Value(text, ArrayType(kinds.STRING), named("split", shown))
+
+
+PATTERNS: dict[str, Translate] = {
+    "rlike": _like("rlike"),
+    "regexp": _like("rlike"),
+    "regexp_like": _like("regexp_like"),
+    "regexp_extract": _extract,
+    "regexp_replace": _replace,
+    "split": _split,
+}
+"""By name in small letters."""

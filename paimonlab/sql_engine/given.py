@@ -1,0 +1,76 @@
+"""Values that are written in a statement, or given with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.value import Value, literal, quoted
+
+_LIMITS = ((kinds.INT, 2**31), (kinds.BIGINT, 2**63))
+
+
+class Given:
+    """Values of parameters: by name, or those of each ``?`` in order."""
+
+    def __init__(self, values: Mapping[str, Any] | Sequence[Any]) -> None:
+        self._named = values if isinstance(values, Mapping) else {}
+        self._in_order: Iterator[Any] = iter(() if isinstance(values, Mapping) else values)
+
+    def take(self, name: str) -> Any:
+        """Return the value of ``:name``, or of the next ``?``."""
+        return self._named[name] if name else next(self._in_order)
+
+
+def number(text: str) -> Value:
+    """Read a number as Spark does: digits are INT or BIGINT, a point is a decimal, E a double."""
+    if "e" in text.lower():
+        return literal(float(text), kinds.DOUBLE)
+    if "." in text:
+        try:
+            exact = Decimal(text)
+        except InvalidOperation:
+            raise NotTranslatedError(f"the number {text}", text) from None
+        scale = -int(exact.as_tuple().exponent)
+        digits = max(len(exact.as_tuple().digits), scale)
+        if digits > kinds.MOST_DIGITS:
+            raise NotTranslatedError(f"the number {text}", text)
+        return literal(exact, kinds.decimal(digits, scale), format(exact, "f"))
+    whole = int(text)
+    for kind, bound in _LIMITS:
+        if -bound <= whole < bound:
+            return literal(whole, kind, str(whole))
+    raise NotTranslatedError(f"the number {text}", text)
+
+
+def python_value(value: Any) -> Value:
+    """Write the value of a parameter.
+
+    Raises
+    ------
+    NotTranslatedError
+        If its type has no literal here.
+    """
+    if value is None:
+        return Value("NULL", kinds.VOID, "NULL", None)
+    if isinstance(value, bool):
+        return Value("true" if value else "false", kinds.BOOLEAN, str(value).lower(), value)
+    if isinstance(value, int):
+        return number(str(value))
+    if isinstance(value, float):
+        return literal(value, kinds.DOUBLE)
+    if isinstance(value, str):
+        return Value(quoted(value), kinds.STRING, value, value)
+    if isinstance(value, Decimal) and value.is_finite():
+        return number(format(value, "f") if value.as_tuple().exponent else f"{value}.0")
+    if isinstance(value, datetime):
+        return literal(value.astimezone(), kinds.TIMESTAMP)
+    if isinstance(value, date):
+        return literal(value, kinds.DATE)
+    if isinstance(value, bytes):
+        return literal(value, kinds.BINARY)
+    raise NotTranslatedError(f"a parameter that is a {type(value).__name__}", ":")

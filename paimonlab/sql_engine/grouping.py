@@ -1,0 +1,131 @@
+"""``GROUP BY``: keys, numbers of columns, ALL, ROLLUP, CUBE and GROUPING SETS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.aggregates import AGGREGATES
+from paimonlab.sql_engine.kinds import spark_type
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.tree import check_parts
+from paimonlab.sql_engine.value import Value
+
+_SETS = {exp.Rollup: "ROLLUP", exp.Cube: "CUBE"}
+Key = Callable[[exp.Expression], Value]
+"""Translates one key."""
+
+
+def check_comparable(values: Sequence[Value], what: str) -> None:
+    """Check that values can be compared.
+
+    Raises
+    ------
+    NotTranslatedError
+        If one is nested.
+    """
+    for value in values:
+        if not kinds.is_atomic(value.kind):
+            raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
+
+
+def groups(node: exp.Select, key: Key, chosen: Sequence[Value]) -> str:
+    """Translate the groups of a query; empty if it has none.
+
+    Parameters
+    ----------
+    node
+        The query.
+    key
+        Translates a key, which may be the number of a column.
+    chosen
+        The select list.
+
+    Raises
+    ------
+    NotTranslatedError
+        If they are not proven.
+    """
+    group = node.args.get("group")
+    if group is None:
+        return ""
+    check_parts(group, "expressions", "all", "rollup", "cube")
+    if group.args.get("all"):
+        return _written(_all(node, chosen))
+    whole = [name for name in ("rollup", "cube") if group.args.get(name)]
+    if whole:
+        if len(whole) > 1 or any(one.expressions for one in group.args[whole[0]]):
+            raise NotTranslatedError("such a GROUP BY", "GROUP")
+        return f" GROUP BY {whole[0].upper()} ({_listed(group.expressions, key)})"
+    texts = []
+    for part in group.expressions:
+        if type(part) in _SETS:
+            texts.append(f"{_SETS[type(part)]} ({_listed(part.expressions, key)})")
+        elif isinstance(part, exp.GroupingSets):
+            texts.append(f"GROUPING SETS ({', '.join(_set(one, key) for one in part.expressions)})")
+        else:
+            value = _checked(key(part))
+            if not value.is_literal:
+                texts.append(value.text)
+    return _written(texts)
+
+
+def _written(texts: Sequence[str]) -> str:
+    return f" GROUP BY {', '.join(texts)}" if texts else " GROUP BY ()"
+
+
+def _checked(value: Value) -> Value:
+    check_comparable([value], "GROUP BY")
+    return value
+
+
+def _listed(parts: Sequence[exp.Expression], key: Key) -> str:
+    """Translate keys of which some rows have none."""
+    texts = []
+    for part in parts:
+        if isinstance(part, exp.Tuple):
+            raise NotTranslatedError("several columns as one of ROLLUP or CUBE", "GROUP")
+        value = _checked(key(part))
+        if value.is_literal:
+            raise NotTranslatedError("ROLLUP or CUBE of a constant", "GROUP")
+        texts.append(value.text)
+    return ", ".join(texts)
+
+
+def _set(node: exp.Expression, key: Key) -> str:
+    if isinstance(node, exp.Paren):
+        return f"({_listed([node.this], key)})"
+    parts = node.expressions if isinstance(node, exp.Tuple) else [node]
+    return f"({_listed(parts, key)})"
+
+
+def _all(node: exp.Select, chosen: Sequence[Value]) -> Sequence[str]:
+    """Return the columns of the select list that have no aggregate."""
+    if len(node.expressions) != len(chosen):
+        raise NotTranslatedError("GROUP BY ALL beside *", "GROUP")
+    texts = []
+    for part, value in zip(node.expressions, chosen, strict=True):
+        calls = [one for one in part.find_all(exp.Anonymous) if _is_aggregate(one)]
+        if part.find(exp.Window, exp.Subquery):
+            raise NotTranslatedError("GROUP BY ALL beside OVER or a query", "GROUP")
+        if not calls:
+            if not value.is_literal:
+                texts.append(_checked(value).text)
+        elif any(not _is_within(column, calls) for column in part.find_all(exp.Column)):
+            raise NotTranslatedError("GROUP BY ALL of a column beside an aggregate", "GROUP")
+    return texts
+
+
+def _is_aggregate(node: exp.Anonymous) -> bool:
+    return str(node.this).lower() in AGGREGATES
+
+
+def _is_within(node: exp.Expression, calls: Sequence[exp.Expression]) -> bool:
+    parent = node.parent
+    while parent is not None:
+        if any(parent is call for call in calls):
+            return True
+        parent = parent.parent
+    return False

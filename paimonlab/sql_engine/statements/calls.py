@@ -1,0 +1,92 @@
+"""Statements that call procedures: CALL, and OPTIMIZE and its like of another format."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from paimonlab import procedures
+from paimonlab.errors import SchemaError
+from paimonlab.procedures.habits import calls_of, refusal, texts_of
+from paimonlab.progress import Progress
+from paimonlab.spec.sql_text import call_syntax
+from paimonlab.spec.sql_text.habit_syntax import Habit, parse_habit
+from paimonlab.spec.sql_text.tokens import Token, tokenize
+from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.tables import Sources
+
+CALLING = frozenset({"CALL", "OPTIMIZE", "VACUUM", "RESTORE"})
+"""First words of statements that call procedures."""
+_NAMESPACE = "sys"
+
+
+def run(text: str, sources: Sources, progress: Progress) -> pa.Table:
+    """Run a statement that calls a procedure.
+
+    Parameters
+    ----------
+    text
+        The statement, with literals alone.
+    sources
+        Where its table is.
+    progress
+        Called with what is done.
+
+    Raises
+    ------
+    NotTranslatedError
+        If the table is in another catalog.
+    UnsupportedError
+        If it is VACUUM or RESTORE, which delete other things here; says which calls do it.
+    SchemaError
+        If it is not such a statement.
+    """
+    name, positional, named = _call(text, sources)
+    procedure = procedures.find(name)
+    arguments = procedures.bind(procedure, positional, named)
+    return procedure.call(
+        sources.catalog, arguments, catalog_name=sources.catalog_name, progress=progress
+    )
+
+
+def history_text(text: str, sources: Sources) -> str | None:
+    """Return the query in the place of DESCRIBE HISTORY; None if it is another statement."""
+    words = text.split(maxsplit=2)[:2]
+    if [word.upper() for word in words] not in (["DESCRIBE", "HISTORY"], ["DESC", "HISTORY"]):
+        return None
+    habit = _habit(text)
+    if habit is None:
+        return None
+    database, _, table = sources.name_of(habit.table).partition(".")
+    limit = "" if habit.limit is None else f" LIMIT {habit.limit}"
+    return f"SELECT * FROM `{database}`.`{table}$snapshots` ORDER BY snapshot_id DESC{limit}"
+
+
+def _call(
+    text: str, sources: Sources
+) -> tuple[str, tuple[object, ...], tuple[tuple[str, object], ...]]:
+    habit = _habit(text)
+    if habit is not None:
+        table = sources.name_of(habit.table)
+        calls = calls_of(habit, None)
+        if not habit.is_run:
+            raise refusal(habit, table, texts_of(table, calls))
+        ((name, arguments),) = calls
+        return name, (), (("table", table), *arguments.items())
+    call = call_syntax.parse_call(_tokens(text))
+    *namespace, name = call.name
+    if len(namespace) == 2 and namespace[0] != sources.catalog_name:
+        raise NotTranslatedError(f"the catalog {namespace[0]}", namespace[0])
+    if [part.lower() for part in namespace[-1:]] != [_NAMESPACE]:
+        raise SchemaError(f"{'.'.join(call.name)} is not a procedure; those of Paimon are in sys.")
+    return name, call.positional, call.named
+
+
+def _habit(text: str) -> Habit | None:
+    return parse_habit(_tokens(text), text)
+
+
+def _tokens(text: str) -> list[Token]:
+    tokens = tokenize(text)
+    while tokens and tokens[-1].text == ";":
+        tokens.pop()
+    return tokens
