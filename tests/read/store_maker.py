@@ -38,10 +38,10 @@ def found(folder: str, number: int) -> StoreFile | None:
     return kept.find(identity, lambda: rows(number))
 
 
-def rows(number: int) -> Iterator[pa.RecordBatch]:
+def rows(number: int) -> Iterator[pa.Table]:
     """Yield the rows of a file."""
     keys = np.arange(ROWS) * (number + 1)
-    batch = pa.record_batch([keys, keys + number], schema=pa.schema([*KEYS, *VALUES]))
+    batch = pa.table([keys, keys + number], schema=pa.schema([*KEYS, *VALUES]))
     yield from (batch.slice(start, ROWS // 4) for start in range(0, ROWS, ROWS // 4))
 
 

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from paimonlab.read.lookup_options import LookupStorePlan, default_folder
 from paimonlab.read.lookup_stores.key_filter import KeyFilter
-from paimonlab.read.lookup_stores.store_file import StoreFile, StoreIdentity, write_store
+from paimonlab.read.lookup_stores.store_file import StoreFile, StoreIdentity
+from paimonlab.read.lookup_stores.store_writing import write_store
 from paimonlab.storage.kept_files import KeptFiles
 from paimonlab.storage.recent import Recent
 
@@ -45,7 +46,7 @@ class KeptStores:
     columns: StoredColumns
 
     def find(
-        self, identity: StoreIdentity, rows: Callable[[], Iterable[pa.RecordBatch]]
+        self, identity: StoreIdentity, rows: Callable[[], Iterable[pa.Table]]
     ) -> StoreFile | None:
         """Open a store, after making it if there is none.
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 from paimonlab.read.lazy_file import LazyFile
 from paimonlab.read.lookup_stores.kept_stores import KeptStores, StoredColumns
 from paimonlab.read.lookup_stores.key_filter import KeyFilter
-from paimonlab.read.lookup_stores.store_file import StoreFile, StoreIdentity, combined
+from paimonlab.read.lookup_stores.store_file import StoreFile, StoreIdentity
+from paimonlab.read.lookup_stores.store_writing import combined
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.types.arrow import arrow_schema
@@ -95,7 +96,7 @@ class LookupStores:
             fpp=None if columns.key_filter is None else columns.key_filter.fpp,
         )
 
-    def _rows(self, file: LazyFile) -> Iterator[pa.RecordBatch]:
+    def _rows(self, file: LazyFile) -> Iterator[pa.Table]:
         bounds = self.plan.bounds
         # Twice: as they were read, and put together.
         most_bytes = min(bounds.piece_bytes, self.plan.lookup_stores.options.memory_bytes // 2)
