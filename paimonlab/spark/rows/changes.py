@@ -16,9 +16,9 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.expressions import column_of
 from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.rows.executor_changes import FILE_COLUMN, POSITION_COLUMN
-from paimonlab.spark.rows.joining import SOURCE_COLUMN, TARGET_COLUMN, frame_of, joined
-from paimonlab.spark.rows.statements import RowStatement, SparkClause, as_list
-from paimonlab.spark.writing.executor_write import KIND_COLUMN
+from paimonlab.spark.rows.joining import SOURCE_COLUMN, TARGET_COLUMN, frame_of, joined, named_as
+from paimonlab.spark.rows.statements import RowStatement, SparkClause, as_list, is_padded
+from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, KIND_COLUMN
 from paimonlab.spec.schema.row_tracking import with_tracking
 from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
 from paimonlab.table.reading.scan import Scan
@@ -57,7 +57,13 @@ class Wanted:
 
 
 def changed_rows(
-    bridge: Bridge, statement: RowStatement, scan: Scan, wanted: Wanted, *, keeps_nulls: bool
+    bridge: Bridge,
+    statement: RowStatement,
+    scan: Scan,
+    wanted: Wanted,
+    *,
+    keeps_nulls: bool,
+    found: DataFrame | None = None,
 ) -> DataFrame:
     """Return what a statement makes of the rows of a snapshot; nothing is read yet.
 
@@ -74,9 +80,15 @@ def changed_rows(
     keeps_nulls
         Whether a null that is written replaces a value. Where it does not (partial-update), an
         update to null fails the job with `LOST_NULL` and the column in its message.
+    found
+        Source rows with their target rows, as `joined` returns them; `BUCKET_COLUMN` of them stays.
+        None: both are joined.
     """
-    target = target_rows(bridge, statement, scan, wanted)
-    rows = target if statement.source is None else joined(bridge, statement, target)
+    if found is None:
+        target = target_rows(bridge, statement, scan, wanted)
+        rows = target if statement.source is None else joined(bridge, statement, target)
+    else:
+        rows = found
     if statement.source is None and statement.clauses[0].condition is not None:
         rows = rows.where(column_of(bridge, statement.clauses[0].condition))
         clause = functions.lit(0)
@@ -101,7 +113,9 @@ def changed_rows(
         number = functions.lit(None).cast("bigint")
         values += [row_id.alias(ROW_ID), number.alias(SEQUENCE_NUMBER)]
     places = [functions.col(name) for name in _PLACES] if wanted.places else []
-    return chosen.select(*values, _kind(statement.clauses).alias(KIND_COLUMN), *places)
+    is_placed = found is not None and BUCKET_COLUMN in rows.columns
+    buckets = [functions.col(BUCKET_COLUMN)] if is_placed else []
+    return chosen.select(*values, _kind(statement.clauses).alias(KIND_COLUMN), *places, *buckets)
 
 
 def target_rows(bridge: Bridge, statement: RowStatement, scan: Scan, wanted: Wanted) -> DataFrame:
@@ -109,8 +123,8 @@ def target_rows(bridge: Bridge, statement: RowStatement, scan: Scan, wanted: Wan
 
     Columns that Spark pads are there as they are stored, too: see `_stored`.
     """
-    read = read_as(bridge, statement.relation, scan, wanted, as_stored=_is_padded(statement))
-    if not _is_padded(statement):
+    read = read_as(bridge, statement.relation, scan, wanted, as_stored=is_padded(statement))
+    if not is_padded(statement):
         return read
     plan = read._jdf.queryExecution().analyzed()
     columns = as_list(bridge, plan.output())
@@ -144,10 +158,6 @@ def example_of(
     return ", ".join(f"{name} = {value!r}" for name, value in row.asDict().items())
 
 
-def _is_padded(statement: RowStatement) -> bool:
-    return bool(statement.target.getClass().getSimpleName() == "Project")
-
-
 def _stored(number: int) -> str:
     """Name a column of the target as it is stored, where Spark pads some."""
     return f"__paimon_stored_{number}"
@@ -170,24 +180,22 @@ def read_as(
 ) -> DataFrame:
     """Read a table; its columns are those of a relation of a statement, by their ids."""
     wanted = wanted or Wanted()
+    meant = as_list(bridge, relation.output())
+    own = len(scan.schema.fields)
     if wanted.own_reader and wanted.ids:
         scan = replace(scan, schema=with_tracking(scan.schema))
+    places = [str(column.name()) for column in meant[own:]]
+    if wanted.ids and not wanted.own_reader and ROW_ID not in places:
+        places.append(ROW_ID)
+    more = _places() if wanted.places else []
     frame = read_frame(
-        bridge,
-        scan,
-        _places() if wanted.places else [],
-        places=(ROW_ID,) if wanted.ids and not wanted.own_reader else (),
-        as_stored=as_stored,
-        own_reader=wanted.own_reader,
+        bridge, scan, more, places=places, as_stored=as_stored, own_reader=wanted.own_reader
     )
     plan = frame._jdf.queryExecution().analyzed()
-    alias = bridge.java_class(_EXPRESSIONS + "Alias")
     read = as_list(bridge, plan.output())
-    meant = as_list(bridge, relation.output())
-    columns = [
-        alias(one, other.name(), other.exprId(), bridge.seq([]), bridge.none(), bridge.seq([]))
-        for one, other in zip(read, meant, strict=False)
-    ]
+    if more:  # they come before places
+        read = [*read[:own], *read[own + len(more) :], *read[own : own + len(more)]]
+    columns = [named_as(bridge, one, other) for one, other in zip(read, meant, strict=False)]
     return frame_of(bridge, _project(bridge, [*columns, *read[len(meant) :]], plan))
 
 
@@ -235,8 +243,8 @@ def _column_values(
     """Return the values that the clauses give a column of the target."""
     schema = scan.schema
     name = schema.fields[number].name
-    is_padded = _is_padded(statement)
-    old = functions.col(_stored(number)) if is_padded else column_of(bridge, attribute)
+    pads = is_padded(statement)
+    old = functions.col(_stored(number)) if pads else column_of(bridge, attribute)
     is_key = bool(schema.primary_keys) and name in (*schema.primary_keys, *schema.partition_keys)
     new: list[Column | None] = []
     for clause in statement.clauses:
@@ -248,7 +256,7 @@ def _column_values(
         if action is Action.UPDATE and wanted.columns is not None and name not in wanted.columns:
             new.append(None)
         # A key that is stored without blanks stays that key.
-        elif action is Action.UPDATE and is_padded and (is_key or value.semanticEquals(attribute)):
+        elif action is Action.UPDATE and pads and (is_key or value.semanticEquals(attribute)):
             new.append(old)
         else:
             new.append(column_of(bridge, value))

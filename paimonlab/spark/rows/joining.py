@@ -92,7 +92,7 @@ def _met(
 ) -> DataFrame:
     """Leave out rows of the target that meet no row of the source, where that saves a shuffle."""
     broadcast = int(bridge.conf.autoBroadcastJoinThreshold())
-    target_bytes, source_bytes = _bytes(target), _bytes(source)
+    target_bytes, source_bytes = estimated_bytes(target), estimated_bytes(source)
     is_broadcast = target_bytes <= broadcast or (inner and source_bytes <= broadcast)
     if is_broadcast or source_bytes > _SOURCE_SHARE * target_bytes:
         return target
@@ -110,7 +110,7 @@ def _may_have(
 ) -> Column:
     """Make the test whether the source may have a row whose ``others`` are ``keys``."""
     hashes = source.select(functions.xxhash64(*others).alias("hash"))
-    count = min(max(_bytes(hashes) // 16, _LEAST_KEYS), _MOST_KEYS)
+    count = min(max(estimated_bytes(hashes) // 16, _LEAST_KEYS), _MOST_KEYS)
     keys_expected, bits = (
         functions.lit(number).cast("bigint") for number in (count, count * _BITS_PER_KEY)
     )
@@ -129,7 +129,7 @@ def _may_have(
     )
 
 
-def _bytes(rows: DataFrame) -> int:
+def estimated_bytes(rows: DataFrame) -> int:
     """Estimate a size as Spark does."""
     return int(str(rows._jdf.queryExecution().analyzed().stats().sizeInBytes()))
 
@@ -156,21 +156,30 @@ def _equalities(bridge: Bridge, statement: RowStatement, condition: Any) -> list
     sides = (condition.left(), condition.right())
     target, source = statement.target.outputSet(), statement.source.outputSet()
     for one, other in (sides, sides[::-1]):
-        if _is_over(one, target) and _is_over(other, source) and _is_hashed(one, other):
+        if is_over(one, target) and is_over(other, source) and is_hashed(one, other):
             return [(one, other)]
     return []
 
 
-def _is_over(expression: Any, columns: Any) -> bool:
+def is_over(expression: Any, columns: Any) -> bool:
+    """Whether an expression looks at such columns, and at no others."""
     references = expression.references()
     return bool(
         expression.deterministic() and not references.isEmpty() and references.subsetOf(columns)
     )
 
 
-def _is_hashed(one: Any, other: Any) -> bool:
+def is_hashed(one: Any, other: Any) -> bool:
+    """Whether expressions have one type, of which equal values have equal bytes."""
     types = {str(value.dataType().catalogString()) for value in (one, other)}
     return len(types) == 1 and all(name in _HASHED or name.startswith("decimal(") for name in types)
+
+
+def named_as(bridge: Bridge, column: Any, other: Any) -> Any:
+    """Give a column the name and the id of another, by which expressions know it."""
+    alias = bridge.java_class(_EXPRESSIONS + "Alias")
+    nothing = bridge.seq([])
+    return alias(column, other.name(), other.exprId(), nothing, bridge.none(), nothing)
 
 
 def frame_of(bridge: Bridge, plan: Any) -> DataFrame:

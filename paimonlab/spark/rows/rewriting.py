@@ -12,9 +12,10 @@ from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.commands import command
 from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.rows.changes import read_as
+from paimonlab.spark.rows.counts import result_columns, result_values
 from paimonlab.spark.rows.java_classes import install_rule, readings
 from paimonlab.spark.rows.joining import frame_of
-from paimonlab.spark.rows.running import RunningStatement, result_columns, result_values
+from paimonlab.spark.rows.running import RunningStatement
 from paimonlab.spark.rows.statements import read_statement, target_of
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.writing.partition_overwrite import (

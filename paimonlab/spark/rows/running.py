@@ -21,6 +21,7 @@ from paimonlab.read.matches import FileMatch, alive_count
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.changes import LOST_NULL, Wanted, changed_rows, example_of
 from paimonlab.spark.rows.column_updates import ColumnsTask, columns_work
+from paimonlab.spark.rows.counts import Counts
 from paimonlab.spark.rows.executor_changes import (
     FILE_COLUMN,
     POSITION_COLUMN,
@@ -30,6 +31,8 @@ from paimonlab.spark.rows.executor_changes import (
     RewriteTask,
     several_source_rows,
 )
+from paimonlab.spark.rows.executor_lookups import MergeTask
+from paimonlab.spark.rows.lookups import looked_up
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.executor_write import messages_of
@@ -57,20 +60,6 @@ from paimonlab.write.merge_clauses import Action, allows_many_source_rows
 
 _ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
 """A statement changes rows that wait for compaction, too, or it would lose changes."""
-
-
-@dataclass(slots=True)
-class Counts:
-    """Rows that a statement changed."""
-
-    inserted: int = 0
-    updated: int = 0
-    deleted: int = 0
-
-    @property
-    def affected(self) -> int:
-        """All of them."""
-        return self.inserted + self.updated + self.deleted
 
 
 @dataclass(slots=True)
@@ -136,7 +125,8 @@ class RunningStatement:
             self._run_on_nothing()
         elif self.statement.is_everything:
             self.counts = Counts(deleted=self.table.scan().count())
-            commit_scope(self.table, [], OverwriteScope.whole_table(), batch=self._batch)
+            scope = OverwriteScope.whole_table()
+            commit_scope(self.bridge, self.table, [], scope, batch=self._batch)
         else:
             snapshot = run(definition, store, Statement(predicate=None), self._changed)
             if snapshot is not None:
@@ -238,14 +228,25 @@ class RunningStatement:
         wanted, scan = self._wanted, self._scan(snapshot)
         divided: DataFrame
         work: ChangeTask | ColumnsTask
-        rows = changed_rows(bridge, self.statement, scan, wanted, keeps_nulls=keeps_nulls)
+        found = looked_up(bridge, self.statement, table, scan, keeps_nulls=keeps_nulls)
+        if found is not None and found.decided is not None:
+            divided, change = self._rows_work(
+                found.rows, snapshot, user, has_ids=False, are_placed=True
+            )
+            return self._outcomes(divided, found.decided(change))
+        joined = None if found is None else found.rows
+        rows = changed_rows(
+            bridge, self.statement, scan, wanted, keeps_nulls=keeps_nulls, found=joined
+        )
         if wanted.columns is not None:
             columns = wanted.columns
             divided, work = columns_work(bridge, rows, table, snapshot, columns, user=user)
         else:
-            divided, work = self._rows_work(rows, snapshot, user, has_ids=wanted.ids)
+            divided, work = self._rows_work(
+                rows, snapshot, user, has_ids=wanted.ids, are_placed=found is not None
+            )
         try:
-            pickled = divided.mapInArrow(work, f"{RESULT_COLUMN} binary").collect()
+            return self._outcomes(divided, work)
         except PySparkException as error:
             if keeps_nulls or LOST_NULL not in str(error):
                 raise
@@ -253,10 +254,22 @@ class RunningStatement:
                 f"{self.statement.text} to NULL with merge-engine = '{engine}'",
                 f"{table.name}: a column would keep its old value",
             ) from None
+
+    @staticmethod
+    def _outcomes(
+        divided: DataFrame, work: ChangeTask | ColumnsTask | MergeTask
+    ) -> list[ChangeOutcome]:
+        pickled = divided.mapInArrow(work, f"{RESULT_COLUMN} binary").collect()
         return [pickle.loads(row[RESULT_COLUMN]) for row in pickled]  # noqa: S301 - our own tasks
 
     def _rows_work(
-        self, rows: DataFrame, snapshot: Snapshot | None, user: str, *, has_ids: bool
+        self,
+        rows: DataFrame,
+        snapshot: Snapshot | None,
+        user: str,
+        *,
+        has_ids: bool,
+        are_placed: bool,
     ) -> tuple[DataFrame, ChangeTask]:
         """Return rows where they are written, and what writes them."""
         table = self.table
@@ -264,7 +277,13 @@ class RunningStatement:
             schema = with_stored_tracking(table.schema)
             table = with_definition(table, replace(definition_of(table), schema=schema))
         divided, write = divided_write(
-            self.bridge, rows, table, snapshot, replaces=False, user=user
+            self.bridge,
+            rows,
+            table,
+            snapshot,
+            replaces=False,
+            user=user,
+            are_placed=are_placed,
         )
         task = ChangeTask(
             write,
@@ -338,8 +357,9 @@ class RunningStatement:
                 if len(common):
                     raise self._several(snapshot, _place(name, int(common[0])))
         if not self._checks_sources and self.statement.source is not None:
-            # A row that several source rows delete is one row.
-            self.counts.deleted = sum(vector.cardinality for vector in by_file.values())
+            # A row that several source rows delete is one row; updated rows have places too.
+            marked = sum(vector.cardinality for vector in by_file.values())
+            self.counts.deleted = marked - self.counts.updated
         return by_file
 
     def _several(self, snapshot: Snapshot, place: Mapping[str, object]) -> PaimonError:
@@ -374,18 +394,3 @@ class RunningStatement:
 
 def _place(file: str, position: int) -> dict[str, object]:
     return {FILE_COLUMN: file, POSITION_COLUMN: position}
-
-
-def result_values(statement: RowStatement, counts: Counts) -> list[int]:
-    """Return what the statement answers, as `result_columns` says."""
-    values = [counts.affected]
-    if statement.source is not None:
-        values += [counts.updated, counts.deleted, counts.inserted]
-    return values
-
-
-def result_columns(statement: RowStatement) -> list[str]:
-    """Name the columns of the answer."""
-    if statement.source is None:
-        return ["num_affected_rows"]
-    return ["num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows"]

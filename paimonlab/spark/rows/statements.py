@@ -139,7 +139,8 @@ def _clause(bridge: Bridge, target: Any, kind: ClauseKind, action: Any) -> Spark
         is_star = bool(action.fromStar()) if hasattr(action, "fromStar") else False
         return _update(bridge, target, rule, condition, action.assignments(), is_star=is_star)
     utilities = bridge.module(ANALYSIS + "AssignmentUtils")
-    aligned = utilities.alignInsertAssignments(target.output(), action.assignments(), False)  # noqa: FBT003
+    own, given = own_columns(bridge, target), action.assignments()
+    aligned = utilities.alignInsertAssignments(own, given, False)  # noqa: FBT003
     return SparkClause(rule, condition, _values(bridge, aligned))
 
 
@@ -148,17 +149,37 @@ def _update(
 ) -> SparkClause:
     utilities = bridge.module(ANALYSIS + "AssignmentUtils")
     aligned = utilities.alignUpdateAssignments(
-        target.output(),
+        own_columns(bridge, target),
         assignments,
         is_star,
         False,  # noqa: FBT003 - missing nested fields are not made up
     )
+    _check_assigned(bridge, target, assignments)
     assigned = [
         (column, assignment.value())
         for assignment in as_list(bridge, assignments)
         for column in [_top_column(bridge, assignment.key())]
     ]
     return SparkClause(rule, condition, _values(bridge, aligned), assigned)
+
+
+def own_columns(bridge: Bridge, target: Any) -> Any:
+    """Return the columns of a target without those that say where rows are, as a Scala ``Seq``."""
+    columns = as_list(bridge, target.output())
+    return bridge.seq([column for column in columns if not _is_place(column)])
+
+
+def _is_place(column: Any) -> bool:
+    return bool(column.metadata().contains("__metadata_col"))
+
+
+def _check_assigned(bridge: Bridge, target: Any, assignments: Any) -> None:
+    own = {str(column.name()) for column in as_list(bridge, own_columns(bridge, target))}
+    for assignment in as_list(bridge, assignments):
+        name = _top_column(bridge, assignment.key())
+        if name not in own:
+            table = relation_of(bridge, target).name()
+            raise SchemaError(f"{table}: {name!r} says where a row is and cannot be assigned to")
 
 
 def _top_column(bridge: Bridge, key: Any) -> str:
@@ -190,8 +211,8 @@ def check_keys_stay(
             if name not in keys and name not in partitions:
                 continue
             is_same = any(
-                key == name and _unchecked(value).semanticEquals(other) for key, other in same
-            ) or _is_column(_unchecked(value), name, statement, bridge)
+                key == name and unchecked(value).semanticEquals(other) for key, other in same
+            ) or _is_column(unchecked(value), name, statement, bridge)
             if not is_same:
                 what = "the primary key" if name in keys else "the partition"
                 raise SchemaError(
@@ -232,19 +253,24 @@ def target_of(bridge: Bridge, plan: Any) -> Any:
     return relation_of(bridge, _bare(bridge, plan.targetTable() if is_merge else plan.table()))
 
 
+def is_padded(statement: RowStatement) -> bool:
+    """Whether Spark pads columns of CHAR(n) of the target."""
+    return bool(statement.target.getClass().getSimpleName() == "Project")
+
+
 def relation_of(bridge: Bridge, target: Any) -> Any:
     """Return what a target is read from; around it Spark may pad the columns of CHAR(n)."""
     (leaf,) = as_list(bridge, target.collectLeaves())
     return leaf
 
 
-def _unchecked(value: Any) -> Any:
+def unchecked(value: Any) -> Any:
     """Return a value without Spark's tests of NOT NULL and of its length for a CHAR or VARCHAR."""
     kind = value.getClass().getSimpleName()
-    if kind == "AssertNotNull":
-        return _unchecked(value.child())
+    if kind in ("Alias", "AssertNotNull"):
+        return unchecked(value.child())
     if kind == "StaticInvoke" and str(value.functionName()) in _LENGTH_TESTS:
-        return _unchecked(value.arguments().head())
+        return unchecked(value.arguments().head())
     return value
 
 

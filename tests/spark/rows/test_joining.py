@@ -43,7 +43,7 @@ def is_filtered(frame: DataFrame) -> bool:
     return "might_contain" in frame._jdf.queryExecution().optimizedPlan().toString()
 
 
-@pytest.mark.parametrize("kind", ["keyed", "append-vectors"])
+@pytest.mark.parametrize("kind", ["dynamic", "append-vectors"])
 def test_a_merge_looks_only_at_rows_that_may_match(
     kind: str, catalog: Catalog, spark: SparkSession, frames: list[DataFrame]
 ) -> None:

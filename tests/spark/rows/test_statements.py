@@ -108,6 +108,18 @@ def test_rows_are_updated(table: Table, spark: SparkSession) -> None:
     assert rows(table) == expected
 
 
+def test_a_merge_does_not_count_updated_rows_as_deleted(append: Table, spark: SparkSession) -> None:
+    merge = """
+        MERGE INTO paimon.db.t t USING (SELECT * FROM VALUES (2), (2), (9) AS s (id)) s
+        ON t.id = s.id WHEN MATCHED THEN DELETE
+        WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = 'left'
+        """
+
+    assert counts(spark, merge) == (2, 1, 1, 0), "affected, updated, deleted, inserted"
+
+    assert rows(append) == [(1, "left")]
+
+
 def test_rows_are_merged(table: Table, spark: SparkSession) -> None:
     values = "(1, 'x1', 1L), (3, 'x3', 3L), (8, 'x8', 8L), (9, 'x9', 9L)"
     found = counts(
@@ -375,7 +387,7 @@ def test_old_files_are_changed_by_the_schema_of_today(append: Table, spark: Spar
     spark.sql("ALTER TABLE paimon.db.t RENAME COLUMN v TO u")
 
     assert counts(spark, "UPDATE paimon.db.t SET w = id WHERE u = 'a'") == (1,)
-    assert rows(pl.connect(append.path.rsplit("/db.db", 1)[0]).table("db.t")) == [  # type: ignore[arg-type]
+    assert rows(pl.connect(append.path.rsplit("/db.db", 1)[0]).table("db.t")) == [
         (1, "a", 1),
         (2, "b", None),
     ]
