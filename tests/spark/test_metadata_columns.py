@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from paimonlab import UpdateColumnType
 from paimonlab.catalog import Catalog
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.table.table import Table
 from tests.spark.plans import files_read
 
@@ -137,3 +137,57 @@ def test_files_that_spark_cannot_read_have_no_metadata_columns(
 
     with pytest.raises(UnsupportedError, match="__paimon_bucket"):
         spark.sql("SELECT __paimon_bucket FROM paimon.db.d").collect()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"bucket": "2"}, {"deletion-vectors.enabled": "true", "row-tracking.enabled": "true"}],
+    ids=["keys", "append"],
+)
+def test_statements_choose_rows_by_where_they_are(
+    catalog: Catalog, spark: SparkSession, options: dict[str, str]
+) -> None:
+    table = made(catalog, **options)
+
+    def told() -> list[tuple[object, ...]]:
+        return sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
+
+    model = {
+        tuple(row[:3]): row for row in spark.sql(f"SELECT *, {PLACES} FROM paimon.db.t").collect()
+    }
+    path, index = next((row[3], row[4]) for row in model.values() if row.id == 7)
+    chosen = f"__paimon_file_path = '{path}' AND __paimon_row_index = {index}"
+    spark.sql(f"DELETE FROM paimon.db.t WHERE {chosen}")
+    left = [key for key, row in model.items() if (row[3], row[4]) != (path, index)]
+    assert told() == sorted(left)
+
+    spark.sql("UPDATE paimon.db.t SET v = __paimon_bucket + 50 WHERE __paimon_partition.p = 'a b'")
+    changed = [(i, p, model[i, p, v][5] + 50 if p == "a b" else v) for i, p, v in left]
+    assert told() == sorted(changed)
+
+    where = "SELECT DISTINCT __paimon_file_path AS f FROM paimon.db.t WHERE id = 2 AND p = 'x%y'"
+    spark.sql(
+        f"MERGE INTO paimon.db.t t USING ({where}) s ON t.__paimon_file_path = s.f AND t.id = 2 "
+        "WHEN MATCHED THEN UPDATE SET v = -1"
+    )
+    assert [row for row in told() if row[2] == -1] == [(2, "x%y", -1)]
+    with pytest.raises(SchemaError, match="__paimon_bucket"):
+        spark.sql("UPDATE paimon.db.t SET __paimon_bucket = 1")
+
+
+def test_row_ids_choose_rows_and_are_kept(catalog: Catalog, spark: SparkSession) -> None:
+    table = made(catalog, **{"row-tracking.enabled": "true"})
+
+    def told() -> dict[int, tuple[int, int]]:
+        rows = table.scan(columns=["_ROW_ID", "id", "v"]).to_arrow().to_pylist()
+        return {row["_ROW_ID"]: (row["id"], row["v"]) for row in rows}
+
+    before = told()
+    spark.sql("UPDATE paimon.db.t SET v = 9 WHERE _ROW_ID IN (1, 12)")
+    spark.sql("DELETE FROM paimon.db.t WHERE _ROW_ID = 3 OR _SEQUENCE_NUMBER < 0")
+    table.compact(full=True)
+
+    after = told()
+    assert after.keys() == before.keys() - {3}
+    assert {row_id for row_id, (_, v) in after.items() if v == 9} == {1, 12}
+    assert all(row[0] == before[row_id][0] for row_id, row in after.items())

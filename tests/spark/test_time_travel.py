@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pyspark
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import (
     PaimonError,
+    SchemaError,
     SnapshotNotFoundError,
     TagNotFoundError,
     UnsupportedError,
@@ -173,6 +175,57 @@ def test_a_tag_that_is_not_there_is_an_error(spark: SparkSession, table: Table) 
 def test_an_option_that_a_read_cannot_set_is_refused(spark: SparkSession, table: Table) -> None:
     with pytest.raises(UnsupportedError, match=r"scan\.mode = 'latest'"):
         spark.read.option("scan.mode", "latest").table("paimon.db.t")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM paimon.db.t WITH ('scan.tag-nme' = 'first')",
+        "SELECT 1 WHERE EXISTS (SELECT 1 FROM paimon.db.t WITH ('scan.tag-nme' = 'first'))",
+        "SELECT * FROM paimon.db.t$files WITH ('scan.tag-nme' = 'first')",
+        "INSERT INTO paimon.db.t WITH ('scan.tag-nme' = 'first') VALUES (9, 'x')",
+    ],
+)
+def test_an_option_that_nothing_knows_is_refused_in_sql(
+    query: str, spark: SparkSession, table: Table
+) -> None:
+    with pytest.raises(SchemaError, match=r"'scan\.tag-nme' is not known.*scan\.tag-name"):
+        spark.sql(query.replace("t$files", "`t$files`"))
+
+    assert values(spark, "") == "1A 2b 3c"
+
+
+def test_an_option_that_nothing_knows_is_refused_of_data_frames(
+    spark: SparkSession, table: Table
+) -> None:
+    wrong = {"header": "true"}
+
+    for reading in (spark.read, spark.read.format("paimon")):
+        with pytest.raises(SchemaError, match="'header' is not known"):
+            reading.options(**wrong).table("paimon.db.t").collect()
+    with pytest.raises(SchemaError, match="'header' is not known"):
+        spark.readStream.options(**wrong).table("paimon.db.t")
+    with pytest.raises(UnsupportedError, match="header = 'true'"):
+        spark.read.format("paimon").options(**wrong).load(table.path)
+
+
+def test_options_of_one_read_are_not_for_writes(spark: SparkSession, table: Table) -> None:
+    row = spark.createDataFrame([(9, "x")], "id bigint, v string")
+    refused = (UnsupportedError, AnalysisException)  # Spark 4.3: what was is a view
+
+    with pytest.raises(refused):
+        row.writeTo("paimon.db.t").option("scan.tag-name", "first").append()
+    with pytest.raises(refused):
+        spark.sql("INSERT INTO paimon.db.t WITH ('scan.tag-name' = 'first') VALUES (9, 'x')")
+
+    assert values(spark, "") == "1A 2b 3c"
+
+
+@paimon_options
+def test_options_are_known_in_capital_letters(spark: SparkSession, table: Table) -> None:
+    frame = spark.read.option("SCAN.Tag-Name", "first").table("paimon.db.t")
+
+    assert sorted(row.v for row in frame.collect()) == ["a", "b"]
 
 
 def test_the_past_is_not_written_to(spark: SparkSession, table: Table) -> None:

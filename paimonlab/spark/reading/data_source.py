@@ -28,7 +28,6 @@ from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.spark.reading.executor_read import as_expected
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.values.types import spark_schema
-from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,5 +137,4 @@ def _scan(options: Mapping[str, Any]) -> Scan:
         )
     catalog = connect(str(place.parent.parent))
     table = catalog.table(f"{place.parent.stem}.{place.name}")
-    assert isinstance(table, Table), "a folder is not that of a system table"
     return table.scan(options=given)

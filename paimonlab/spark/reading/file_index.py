@@ -25,7 +25,7 @@ from paimonlab.spark.reading.padded_filters import padded_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.places import FILE_SCHEMA, file_texts
 from paimonlab.spark.reading.relation_schema import undeclared
-from paimonlab.spark.reading.scan import SnapshotScan, has_masks
+from paimonlab.spark.reading.scan import Choice, SnapshotScan, has_masks
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, all_of
 
@@ -34,16 +34,6 @@ _KEPT_LISTINGS = 2
 _KEPT_CHOICES = 16
 _KEPT_MASK_BYTES = 1 << 20
 """Listings with larger masks are created anew for each query, or the JVM would fill with them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What part of a table a query is about."""
-
-    rows: frozenset[int] | None = None
-    """Numbers of partitions; None: all."""
-    limit: int | None = None
-    """Any files with so many rows are enough; None: all are needed."""
 
 
 _EVERYTHING = Choice()
@@ -207,7 +197,10 @@ class SnapshotFileIndex(PinnedRead):
         splits = self._snapshot.native_splits(self._shape, predicate)
         if rows is not None:
             splits = [split for split in splits if self._wanted(split, rows)]
-        limit = self._choice.limit
+        limit, files = self._choice.limit, self._choice.files
+        if files is not None:
+            chosen = (split.with_files(lambda file: file.file_name in files) for split in splits)
+            splits = [split for split in chosen if split.files]
         return splits if limit is None else self._first(splits, limit, rows)
 
     def _first(
@@ -294,18 +287,12 @@ class SnapshotFileIndex(PinnedRead):
         """Return the numbers of the partitions that filters keep; None: they are no filters."""
         return None if filters.isEmpty() else self._rows.listing.matching(filters)
 
-    def _narrowed(self, filters: Any, limit: int | None) -> SnapshotFileIndex | None:
-        """Return an index of the files that filters on partitions, or a limit, need; None: this.
+    def _narrowed(self, filters: Any, part: Choice = _EVERYTHING) -> SnapshotFileIndex | None:
+        """Return an index of the files that filters on partitions, or a choice, need; None: this.
 
         The same choice is the same object, so that Spark knows equal parts of a query.
         """
-        rows = self._matching(filters)
-        if rows is not None and self._choice.rows is not None:
-            rows &= self._choice.rows
-        choice = Choice(
-            self._choice.rows if rows is None else rows,
-            self._choice.limit if limit is None else limit,
-        )
+        choice = self._choice.within(Choice(self._matching(filters))).within(part)
         if choice == self._choice:
             return None
         with self._lock:

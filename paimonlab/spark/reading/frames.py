@@ -88,9 +88,9 @@ def read_frame(
             "scan.fallback-branch",
             "unset the option first",
         )
-    if isinstance(scan.kind, WithFallback):
+    if isinstance(scan.kind, WithFallback) and scan.fallback is not None:
         here = read_frame(bridge, replace(scan, kind=scan.kind.rows), more, places=places)
-        return here.union(read_frame(bridge, scan.kind.fallback, more, places=places))
+        return here.union(read_frame(bridge, scan.fallback, more, places=places))
     able = replace(abilities(bridge, scan.schema), as_stored=as_stored, own_reader=own_reader)
     snapshot = SnapshotScan(scan, able)
     frames = [_native_frame(bridge, snapshot, shape, more, places) for shape in snapshot.shapes]
@@ -154,7 +154,7 @@ def _native_frame(
     in_files = _file_schema(shape, keys)
     if snapshot.abilities.as_stored:
         in_files = undeclared(in_files)
-    if places and is_tracked(scan):
+    if places and is_tracked(scan.definition):
         in_files = st.StructType([*in_files, *TRACKING_SCHEMA])
     masked = snapshot.needs_masks(shape)
     index = SnapshotFileIndex(bridge, snapshot, shape, of_files=bool(places))

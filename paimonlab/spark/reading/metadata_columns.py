@@ -11,6 +11,7 @@ https://paimon.apache.org/docs/1.3/spark/sql-query/ (names and types).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as st
@@ -45,6 +46,7 @@ import org.apache.spark.sql.catalyst.plans.logical.View;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
+import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.Function1;
 import scala.collection.immutable.Seq;
@@ -115,6 +117,7 @@ public final class MetadataColumns {
   static boolean isOurs(Object plan) {
     return plan instanceof DataSourceV2Relation
         && ((DataSourceV2Relation) plan).table() instanceof SupportsMetadataColumns
+        && ((DataSourceV2Relation) plan).table() instanceof SupportsRead
         && java.lang.reflect.Proxy.isProxyClass(((DataSourceV2Relation) plan).table().getClass());
   }
 
@@ -239,7 +242,7 @@ class MetadataTable(PinnedRead):
 
     def __init__(self, bridge: Bridge, snapshot: SnapshotScan) -> None:
         super().__init__(bridge, snapshot)
-        self._places = place_types(snapshot.scan)
+        self._places = place_types(snapshot.scan.definition, snapshot.scan.schema)
 
     def name(self) -> str:
         """Return the name that messages show."""
@@ -282,16 +285,20 @@ class MetadataTable(PinnedRead):
 
     def metadataColumns(self) -> Any:
         """Return the columns that the files of the table can have."""
-        bridge = self._bridge
-        columns = [MetadataColumn(bridge, *place) for place in self._places.items()]
-        # py4j puts no Python object into an array.
-        kind = bridge.array(CONNECTOR + "catalog.MetadataColumn", []).getClass()
-        made = bridge.list(columns).toArray()
-        return bridge.jvm.java.util.Arrays.copyOf(made, len(columns), kind)
+        return metadata_columns(self._bridge, self._places)
 
     def canRenameConflictingMetadataColumns(self) -> bool:
         """Let a column of the table hide a metadata column of its name."""
         return False
+
+
+def metadata_columns(bridge: Bridge, places: Mapping[str, st.DataType]) -> Any:
+    """Make the array of columns that Spark asks a table for."""
+    columns = [MetadataColumn(bridge, *place) for place in places.items()]
+    # py4j puts no Python object into an array.
+    kind = bridge.array(CONNECTOR + "catalog.MetadataColumn", []).getClass()
+    made = bridge.list(columns).toArray()
+    return bridge.jvm.java.util.Arrays.copyOf(made, len(columns), kind)
 
 
 class MetadataColumn(Proxy):

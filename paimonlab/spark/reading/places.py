@@ -20,6 +20,8 @@ from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
 if TYPE_CHECKING:
     from paimonlab.scan.split import DataSplit
     from paimonlab.spec.manifests.data_file import DataFileMeta
+    from paimonlab.spec.schema.definition import TableSchema
+    from paimonlab.table.definition import TableDefinition
     from paimonlab.table.reading.scan import Scan
 
 _PATH = "__paimonlab_path"
@@ -64,21 +66,21 @@ def file_texts(path: str, split: DataSplit, file: DataFileMeta) -> Texts:
     return (path, str(split.bucket), first, str(file.max_sequence_number))
 
 
-def is_tracked(scan: Scan) -> bool:
+def is_tracked(definition: TableDefinition) -> bool:
     """Say whether the rows of a table have ids."""
-    return scan.definition.options.slice(RowTrackingOptions).row_tracking
+    return definition.options.slice(RowTrackingOptions).row_tracking
 
 
-def place_types(scan: Scan) -> dict[str, st.DataType]:
+def place_types(definition: TableDefinition, schema: TableSchema) -> dict[str, st.DataType]:
     """Return the metadata columns of a table and their types."""
-    tracked = is_tracked(scan)
+    tracked = is_tracked(definition)
     types = {
         name: data_type
         for name, (data_type, _) in _PLACES.items()
         if tracked or name not in _TRACKED
     }
-    if scan.schema.partition_keys:
-        keys = [st.StructField(one.name, one.dataType) for one in partition_schema(scan.schema)]
+    if schema.partition_keys:
+        keys = [st.StructField(one.name, one.dataType) for one in partition_schema(schema)]
         types[_PARTITION] = st.StructType(keys)
     return types
 

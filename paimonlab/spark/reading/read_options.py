@@ -1,9 +1,11 @@
-"""Read options in Spark 4.2, which does not tell a catalog of them: those that matter are refused.
+"""Options of one read that Spark does not tell a catalog of: they are refused by name.
 
-A rule of the analyzer, which runs before tables are looked up, sees them: in SQL, of a data frame,
-of a client of Spark Connect. Since 4.3 Spark hands them to ``loadTable``.
+Spark 4.3 hands over those options that the catalog asks for, Spark 4.2 none. A rule of the
+analyzer, which runs before tables are looked up, sees all of them: in SQL, of a data frame, of a
+client of Spark Connect.
 
-Source: apache/spark@v4.2.0 ``RelationResolution``, ``UnresolvedRelation``.
+Source: apache/spark@v4.2.0 and v4.3.0 ``RelationResolution``, ``UnresolvedRelation``,
+``TimeTravelSpec``.
 """
 
 from __future__ import annotations
@@ -16,80 +18,100 @@ from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.named_tables import named_table
 from paimonlab.spark.jvm.rules import add_analyzer_rule
+from paimonlab.spark.reading.time_travel import READ_OPTIONS
+from paimonlab.spec.options.table_options import check_known
 
 _RULE = "ReadOptions$Looking"
 _SOURCE = """
 package org.paimonlab.spark;
 
+import java.util.HashSet;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.internal.SQLConf;
 import scala.Function1;
+import scala.Function2;
 import scala.runtime.AbstractPartialFunction;
 
 public final class ReadOptions {
-  /** Shows Python the relations of a query that have one of some options. */
+  /** Shows Python the relations of a query that have options other than some. */
   public static final class Looking extends Rule {
-    private final Function1 show;
-    private final Set keys;
+    private final Function2 show;
+    private final Set told = new HashSet();
 
-    public Looking(Function1 show, Set keys) {
+    public Looking(Function2 show, Set told) {
       this.show = show;
-      this.keys = keys;
+      Object[] keys = told.toArray();
+      for (int i = 0; i < keys.length; i++) this.told.add(((String) keys[i]).toLowerCase());
     }
 
     public TreeNode apply(TreeNode plan) {
-      return ((LogicalPlan) plan).transformUp(new Showing(this.show, this.keys));
+      return ((LogicalPlan) plan).transformUp(new Showing(this.show, this.told));
     }
   }
 
   public static final class Showing extends AbstractPartialFunction {
-    private final Function1 show;
-    private final Set keys;
+    private static final String WRITTEN = "__required_write_privileges__";
+    private static final String MOMENT = "spark.sql.timeTravelTimestampKey";
+    private static final String VERSION = "spark.sql.timeTravelVersionKey";
 
-    public Showing(Function1 show, Set keys) {
+    private final Function2 show;
+    private final Set told;
+
+    public Showing(Function2 show, Set told) {
       this.show = show;
-      this.keys = keys;
+      this.told = told;
     }
 
-    public boolean isDefinedAt(Object plan) {
-      if (!(plan instanceof UnresolvedRelation)) return false;
+    private String untold(Object plan) {
+      if (!(plan instanceof UnresolvedRelation)) return null;
       UnresolvedRelation relation = (UnresolvedRelation) plan;
-      if (relation.isStreaming() || relation.options().isEmpty()) return false;
-      Object[] wanted = this.keys.toArray();
-      for (int i = 0; i < wanted.length; i++) {
-        if (relation.options().containsKey(wanted[i])) return true;
+      if (relation.isStreaming() || relation.options().isEmpty()) return null;
+      SQLConf conf = SQLConf.get();
+      Object[] given = relation.options().asCaseSensitiveMap().keySet().toArray();
+      for (int i = 0; i < given.length; i++) {
+        String key = (String) given[i];
+        if (key.equals(WRITTEN)) continue;
+        if (key.equalsIgnoreCase(conf.getConfString(MOMENT, "timestampAsOf"))) continue;
+        if (key.equalsIgnoreCase(conf.getConfString(VERSION, "versionAsOf"))) continue;
+        if (!this.told.contains(key.toLowerCase())) return key;
       }
-      return false;
+      return null;
     }
+
+    public boolean isDefinedAt(Object plan) { return this.untold(plan) != null; }
 
     public Object applyOrElse(Object plan, Function1 otherwise) {
-      return this.isDefinedAt(plan) ? this.show.apply(plan) : otherwise.apply(plan);
+      String key = this.untold(plan);
+      return key == null ? otherwise.apply(plan) : this.show.apply(plan, key);
     }
   }
 }
 """
 
 
-def refuse_read_options(bridge: Bridge, keys: Collection[str]) -> None:
-    """Let queries of the session, its clones and sessions beside it name none of these options.
+def refuse_untold_options(bridge: Bridge, told: Collection[str]) -> None:
+    """Let queries of the session, its clones and sessions beside it name no other option.
 
     Parameters
     ----------
     bridge
-        The session; nothing is refused if its Spark hands over the options of a read.
-    keys
-        The options.
+        The session.
+    told
+        The options that a catalog asks Spark for, and itself obeys or refuses. Spark 4.2 does not
+        ask catalogs.
     """
     if bridge.spark.version.startswith("4.2."):
-        add_analyzer_rule(
-            bridge,
-            _RULE,
-            lambda: new(bridge, _SOURCE, _RULE, _Refusal(bridge, keys), bridge.set(keys)),
-            is_first=True,
-        )
+        told = ()
+    add_analyzer_rule(
+        bridge,
+        _RULE,
+        lambda: new(bridge, _SOURCE, _RULE, _Refusal(bridge), bridge.strings_once(*told)),
+        is_first=True,
+    )
 
 
 class _Refusal(Proxy):
@@ -98,22 +120,23 @@ class _Refusal(Proxy):
     class Java:
         """py4j's list of interfaces."""
 
-        implements = ["scala.Function1"]  # noqa: RUF012
+        implements = ["scala.Function2"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, keys: Collection[str]) -> None:
-        super().__init__(bridge)
-        self._keys = keys
-
-    def apply(self, unresolved: Any) -> Any:
+    def apply(self, unresolved: Any, key: str) -> Any:
         """Return the relation of others."""
         named = named_table(self._bridge, unresolved)
         if named is None:
             return unresolved
-        options = unresolved.options()
-        key = next(key for key in self._keys if options.containsKey(key))
+        check_known([key])
+        options, table = unresolved.options(), ".".join((*named.namespace, named.name))
+        what = (
+            f"{key} = {options.get(key)!r} as an option of a read of {table} "
+            f"in Spark {self._bridge.spark.version}"
+        )
+        if key.lower() not in READ_OPTIONS:
+            raise UnsupportedError(what, f"SET spark.paimon.{key}, or set it on the table")
         raise UnsupportedError(
-            f"{key} = {options.get(key)!r} as an option of a read of {'.'.join(named.namespace)}."
-            f"{named.name} in Spark {self._bridge.spark.version}",
+            what,
             "use VERSION AS OF, TIMESTAMP AS OF or paimon_incremental_query, "
             f'spark.read.format("paimon"), SET spark.paimon.{key}, or Spark 4.3',
         )

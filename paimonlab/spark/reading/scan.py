@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
 from paimonlab.scan.plan import Plan
@@ -25,6 +26,7 @@ from paimonlab.table.reading.scan import Scan
 
 _KEPT_PLANS = 16
 _PARQUET = ".parquet"
+_Item = TypeVar("_Item")
 _NAMES_OF_SPARK = frozenset({"_metadata", MASK_COLUMN})
 """A column of such a name would stand before what the test of the mask needs."""
 
@@ -43,6 +45,26 @@ class Abilities:
     """Whether values of CHAR(n) are wanted as they are stored, whatever Spark's rule says."""
     own_reader: bool = False
     """Whether our own reader reads all files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What part of a table a query is about."""
+
+    rows: frozenset[int] | None = None
+    """Numbers of partitions; None: all."""
+    limit: int | None = None
+    """Any files with so many rows are enough; None: all are needed."""
+    files: frozenset[str] | None = None
+    """Names of the files that are needed; None: all."""
+
+    def within(self, other: Choice) -> Choice:
+        """Return what is in both; the limit is the other's, if it has one."""
+        return Choice(
+            _common(self.rows, other.rows),
+            self.limit if other.limit is None else other.limit,
+            _common(self.files, other.files),
+        )
 
 
 def has_masks(split: DataSplit) -> bool:
@@ -225,3 +247,11 @@ class SnapshotScan:
             while len(self._pruned) > _KEPT_PLANS:
                 self._pruned.popitem(last=False)
         return names
+
+
+def _common(
+    one: frozenset[_Item] | None, other: frozenset[_Item] | None
+) -> frozenset[_Item] | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other

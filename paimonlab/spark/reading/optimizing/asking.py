@@ -2,11 +2,13 @@
 
 A rule looks at what is left of a query before Spark orders its joins. Where a filter is on
 partition columns, the scan gets the files of those partitions, so that their size decides what is
-broadcast; a limit without other conditions leaves as few files as have enough rows; a count of
-rows is a value; and what is asked of partition columns alone, or counts rows by them, is answered
-by a row of each partition. So is what asks for the least and greatest values of columns only, by
-the statistics of files in which every row counts. The rule is a Java class (`choosing`), which
-asks Python only where there is something to win.
+broadcast; a limit without other conditions leaves as few files as have enough rows, and one of
+ordered rows those that may have one of the first (`topmost`); a count of rows is a value; and what
+is asked of partition columns alone, or counts rows by them, is answered by a row of each
+partition. So is what asks for the least and greatest values of columns only, by the statistics of
+files in which every row counts. What ANALYZE found out about columns (`known_columns`) decides in
+Spark how many rows come of filters and joins, where its settings ask for that. The rule is a Java
+class (`choosing`), which asks Python only where there is something to win.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spark.reading.optimizing.choosing import RULE, SOURCE
 from paimonlab.spark.reading.optimizing.extremes import extremes
+from paimonlab.spark.reading.optimizing.known_columns import known_columns
+from paimonlab.spark.reading.optimizing.topmost import Order, with_the_first
 from paimonlab.spark.reading.pinned import read_of
+from paimonlab.spark.reading.scan import Choice
 
 
 def optimize_reads(bridge: Bridge) -> None:
@@ -41,7 +46,7 @@ class _Answers(Proxy):
 
         implements = ["scala.Function4"]  # noqa: RUF012
 
-    def apply(self, what: str, code: int, filters: Any, limit: int) -> Any:
+    def apply(self, what: str, code: int, filters: Any, limit: int) -> Any:  # noqa: PLR0911
         """Return the rows of a scan, or an index of the files that are enough; None: of all."""
         index = read_of(code)
         assert isinstance(index, SnapshotFileIndex), "the rule asks about scans of files"
@@ -53,4 +58,10 @@ class _Answers(Proxy):
             return index._groups(filters, [int(place) for place in what.split()[1:]])
         if what.startswith("extremes"):
             return extremes(index, filters, what.split("\0")[1:])
-        return index._narrowed(filters, None if limit < 0 else limit)
+        if what == "columns":
+            return known_columns(index)
+        if what.startswith("top"):
+            _, name, direction, nulls = what.split("\0")
+            order = Order(name, is_rising=direction == "ASC", nulls_first=nulls == "NULLS FIRST")
+            return with_the_first(index, filters, order, limit)
+        return index._narrowed(filters, Choice(limit=None if limit < 0 else limit))

@@ -5,21 +5,35 @@ Source: apache/spark@v4.2.0 and v4.3.0, ``Optimizer.preCBORules``, ``PruneFileSo
 
 from __future__ import annotations
 
+from paimonlab.spark.reading.optimizing.chosen_scans import SCAN
+from paimonlab.spark.reading.optimizing.known_columns import KNOWING
+
 RULE = "Choosing"
-SOURCE = """
+SOURCE = (
+    """
 package org.paimonlab.spark;
 
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.CatalogColumnStat;
+import org.apache.spark.sql.catalyst.catalog.CatalogStatistics;
+import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType;
+import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count;
@@ -32,20 +46,24 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.StructType;
 import scala.Function1;
 import scala.Function4;
 import scala.Option;
+import scala.Product;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.math.BigInt;
 import scala.runtime.AbstractPartialFunction;
 
 public final class Choosing extends Rule {
@@ -61,7 +79,8 @@ public final class Choosing extends Rule {
     Seq leaves = ((LogicalPlan) plan).collectLeaves();
     for (int i = 0; i < leaves.size(); i++) {
       if (index(leaves.apply(i)) != null) {
-        return plan.transformDown(new Step(this.ask, this.mask));
+        TreeNode fewer = plan.transformDown(new Step(this.ask, this.mask));
+        return Knowing.isAsked() ? fewer.transformUp(new Knowing(this.ask)) : fewer;
       }
     }
     return plan;
@@ -82,75 +101,10 @@ public final class Choosing extends Rule {
 
   static Seq seq(List items) { return CollectionConverters.asScala(items).toSeq(); }
 
-  /** A scan of a table, and the conditions above it that are on its partitions. */
-  static final class Scan {
-    final LogicalRelation relation;
-    final ArrayList filters = new ArrayList();
-    boolean hasOthers = false;
-
-    Scan(LogicalRelation relation, List conditions, String mask) {
-      this.relation = relation;
-      HadoopFsRelation files = (HadoopFsRelation) relation.relation();
-      HashSet keys = new HashSet(Arrays.asList(files.partitionSchema().fieldNames()));
-      keys.remove(mask);
-      HashSet ids = new HashSet();
-      Object masked = null;
-      for (int i = 0; i < relation.output().size(); i++) {
-        Attribute column = (Attribute) relation.output().apply(i);
-        if (keys.contains(column.name())) ids.add(column.exprId());
-        if (mask.equals(column.name())) masked = column.exprId();
-      }
-      for (int i = 0; i < conditions.size(); i++) {
-        Expression condition = (Expression) conditions.get(i);
-        Seq columns = condition.references().toSeq();
-        boolean onKeys = columns.size() > 0;
-        boolean onMask = false;
-        for (int k = 0; k < columns.size(); k++) {
-          Object id = ((Attribute) columns.apply(k)).exprId();
-          onKeys = onKeys && ids.contains(id);
-          onMask = onMask || id.equals(masked);
-        }
-        boolean plain = condition.deterministic() && !SubqueryExpression.hasSubquery(condition);
-        if (onKeys && plain) {
-          this.filters.add(condition);
-        } else if (!onMask) {
-          this.hasOthers = true;
-        }
-      }
-    }
-
-    boolean has(Object column) {
-      return column instanceof Attribute
-          && this.relation.outputSet().contains((NamedExpression) column);
-    }
-
-    /** Says which column of the partition a column is; -1: none. */
-    int place(Attribute column, String mask) {
-      StructType keys = ((HadoopFsRelation) this.relation.relation()).partitionSchema();
-      for (int i = 0; i < this.relation.output().size(); i++) {
-        Attribute one = (Attribute) this.relation.output().apply(i);
-        if (!one.exprId().equals(column.exprId()) || one.name().equals(mask)) continue;
-        return Arrays.asList(keys.fieldNames()).indexOf(one.name());
-      }
-      return -1;
-    }
-
-    Object answer(Function4 ask, String what, long limit) {
-      Object index = ((HadoopFsRelation) this.relation.relation()).location();
-      Integer code = Integer.valueOf(index.hashCode());
-      return ask.apply(what, code, seq(this.filters), Long.valueOf(limit));
-    }
-
-    LogicalPlan with(Object index) {
-      HadoopFsRelation old = (HadoopFsRelation) this.relation.relation();
-      HadoopFsRelation files = old.copy((FileIndex) index, old.partitionSchema(),
-          old.dataSchema(), old.bucketSpec(), old.fileFormat(), old.options(),
-          old.sparkSession());
-      return this.relation.copy(files, this.relation.output(), this.relation.catalogTable(),
-          this.relation.isStreaming(), this.relation.stream());
-    }
-  }
-
+"""
+    + SCAN
+    + KNOWING
+    + """
   static void conjuncts(Expression condition, List into) {
     if (condition instanceof And) {
       conjuncts(((And) condition).left(), into);
@@ -192,6 +146,21 @@ public final class Choosing extends Rule {
     for (int i = 0; i < children.size(); i++) {
       aggregates((Expression) children.apply(i), into);
     }
+  }
+
+  /** Finds the column of a scan that a column above it is. */
+  static Object source(Object column, LogicalPlan plan) {
+    while (column instanceof Attribute && (plan instanceof Project || plan instanceof Filter)) {
+      Seq results = plan instanceof Project ? ((Project) plan).projectList() : plan.output();
+      Object id = ((Attribute) column).exprId();
+      for (int i = 0; i < results.size(); i++) {
+        if (!(results.apply(i) instanceof Alias)) continue;
+        Alias alias = (Alias) results.apply(i);
+        if (alias.exprId().equals(id)) column = alias.child();
+      }
+      plan = (LogicalPlan) plan.children().head();
+    }
+    return column;
   }
 
   static boolean countsRows(AggregateExpression aggregate) {
@@ -337,9 +306,29 @@ public final class Choosing extends Rule {
       long limit = ((Number) ((Literal) plan.limitExpr()).value()).longValue();
       ArrayList scans = new ArrayList();
       boolean alone = scans(plan.child(), new ArrayList(), this.mask, scans);
-      if (!alone || scans.size() != 1) return null;
+      if (!alone || scans.size() != 1) return this.topmost(plan, limit);
       Scan scan = (Scan) scans.get(0);
-      Object index = scan.answer(this.ask, "files", limit);
+      return with(scan, scan.answer(this.ask, "files", limit), plan);
+    }
+
+    /** Leaves out files that have none of the first rows of an order. */
+    private Object topmost(LocalLimit plan, long limit) {
+      LogicalPlan below = plan.child();
+      while (below instanceof Project) below = ((Project) below).child();
+      if (!(below instanceof Sort) || !((Sort) below).global()) return null;
+      LogicalPlan rows = ((Sort) below).child();
+      ArrayList scans = new ArrayList();
+      if (!scans(rows, new ArrayList(), this.mask, scans) || scans.size() != 1) return null;
+      Scan scan = (Scan) scans.get(0);
+      SortOrder first = (SortOrder) ((Sort) below).order().head();
+      Object column = source(first.child(), rows);
+      if (!scan.has(column)) return null;
+      String what = "top\\0" + ((Attribute) column).name() + "\\0" + first.direction().sql()
+          + "\\0" + first.nullOrdering().sql();
+      return with(scan, scan.answer(this.ask, what, limit), plan);
+    }
+
+    private static Object with(Scan scan, Object index, LocalLimit plan) {
       if (index == null) return null;
       Replacing replacing = new Replacing(scan.relation, scan.with(index));
       return new LocalLimit(plan.limitExpr(), (LogicalPlan) plan.child().transformDown(replacing));
@@ -389,3 +378,4 @@ public final class Choosing extends Rule {
   }
 }
 """
+)
