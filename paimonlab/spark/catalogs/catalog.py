@@ -287,7 +287,7 @@ class SparkCatalog(Views, Functions, Procedures):
         name = self._full_name(identifier)
         if not is_name(name):  # ``parquet.`/data/orders.parquet` ``: Spark looks for a table first
             raise TableNotFoundError(name)
-        return self._catalog.table(name)
+        return self._catalog.relation(name)
 
     def _identifier(self, namespace: Sequence[str], name: str) -> Any:
         return self._bridge.identifier(list(namespace), name)

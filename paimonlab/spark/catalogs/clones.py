@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.session_catalog_class import is_session_catalog
 
 HARMLESS_RULE = "org.apache.spark.sql.catalyst.analysis.ResolveTimeZone"
 """A rule that Spark applies anyway."""
@@ -56,6 +57,26 @@ def catalogs_of(state: Any) -> Any:
     return field.get(manager)
 
 
+def session_catalog_of(state: Any) -> Any:
+    """Return the catalog ``spark_catalog`` of a session, unless a setting names another class."""
+    return _session_catalog_field(state).get(state.catalogManager())
+
+
+def set_session_catalog(state: Any, java_catalog: Any) -> None:
+    """Give a session another ``spark_catalog``.
+
+    A setting would not do: Spark looks at those of the session that is active in a thread, also
+    while it plans for another one.
+    """
+    _session_catalog_field(state).set(state.catalogManager(), java_catalog)
+
+
+def _session_catalog_field(state: Any) -> Any:
+    field = state.catalogManager().getClass().getDeclaredField("defaultSessionCatalog")
+    field.setAccessible(True)
+    return field
+
+
 class CatalogsOfClones(Proxy):
     """Puts our catalogs into each clone of a session before its first statement is looked at.
 
@@ -94,8 +115,11 @@ class CatalogsOfClones(Proxy):
                 catalogs_of(original)
             )
             for name in list(every):
-                if is_proxy(every[name].getClass()):
-                    own.put(name, every[name])
+                if is_session_catalog(every[name]):
+                    set_session_catalog(clone.sessionState(), every[name])
+                elif not is_proxy(every[name].getClass()):
+                    continue
+                own.put(name, every[name])
         finally:
             with self._lock:
                 self._busy.remove(key)

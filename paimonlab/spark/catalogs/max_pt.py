@@ -98,7 +98,7 @@ def _greatest(bridge: Bridge, name: str) -> str:
     place = place_of(bridge, parts, "max_pt")
     if place is None:
         raise UnsupportedError(f"max_pt of {name}", "name a table of a Paimon catalog")
-    table = place.catalog.table(place.name)
+    table = place.catalog.relation(place.name)
     if not isinstance(table, Table) or not table.partition_keys:
         raise UnsupportedError(f"max_pt of {name}", "it is not a partitioned table")
     value = pc.max(Partitions(bridge, table).all().column(0))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 DEFAULT_DATABASE = "default"
 """Current after ``USE paimon``; made when the first table is created in it."""
+SESSION_CATALOG = "spark_catalog"
+"""The name of the catalog that a session begins with."""
 _SET_BY_SPARK = frozenset({"owner"})
 _catalogs: weakref.WeakValueDictionary[int, Namespaces] = weakref.WeakValueDictionary()
 """Catalogs that sessions have, by their hash codes."""

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark.catalogs.namespaces import DEFAULT_DATABASE, catalog_behind
+from paimonlab.spark.catalogs.namespaces import DEFAULT_DATABASE, SESSION_CATALOG, catalog_behind
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.session_options import chosen_branch, session_options
+from paimonlab.spec.identifier import Identifier
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
@@ -50,7 +51,8 @@ def place_of(bridge: Bridge, parts: Sequence[str], statement: str) -> Place | No
     Returns
     -------
     Place or None
-        None: into a catalog that is not ours. Whether there is such a table is not looked up.
+        None: into a catalog that is not ours. Whether there is such a table is looked up in
+        ``spark_catalog`` alone, where other names are Spark's.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def place_of(bridge: Bridge, parts: Sequence[str], statement: str) -> Place | No
         If the name has another number of parts in a catalog of ours.
     """
     place = named_place(bridge, parts, statement=statement)
-    if place is None:
+    if place is None or (place.catalog_name == SESSION_CATALOG and not _has_table(place)):
         return None
     given = session_options(bridge, (place.catalog_name, place.database, place.table))
     branch = chosen_branch(place.table, given)
@@ -107,6 +109,11 @@ def named_place(
     raise UnsupportedError(
         f"{statement} {'.'.join(parts)}", "write database.table, or catalog.database.table"
     )
+
+
+def _has_table(place: Place) -> bool:
+    name = Identifier.parse(place.name)
+    return place.catalog.has_table(f"{name.database}.{name.table}")
 
 
 def _on_branch(table: str, branch: str) -> str:

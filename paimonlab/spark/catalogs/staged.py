@@ -81,7 +81,8 @@ class ReplacedTable(_Staged):
             self._discard()
             raise
         if self._messages:
-            commit_scope(table, self._messages, OverwriteScope.whole_table(), user=self._user)
+            scope = OverwriteScope.whole_table()
+            commit_scope(self._bridge, table, self._messages, scope, user=self._user)
 
     def abortStagedChanges(self) -> None:
         """Delete the files that were written; the table is as it was."""

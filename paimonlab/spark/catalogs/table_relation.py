@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.reading.metadata_columns import metadata_columns
+from paimonlab.spark.reading.places import place_types
 from paimonlab.spark.rows.rewriting import Target
 from paimonlab.spark.values.defaults import default_sql
 from paimonlab.spark.values.types import spark_schema
@@ -48,6 +50,7 @@ class TableRelation(Target):
             CONNECTOR + "catalog.TruncatableTable",
             CONNECTOR + "catalog.SupportsAtomicPartitionManagement",
             CONNECTOR + "catalog.SupportsSchemaEvolution",
+            CONNECTOR + "catalog.SupportsMetadataColumns",
         ]
 
     def __init__(self, bridge: Bridge, catalog: str, table: Table) -> None:
@@ -75,6 +78,15 @@ class TableRelation(Target):
     def columns(self) -> Any:
         """Return the columns, with comments and defaults."""
         return self._bridge.columns(described_schema(self._table.schema))
+
+    def metadataColumns(self) -> Any:
+        """Return the columns that say where rows are, for the targets of statements."""
+        definition = definition_of(self._table)
+        return metadata_columns(self._bridge, place_types(definition, definition.schema))
+
+    def canRenameConflictingMetadataColumns(self) -> bool:
+        """Let a column of the table hide a metadata column of its name."""
+        return False
 
     def partitioning(self) -> Any:
         """Return the partition keys."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.jvm.session_catalog_class import is_session_catalog
 
 _SESSION = "org.apache.spark.sql.classic.SparkSession"
 
@@ -42,6 +43,7 @@ def named_table(bridge: Bridge, unresolved: Any) -> NamedTable | None:
         java_catalog, names = manager.catalog(parts[0]), parts[1:]
     else:
         java_catalog, names = manager.currentCatalog(), parts
-    if not bridge.jvm.java.lang.reflect.Proxy.isProxyClass(java_catalog.getClass()):
+    is_proxy = bridge.jvm.java.lang.reflect.Proxy.isProxyClass
+    if not is_proxy(java_catalog.getClass()) and not is_session_catalog(java_catalog):
         return None
     return NamedTable(java_catalog, names[:-1] or list(manager.currentNamespace()), names[-1])

@@ -22,8 +22,10 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.catalog import connect as open_catalog
+from paimonlab.errors import UnsupportedError
 from paimonlab.spark.catalogs.catalog import register, unregister
 from paimonlab.spark.catalogs.clones import HARMLESS_RULE, original_of
+from paimonlab.spark.catalogs.namespaces import SESSION_CATALOG
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.sessions.remote import CATALOG_KEY, address, check_packages
 from paimonlab.spark.sessions.session import connect, existing_session
@@ -116,6 +118,11 @@ def serve(
         If packages are missing, or Spark has an unsupported version.
     """
     check_packages()
+    if catalog == SESSION_CATALOG:
+        raise UnsupportedError(
+            f"serve with a catalog named {catalog!r}",
+            "choose another name; it stands beside Spark's",
+        )
     given = dict(conf or {})
     chosen = None if _is_open(given, host, token, open_to_all=open_to_all) else _token(given, token)
     if existing_session() is not None:

@@ -22,6 +22,8 @@ from paimonlab.secrets import redacted, without_secrets
 from paimonlab.spark.catalogs.bucket_functions import resolve_bucket_functions
 from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
+from paimonlab.spark.catalogs.namespaces import SESSION_CATALOG
+from paimonlab.spark.catalogs.session_catalog import register_as_session_catalog
 from paimonlab.spark.functions.table_functions import offer_table_functions
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
@@ -30,7 +32,7 @@ from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.reading.metadata_columns import offer_metadata_columns
 from paimonlab.spark.reading.optimizing.asking import optimize_reads
 from paimonlab.spark.reading.optimizing.by_bucket import group_by_bucket
-from paimonlab.spark.reading.read_options import refuse_read_options
+from paimonlab.spark.reading.read_options import refuse_untold_options
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
@@ -97,7 +99,8 @@ def connect(
         Folder or URI of the warehouse, or catalog options under Paimon's own keys; what
         `paimonlab.connect` takes.
     catalog
-        Name of the catalog in SQL: ``SELECT … FROM paimon.db.t``. A second call with the same
+        Name of the catalog in SQL: ``SELECT … FROM paimon.db.t``; ``spark_catalog`` is Spark's own,
+        which has tables of other formats beside Paimon's then. A second call with the same
         name replaces the catalog.
     spark
         Session to put the catalog into; None takes the active one or builds a local one. A
@@ -113,10 +116,9 @@ def connect(
     Raises
     ------
     UnsupportedError
-        If the Spark version is not one of `SUPPORTED_SPARK`, the catalog would be Spark's own
-        (``spark_catalog``), the warehouse is not on a disk that all of Spark's processes see, the
-        session is a Spark Connect
-        client (it has no JVM to call Python from), or ``conf`` has a password in an address that
+        If the Spark version is not one of `SUPPORTED_SPARK`, the warehouse is not on a disk that
+        all of Spark's processes see, the session is a Spark Connect client (it has no JVM to call
+        Python from), or ``conf`` has a password in an address that
         would stand on the command line of the JVM.
     ValueError
         If ``master``, ``memory`` or ``conf`` is given although a session exists.
@@ -124,12 +126,6 @@ def connect(
         If a session has to be built and there is no Java for it.
     """
     _check_version()
-    if catalog == "spark_catalog":
-        raise UnsupportedError(
-            "a Paimon catalog named 'spark_catalog'",
-            "Spark never asks it by that name: choose another one, and name tables of Spark's own "
-            "beside it, spark_catalog.default.t; USE or spark.sql.defaultCatalog makes it current",
-        )
     opened = open_catalog(warehouse)
     if "://" in opened.path:
         raise UnsupportedError(
@@ -153,10 +149,13 @@ def connect(
     _set_worker_python(active)
     quiet()
     bridge = Bridge(active)
-    register(bridge, catalog, opened)
+    if catalog == SESSION_CATALOG:
+        register_as_session_catalog(bridge, opened)
+    else:
+        register(bridge, catalog, opened)
     share_with_clones(bridge)
     resolve_streams(bridge)
-    refuse_read_options(bridge, (*READ_OPTIONS, *REFUSED_OPTIONS))
+    refuse_untold_options(bridge, (*READ_OPTIONS, *REFUSED_OPTIONS))
     merge_schemas(bridge)
     offer_metadata_columns(bridge)
     rewrite_statements(bridge)

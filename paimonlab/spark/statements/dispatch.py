@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
-from paimonlab.errors import UnsupportedError
-from paimonlab.spark.catalogs.places import place_of
 from paimonlab.spark.copying.loading import load_command
 from paimonlab.spark.copying.unloading import unload_command
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.statements.analyze import analyze_command
 from paimonlab.spark.statements.functions import FUNCTION_STATEMENTS, function_command
 from paimonlab.spark.statements.habits import habit_text
@@ -20,6 +19,12 @@ from paimonlab.spark.statements.kept import (
     create_view_command,
 )
 from paimonlab.spark.statements.partitions import drop_command
+from paimonlab.spark.statements.session_tables import (
+    NEW_TABLES,
+    new_table_command,
+    renamed_table_command,
+    shown_tables_command,
+)
 from paimonlab.spark.statements.tags import tag_command
 from paimonlab.spec.sql_text.call_text import quoted
 from paimonlab.spec.sql_text.copy_syntax import CopyIntoTable, parse_copy_statement
@@ -79,27 +84,24 @@ def replaced(bridge: Bridge, plan: Any) -> Any:
     Raises
     ------
     UnsupportedError
-        For ``CREATE TABLE … USING paimon`` in a catalog that is not ours: Spark would note down a
-        table that nobody can write to; for views and functions that our catalog would have to keep.
+        For what the commands of such statements refuse.
     """
-    kind = plan.getClass().getSimpleName()
-    if kind == "DropPartitions":
-        return drop_command(bridge, plan)
-    if kind == CREATE_VIEW:
-        return create_view_command(bridge, plan)
-    if kind == ALTER_VIEW:
-        return alter_view_command(bridge, plan)
-    if kind in FUNCTION_STATEMENTS:
-        return function_command(bridge, plan)
-    if kind == "CreateTable":
-        parts = [str(part) for part in as_list(bridge, plan.name().nameParts())]
-        if place_of(bridge, parts, "CREATE TABLE") is None:
-            raise UnsupportedError(
-                f"CREATE TABLE {'.'.join(parts)} USING paimon in a catalog of another kind",
-                "name the catalog of Paimon: catalog.database.table",
-            )
-        return None
-    return analyze_command(bridge, plan)
+    kind = str(plan.getClass().getSimpleName())
+    return _REPLACED.get(kind, analyze_command)(bridge, plan)
+
+
+_REPLACED: Mapping[str, Callable[[Bridge, Any], Any]] = MappingProxyType(
+    {
+        "DropPartitions": drop_command,
+        CREATE_VIEW: create_view_command,
+        ALTER_VIEW: alter_view_command,
+        "RenameTable": renamed_table_command,
+        "ShowTablesExtended": shown_tables_command,
+        **dict.fromkeys(FUNCTION_STATEMENTS, function_command),
+        **dict.fromkeys(NEW_TABLES, new_table_command),
+    }
+)
+"""By the simple name of Spark's plan."""
 
 
 def _shown(tokens: list[Token]) -> str | None:

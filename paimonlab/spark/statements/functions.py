@@ -9,7 +9,7 @@ Source: apache/spark@v4.2.0 and v4.3.0 ``CreateUserDefinedFunction``, ``CreateFu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.catalogs.function_bodies import with_full_names
 from paimonlab.spark.catalogs.functions import FUNCTIONS, NAMESPACE
+from paimonlab.spark.catalogs.namespaces import SESSION_CATALOG
 from paimonlab.spark.catalogs.places import Place, named_place
 from paimonlab.spark.catalogs.sql_functions import (
     DIALECT,
@@ -62,10 +63,14 @@ def function_command(bridge: Bridge, plan: Any) -> Any:
     return _COMMANDS[str(plan.getClass().getSimpleName())](bridge, plan)
 
 
+def _place(bridge: Bridge, parts: Sequence[str], statement: str) -> Place | None:
+    """Say where a function is to be; None: in a catalog that is not ours, or in Spark's own."""
+    place = named_place(bridge, parts, statement=statement)
+    return None if place is None or place.catalog_name == SESSION_CATALOG else place
+
+
 def _create(bridge: Bridge, plan: Any) -> Any:
-    place = named_place(
-        bridge, _texts(bridge, plan.child().nameParts()), statement="CREATE FUNCTION"
-    )
+    place = _place(bridge, _texts(bridge, plan.child().nameParts()), "CREATE FUNCTION")
     if place is None:
         return None
     kept = _kept(place, "CREATE FUNCTION")
@@ -159,9 +164,7 @@ def _chosen(value: Any, yes: str, no: str) -> str:
 
 
 def _create_class(bridge: Bridge, plan: Any) -> Any:
-    place = named_place(
-        bridge, _texts(bridge, plan.child().nameParts()), statement="CREATE FUNCTION"
-    )
+    place = _place(bridge, _texts(bridge, plan.child().nameParts()), "CREATE FUNCTION")
     if place is None:
         return None
     _kept(place, "CREATE FUNCTION")
@@ -172,7 +175,7 @@ def _create_class(bridge: Bridge, plan: Any) -> Any:
 
 
 def _drop(bridge: Bridge, plan: Any) -> Any:
-    place = named_place(bridge, _texts(bridge, plan.child().nameParts()), statement="DROP FUNCTION")
+    place = _place(bridge, _texts(bridge, plan.child().nameParts()), "DROP FUNCTION")
     if place is None:
         return None
     kept = _kept(place, "DROP FUNCTION")

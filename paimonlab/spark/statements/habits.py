@@ -6,18 +6,13 @@ that do it, as they keep other things.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from paimonlab.clock import now_millis
-from paimonlab.errors import UnsupportedError
+from paimonlab.procedures.habits import calls_of, refusal, texts_of
 from paimonlab.spark.catalogs.places import Place, active_state, place_of
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spec.sql_text.call_text import call_text, quoted
+from paimonlab.spec.sql_text.call_text import quoted
 from paimonlab.spec.sql_text.habit_syntax import Habit
-from paimonlab.spec.sql_text.reader import StatementSyntaxError
-from paimonlab.spec.sql_text.tokens import Span
 
 
 def habit_text(bridge: Bridge, habit: Habit) -> str | None:
@@ -40,15 +35,11 @@ def habit_text(bridge: Bridge, habit: Habit) -> str | None:
         if place.catalog.has_table(f"{place.database}.history"):
             return None  # DESCRIBE of a column of that table
         return _history(place, habit.limit)
-    calls = [
-        _in_catalog(place, call_text(name, place.name, **_exact(bridge, name, arguments, habit)))
-        for name, arguments in habit.procedures
-    ]
+    zone = ZoneInfo(str(active_state(bridge).conf().sessionLocalTimeZone()))
+    calls = [_in_catalog(place, call) for call in texts_of(place.name, calls_of(habit, zone))]
     if habit.is_run:
         return calls[0]
-    raise UnsupportedError(
-        f"{habit.statement} {place.name}", f"run {' and '.join(calls)}; {habit.remark}"
-    )
+    raise refusal(habit, place.name, calls)
 
 
 def _history(place: Place, limit: int | None) -> str:
@@ -59,29 +50,3 @@ def _history(place: Place, limit: int | None) -> str:
 
 def _in_catalog(place: Place, call: str) -> str:
     return call.replace("CALL sys.", f"CALL {quoted(place.catalog_name)}.sys.", 1)
-
-
-def _exact(
-    bridge: Bridge, procedure: str, arguments: Mapping[str, str | int], habit: Habit
-) -> Mapping[str, str | int]:
-    """Write times as a procedure takes them.
-
-    Raises
-    ------
-    StatementSyntaxError
-        If one cannot be read.
-    """
-    if procedure == "expire_snapshots" and habit.hours is not None:
-        then = datetime.fromtimestamp(now_millis() / 1000 - habit.hours * 3600).astimezone()
-        return {**arguments, "older_than": then.strftime("%Y-%m-%d %H:%M:%S")}
-    if procedure != "rollback_to_timestamp":
-        return arguments
-    text = str(arguments["timestamp"])
-    zone = ZoneInfo(str(active_state(bridge).conf().sessionLocalTimeZone()))
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise StatementSyntaxError(f"RESTORE: {text!r} is not a time.", Span(0, 0)) from error
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=zone)
-    return {"timestamp": int(moment.timestamp() * 1000)}

@@ -23,6 +23,7 @@ from paimonlab.spark.catalogs.views import refuse_views, view_of_query
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.commands import command
 from paimonlab.spark.rows.statements import as_list
+from paimonlab.spark.statements.session_tables import check_session_view
 from paimonlab.spark.statements.view_names import check_names
 from paimonlab.spec.view import View
 
@@ -51,6 +52,7 @@ def create_view_command(bridge: Bridge, plan: Any) -> Any:
     parts = [str(part) for part in as_list(bridge, plan.child().nameParts())]
     place = place_of(bridge, parts, "CREATE VIEW")
     if place is None:
+        check_session_view(bridge, parts, plan.query(), "CREATE VIEW")
         return None
     kept = _kept(place, "CREATE VIEW")
 
@@ -76,6 +78,7 @@ def alter_view_command(bridge: Bridge, plan: Any) -> Any:
         return None
     place = place_of(bridge, parts, "ALTER VIEW")
     if place is None:
+        check_session_view(bridge, parts, plan.query(), "ALTER VIEW")
         return None
     kept = _kept(place, "ALTER VIEW")
 

@@ -27,12 +27,10 @@ import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeColumn;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTable;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTables;
-import org.apache.spark.sql.catalyst.plans.logical.CreateTable;
 import org.apache.spark.sql.catalyst.plans.logical.DropPartitions;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.command.ExplainCommand;
 import scala.Function1;
-import scala.Option;
 
 public final class Parsing implements InvocationHandler {
   private static final Pattern OURS = Pattern.compile(
@@ -81,16 +79,13 @@ public final class Parsing implements InvocationHandler {
       return made == explained
           ? plan : new ExplainCommand(made, ((ExplainCommand) plan).mode());
     }
-    boolean isOfPaimon = false;
-    if (plan instanceof CreateTable) {
-      Option provider = ((CreateTable) plan).tableSpec().provider();
-      isOfPaimon = provider.isDefined() && "paimon".equalsIgnoreCase((String) provider.get());
-    }
     String kind = plan.getClass().getSimpleName();
     boolean isKept = kind.equals("CreateView") || kind.equals("AlterViewAs")
         || kind.equals("CreateUserDefinedFunction") || kind.equals("CreateFunction")
-        || kind.equals("DropFunction") || kind.equals("DescribeFunction");
-    if (isOfPaimon || isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
+        || kind.equals("DropFunction") || kind.equals("DescribeFunction")
+        || kind.equals("CreateTable") || kind.equals("CreateTableAsSelect")
+        || kind.equals("RenameTable") || kind.equals("ShowTablesExtended");
+    if (isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
       Object made = this.statements.apply(plan);
       return made == null ? plan : (LogicalPlan) made;

@@ -41,7 +41,7 @@ def tag_command(bridge: Bridge, statement: TagStatement) -> Any:
 
 
 def _run(place: Place, statement: TagStatement) -> None:
-    table = place.catalog.table(place.name)
+    table = place.catalog.relation(place.name)
     if not isinstance(table, Table):
         raise UnsupportedError(f"changing {table.name}", "a system table is read-only")
     exists = statement.tag in table.tags.list()

@@ -59,7 +59,7 @@ def test_optimize_compacts_and_history_is_shown(spark: SparkSession, catalog: Ca
         (3, "COMPACT"),
         (2, "APPEND"),
     ]
-    assert catalog.table("db.t$files").scan().count() == 1
+    assert catalog.system_table("db.t$files").scan().count() == 1
     assert rows(spark, "SELECT * FROM paimon.db.t") == [(1, "v2")]
 
 

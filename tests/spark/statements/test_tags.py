@@ -30,7 +30,7 @@ def orders(spark: SparkSession, catalog: Catalog) -> None:
 
 def tags(catalog: Catalog) -> dict[str, tuple[int, str | None]]:
     """Read the snapshots and the lives of tags as the system table tells them."""
-    found = catalog.table("db.orders$tags").scan().to_arrow().to_pylist()
+    found = catalog.system_table("db.orders$tags").scan().to_arrow().to_pylist()
     return {row["tag_name"]: (row["snapshot_id"], row["time_retained"]) for row in found}
 
 
