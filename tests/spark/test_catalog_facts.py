@@ -38,7 +38,7 @@ def test_a_partition_has_statistics(spark: SparkSession, catalog: Catalog, days:
     spec = "PARTITION (dt = DATE'2024-01-09', hh = 2)"
     (told,) = (
         row
-        for row in catalog.table("db.days$partitions").scan().to_arrow().to_pylist()
+        for row in catalog.system_table("db.days$partitions").scan().to_arrow().to_pylist()
         if row["partition"] == "dt=2024-01-09/hh=2"
     )
 
@@ -214,8 +214,6 @@ def test_columns_are_not_replaced(spark: SparkSession, catalog: Catalog) -> None
             spark.sql(f"ALTER TABLE paimon.db.t REPLACE COLUMNS ({columns})")
 
     assert rows(spark, "SELECT * FROM paimon.db.t") == [(1, "a")]
-    with pytest.raises(UnsupportedError, match=r"spark_catalog.*choose another one"):
-        connect(catalog.path, spark=spark, catalog="spark_catalog")
 
 
 def test_files_and_tables_of_other_formats_are_read_beside_tables_of_ours(

@@ -49,7 +49,7 @@ def opened(catalog: Catalog) -> Table:
 
 
 def files_of(catalog: Catalog) -> pa.Table:
-    return catalog.table("db.t$files").scan().to_arrow()
+    return catalog.system_table("db.t$files").scan().to_arrow()
 
 
 def files_on_disk(table: Table) -> set[str]:

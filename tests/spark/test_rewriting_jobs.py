@@ -172,7 +172,7 @@ def test_indexes_are_made_by_tasks(spark: SparkSession, catalog: Catalog) -> Non
 
     assert first == {"written_partitions": 2, "written_indexes": 2}
     assert second == {"written_partitions": 0, "written_indexes": 0}
-    indexes = catalog.table("db.t$file_indexes").scan().to_arrow()
+    indexes = catalog.system_table("db.t$file_indexes").scan().to_arrow()
     assert set(indexes["column_name"].to_pylist()) == {"v"}
 
 

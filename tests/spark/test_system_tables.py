@@ -38,7 +38,7 @@ def rows(spark: SparkSession, sql: str) -> list[tuple[Any, ...]]:
 def test_spark_shows_what_python_shows(
     name: str, spark: SparkSession, catalog: Catalog, table: Table
 ) -> None:
-    expected = catalog.table(f"db.t${name}").scan().to_arrow()
+    expected = catalog.system_table(f"db.t${name}").scan().to_arrow()
 
     shown = spark.table(f"paimon.db.`t${name}`").toArrow()
 

@@ -63,7 +63,7 @@ def load_command(bridge: Bridge, statement: CopyIntoTable) -> Any:
             raise UnsupportedError(text, "only tables of a Paimon catalog; use INSERT INTO")
         if place.catalog.is_read_only:
             raise ReadOnlyError(text)
-        table = place.catalog.table(place.name)
+        table = place.catalog.relation(place.name)
         if not isinstance(table, Table):
             raise UnsupportedError(text, "a system table is read-only")
         return _Loading(bridge, session, statement, place, table).run()

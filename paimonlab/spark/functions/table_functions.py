@@ -141,7 +141,7 @@ def _plan(bridge: Bridge, function: str, name: str, options: dict[str, str]) -> 
             f"{function} of {name}",
             "write catalog.database.table, in a catalog of Paimon",
         )
-    table = place.catalog.table(place.name)
+    table = place.catalog.relation(place.name)
     arguments: TravelArguments = {"options": options}
     if isinstance(table, SystemTable):
         shown = f"{place.catalog_name}.{table.name}"

@@ -66,6 +66,22 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
             )
 
 
+def check_options_of_write(table: str, options: Mapping[str, str]) -> None:
+    """Refuse options of one write that would have no effect.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the option.
+    """
+    check_options(table, options)
+    for key in READ_OPTIONS:
+        if key in options:
+            raise UnsupportedError(
+                f"{key} = {options[key]!r} for a write to {table}", "it chooses what is read"
+            )
+
+
 def check_statement(sql: str) -> None:
     """Refuse a statement that Spark passes on although no table of ours can do it.
 

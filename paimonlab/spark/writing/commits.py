@@ -85,6 +85,7 @@ def commit_rows(
 
 
 def commit_scope(
+    bridge: Bridge,
     table: Table,
     messages: Sequence[CommitMessage],
     scope: OverwriteScope,
@@ -92,8 +93,12 @@ def commit_scope(
     user: str | None = None,
     batch: BatchCommit | None = None,
     reads: ReadSet | None = None,
+    round_number: int | None = None,
 ) -> None:
     """Replace the files of a scope by others, or by none.
+
+    Buckets are compacted then as by `commit_rows`, whose parameters these are: rows of level 0 are
+    not read where tables have deletion vectors, or keep the first row of a key.
 
     Raises
     ------
@@ -104,7 +109,7 @@ def commit_scope(
     _check_scope(table, messages, scope)
     rows = to_overwrite_with(definition, store, messages)
     with files_deleted_on_failure(definition, store, rows):
-        committer_of(definition, store).overwrite(
+        replaced = committer_of(definition, store).overwrite(
             rows,
             scope=scope,
             user=batch.user if batch else user or new_user(definition.options),
@@ -113,6 +118,15 @@ def commit_scope(
             is_new_user=batch is None,
             reads=reads,
         )
+    compact_written(
+        definition,
+        store,
+        rows,
+        replaced,
+        workers=SparkWorkers(bridge),
+        round_number=round_number,
+        reports=False,
+    )
 
 
 def _check_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:

@@ -52,7 +52,7 @@ def overwrite_partitions(bridge: Bridge, rows: DataFrame, table: Table) -> None:
             scope = OverwriteScope.whole_table()
         if messages or not table.partition_keys:
             reads = rows_read_of(bridge, rows, table)
-            commit_scope(table, messages, scope, user=user, batch=batch, reads=reads)
+            commit_scope(bridge, table, messages, scope, user=user, batch=batch, reads=reads)
     if batch is not None:
         statement_done(bridge, table)
 

@@ -29,6 +29,6 @@ def remove_scope(bridge: Bridge, table: Table, scope: OverwriteScope, statement:
     """
     batch = statement_commit(bridge, table, statement)
     if batch is None or batch.earlier(table) is None:
-        commit_scope(table, [], scope, batch=batch)
+        commit_scope(bridge, table, [], scope, batch=batch)
     if batch is not None:
         statement_done(bridge, table)

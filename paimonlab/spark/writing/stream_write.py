@@ -112,7 +112,14 @@ class StreamWrite(TaskWrite):
         if how.earlier(self._table) is not None:
             discard(self._table, written)
         elif self._replaces:
-            commit_scope(self._table, written, OverwriteScope.whole_table(), batch=how)
+            commit_scope(
+                self._bridge,
+                self._table,
+                written,
+                OverwriteScope.whole_table(),
+                batch=how,
+                round_number=batch,
+            )
         else:
             commit_rows(
                 self._bridge,

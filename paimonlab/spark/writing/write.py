@@ -20,12 +20,12 @@ from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.spellings import scope_with
-from paimonlab.spark.writing.access import check_options, check_partition_overwrite
+from paimonlab.spark.writing.access import check_options_of_write, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
 from paimonlab.spark.writing.evolution import check_keeps_columns
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.named_writes import NamedWrite, named_write
-from paimonlab.spark.writing.shuffle import shuffled
+from paimonlab.spark.writing.shuffle import Shuffled, shuffled
 from paimonlab.spark.writing.stream_batches import (
     running_batch,
     statement_commit,
@@ -164,7 +164,7 @@ def with_write_options(
 ) -> Table:
     """Put the options of the session on top of the table's; refuse ``every`` one of one write."""
     given = {key: item for key, item in every.items() if key.lower() not in OPTIONS_OF_SPARK}
-    check_options(table.name, given)
+    check_options_of_write(table.name, given)
     check_known(given)
     return with_session_options(bridge, table, catalog)
 
@@ -240,7 +240,15 @@ class RowsInsert(Proxy):
             commit_rows(self._bridge, self._table, messages, seen=seen, user=user, batch=batch)
         else:
             reads = rows_read_of(self._bridge, frame, self._table)
-            commit_scope(self._table, messages, self._scope, user=user, batch=batch, reads=reads)
+            commit_scope(
+                self._bridge,
+                self._table,
+                messages,
+                self._scope,
+                user=user,
+                batch=batch,
+                reads=reads,
+            )
         if batch is not None:
             statement_done(self._bridge, self._table)
 
@@ -302,12 +310,18 @@ def divided_write(
     *,
     replaces: bool,
     user: str,
+    are_placed: bool = False,
 ) -> tuple[DataFrame, WriteTask]:
-    """Return rows where they are written, and what writes them; parameters as in `written`."""
+    """Return rows where they are written, and what writes them.
+
+    Parameters as in `written`; ``are_placed`` says that all rows of a bucket are in one task.
+    """
     ship(bridge.spark.sparkContext)
     store = store_of(table)
     plan = write_plan(definition_of(table), store.layout)
-    divided = shuffled(bridge, rows, table, seen, replaces=replaces)
+    divided = (
+        Shuffled(rows) if are_placed else shuffled(bridge, rows, table, seen, replaces=replaces)
+    )
     is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS and not replaces
     numbers = table.sequence_numbers() if is_numbered else None
     task = WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user)

@@ -7,10 +7,9 @@ that comes to the bucket compacts it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
-from paimonlab.commit.file_changes import compactions_of
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.errors import (
     CommitError,
@@ -24,58 +23,18 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compacting.append import AppendChoice, Written, compact_appends
 from paimonlab.table.compacting.append_strategies import Packing
+from paimonlab.table.compacting.due import compacts_appended
 from paimonlab.table.compacting.keyed import compact_buckets, with_latest_schema
 from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
-from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.workers import Workers, side_by_side
-from paimonlab.write.compactions import WriterCompactionOptions
-from paimonlab.write.folders import delete_files
+from paimonlab.write.write_plan import WriterCompactionOptions
 
 logger = logging.getLogger(__name__)
 
 Committed = TypeVar("Committed", Snapshot, Snapshot | None)
-
-
-def landed(
-    definition: TableDefinition,
-    store: TableStore,
-    messages: Sequence[CommitMessage],
-    commit: Callable[[], Committed],
-) -> Committed | Snapshot:
-    """Commit, and compact again if others compacted the same buckets first.
-
-    Parameters
-    ----------
-    definition, store
-        The table's definition and store.
-    messages
-        What is committed.
-    commit
-        Does it.
-
-    Returns
-    -------
-    Snapshot or None
-        What ``commit`` returned, or the last snapshot that came of it.
-
-    Notes
-    -----
-    What was compacted is deleted: the files that it replaces are gone, so that the same messages,
-    committed again, cannot bring it back. Their rows are found then by user and identifier.
-    """
-    try:
-        return commit()
-    except PostCommitError as error:
-        rows = error.snapshot
-        if not isinstance(error.__cause__, FilesConflictError) or not isinstance(rows, Snapshot):
-            raise
-        compactions = compactions_of(messages)
-        delete_files(compactions, write_plan(definition, store.layout), store.file_io)
-        compacted = compact_written(definition, store, compactions)
-        return rows if compacted is None else compacted
 
 
 def compact_written(
@@ -86,6 +45,7 @@ def compact_written(
     *,
     workers: Workers = side_by_side,
     round_number: int | None = None,
+    reports: bool = True,
 ) -> Snapshot | None:
     """Compact buckets after rows were committed to them, as their writers would have.
 
@@ -103,6 +63,8 @@ def compact_written(
         Which batch of a stream it was, counted from 0; None: a write that stands alone. With
         ``full-compaction.delta-commits`` = n each of these, and every n-th batch, is compacted in
         full, as by Java's connector for Spark.
+    reports
+        Whether the compaction may have a changelog; that of an overwrite has none.
 
     Returns
     -------
@@ -123,7 +85,8 @@ def compact_written(
         return None
     keys = {(message.partition, message.bucket) for message in messages}
     try:
-        request = CompactRequest(full=_is_full(options, round_number), workers=workers)
+        is_full = _is_full(options, round_number)
+        request = CompactRequest(full=is_full, workers=workers, reports=reports)
         return compact_buckets(definition, store, request, of_buckets(keys)).snapshot
     except (FilesConflictError, SnapshotExpiredError) as error:
         logger.warning(
@@ -215,11 +178,3 @@ def compact_appended(
     except Exception as error:
         raise PostCommitError(definition.name, written.id, repr(error)) from error
     return written if compacted is None else compacted
-
-
-def compacts_appended(definition: TableDefinition) -> bool:
-    """Return whether buckets of an append table are compacted by those who write to them."""
-    is_append = not definition.schema.primary_keys
-    if not is_append or definition.options.slice(WriterCompactionOptions).write_only:
-        return False
-    return definition.bucket_mode is BucketMode.HASH_FIXED

@@ -21,15 +21,16 @@ from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO
-from paimonlab.table.compacting.by_writers import bucket_contents, compacts
+from paimonlab.table.compacting.by_writers import bucket_contents
+from paimonlab.table.compacting.due import compacts
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.workers import Divided, Workers
-from paimonlab.write.compactions import BucketCompactions, WriterCompactionOptions
+from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.folders import delete_files
-from paimonlab.write.write_plan import WritePlan
+from paimonlab.write.write_plan import WritePlan, WriterCompactionOptions
 from paimonlab.write.writer import TableWriter
 
 Contents: TypeAlias = Mapping[BucketKey, BucketFiles]

@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping
 
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.spec.buckets.key import BucketKey
-from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compacting.live_buckets import bucket_of, buckets_of
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.store import TableStore
-from paimonlab.write.compactions import BucketCompactions, WriterCompactionOptions
-from paimonlab.write.write_plan import WritePlan
+from paimonlab.write.compactions import BucketCompactions
+from paimonlab.write.write_plan import WritePlan, WriterCompactionOptions
 
 
 def writer_compactions(
@@ -23,8 +22,8 @@ def writer_compactions(
     snapshot: Snapshot | None,
     *,
     replaces: bool,
-) -> BucketCompactions | None:
-    """Return what compacts for a writer.
+) -> BucketCompactions:
+    """Return what compacts for a writer of a table whose writers compact.
 
     Parameters
     ----------
@@ -36,16 +35,7 @@ def writer_compactions(
         The one that the writer continues from.
     replaces
         Whether what is in the buckets goes, so that only new files are compacted.
-
-    Returns
-    -------
-    BucketCompactions or None
-        None: nothing is compacted by writers of this table. They have no key (see
-        `after_write.compact_appended`), are told not to (``write-only``), or keep rows
-        without buckets.
     """
-    if not compacts(definition, plan):
-        return None
     compacting = compact_plan(definition, store, snapshot)
     options = definition.options.slice(WriterCompactionOptions)
     there = None if replaces else snapshot
@@ -54,13 +44,6 @@ def writer_compactions(
         return bucket_contents(definition, store, plan, there, keys)
 
     return BucketCompactions(compacting, options, store.file_io, restore)
-
-
-def compacts(definition: TableDefinition, plan: WritePlan) -> bool:
-    """Whether writers of a table compact the buckets that they write to."""
-    options = definition.options.slice(WriterCompactionOptions)
-    has_buckets = plan.bucket_mode is not BucketMode.POSTPONE_MODE
-    return bool(definition.schema.primary_keys) and has_buckets and not options.write_only
 
 
 def bucket_contents(

@@ -229,7 +229,7 @@ def _compacted(
             request.progress(next(number), len(picked), "buckets")
 
     return request.workers(
-        partial(_compact_one, file_io=store.file_io, plan=plan, now=now),
+        partial(_compact_one, file_io=store.file_io, plan=plan, now=now, reports=request.reports),
         picked,
         what=f"compacting {definition.name}",
         size=lambda compaction: _bytes(compaction.picked.unit.files),
@@ -238,8 +238,14 @@ def _compacted(
     )
 
 
-def _compact_one(compaction: _Done, *, file_io: FileIO, plan: CompactPlan, now: datetime) -> _Done:
+def _compact_one(
+    compaction: _Done, *, file_io: FileIO, plan: CompactPlan, now: datetime, reports: bool
+) -> _Done:
     increment = compact(compaction.picked, compaction.bucket, plan, file_io, now=now)
+    if increment.changelog and not reports:
+        unread = CompactIncrement(before=(), after=(), changelog=increment.changelog)
+        delete_outputs(unread, compaction.bucket, file_io)
+        increment = replace(increment, changelog=())
     return _Done(compaction.bucket, compaction.picked, increment)
 
 

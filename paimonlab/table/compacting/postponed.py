@@ -50,11 +50,10 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.texts import partition_text
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.workers import Divided, Workers
-from paimonlab.write.compactions import WriterCompactionOptions
 from paimonlab.write.folders import bucket_folder, delete_files
 from paimonlab.write.message_kinds import as_compactions
 from paimonlab.write.postponed import order_of_writing
-from paimonlab.write.write_plan import WritePlan
+from paimonlab.write.write_plan import WritePlan, WriterCompactionOptions
 
 logger = logging.getLogger(__name__)
 

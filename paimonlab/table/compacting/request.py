@@ -27,5 +27,7 @@ class CompactRequest:
     """``order``, ``zorder`` or ``hilbert``."""
     progress: Progress | None = None
     dry_run: bool = False
+    reports: bool = True
+    """Whether a changelog producer's rows are kept; an overwrite, and what follows it, has none."""
     workers: Workers = side_by_side
     """What rewrites files; threads of this process unless an engine has executors."""

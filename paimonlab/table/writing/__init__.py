@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from paimonlab.table.writing import commits as commits
     from paimonlab.table.writing import mark_done as mark_done
     from paimonlab.table.writing import overwriting as overwriting
+    from paimonlab.table.writing import routers as routers
     from paimonlab.table.writing import writers as writers
 
 __getattr__, __dir__ = attributes_on_use(
-    __name__, "columns", "commits", "mark_done", "overwriting", "writers"
+    __name__, "columns", "commits", "mark_done", "overwriting", "routers", "writers"
 )

@@ -6,13 +6,10 @@ from collections.abc import Callable, Sequence
 
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table import compacting
 from paimonlab.table.committing.failures import files_deleted_on_failure
-from paimonlab.table.compacting.after_write import (
-    Committed,
-    compact_appended,
-    compacts_appended,
-    landed,
-)
+from paimonlab.table.compacting.due import compacts_appended
+from paimonlab.table.compacting.landing import Committed, landed
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 
@@ -41,7 +38,9 @@ def commit_own(
     """
     with files_deleted_on_failure(definition, store, messages):
         snapshot = landed(definition, store, messages, commit)
-    return compact_appended(definition, store, messages, snapshot)
+    if not compacts_appended(definition):
+        return snapshot
+    return compacting.after_write.compact_appended(definition, store, messages, snapshot)
 
 
 def commit_given(
@@ -54,9 +53,11 @@ def commit_given(
 
     Parameters and result are those of `commit_own`.
     """
-    seen = store.snapshots.latest() if compacts_appended(definition) else None
+    if not compacts_appended(definition):
+        return landed(definition, store, messages, commit)
+    seen = store.snapshots.latest()
     written = landed(definition, store, messages, commit)
     if written is not None and seen is not None and written.id <= seen.id:
         # The identifiers of a user rise: nothing may come after an old commit in its name.
         return written
-    return compact_appended(definition, store, messages, written)
+    return compacting.after_write.compact_appended(definition, store, messages, written)

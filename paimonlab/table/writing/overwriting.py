@@ -25,7 +25,7 @@ from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.table.committing.overwrites import to_overwrite_with
 from paimonlab.table.committing.users import new_user
-from paimonlab.table.compacting.after_write import landed
+from paimonlab.table.compacting.landing import landed
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.partition_values import partition_values
 from paimonlab.table.store import TableStore

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,21 +15,17 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage.forks import Home
+from paimonlab.table import compacting, writing
 from paimonlab.table.committing.users import new_user
-from paimonlab.table.compacting.by_writers import writer_compactions
+from paimonlab.table.compacting.due import compacts
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.sequence_numbers import SequenceMemory
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.commits import commit_own
-from paimonlab.table.writing.key_index import KeyIndex
-from paimonlab.table.writing.known_places import known_places, nothing_known
 from paimonlab.table.writing.partial_upserts import told_of_lost_values
-from paimonlab.write.hash_indexes import HashIndexFiles
-from paimonlab.write.key_router import KeyRouter
-from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
-from paimonlab.write.write_plan import WritePlan
+from paimonlab.write.routing import FixedRouter
 from paimonlab.write.writer import TableWriter
 
 
@@ -112,8 +107,15 @@ def new_table_writer(
         waiting = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
         return TableWriter(plan, file_io, router=waiting, user=user)
     snapshot, numbers = _latest_numbers(store)
-    router = _router(definition, store, plan, snapshot, numbers, replaces=replaces)
-    compactions = writer_compactions(definition, store, plan, snapshot, replaces=replaces)
+    router, compactions = None, None
+    if mode is not BucketMode.HASH_FIXED:
+        router = writing.routers.router_of(
+            definition, store, plan, snapshot, numbers, replaces=replaces
+        )
+    if compacts(definition, plan):
+        compactions = compacting.by_writers.writer_compactions(
+            definition, store, plan, snapshot, replaces=replaces
+        )
     return TableWriter(plan, file_io, numbers, router=router, compactions=compactions)
 
 
@@ -126,57 +128,6 @@ def _latest_numbers(store: TableStore) -> tuple[Snapshot | None, pa.Table]:
         except SnapshotExpiredError:
             if store.snapshots.latest() == snapshot:
                 raise
-
-
-def _router(
-    definition: TableDefinition,
-    store: TableStore,
-    plan: WritePlan,
-    snapshot: Snapshot | None,
-    numbers: pa.Table,
-    *,
-    replaces: bool,
-) -> Router | None:
-    """Make what gives rows their buckets; None: the rows alone say it."""
-    if plan.bucket_mode is BucketMode.HASH_FIXED:
-        return None
-    if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
-        return dynamic_router(definition, store, plan, snapshot, numbers, replaces=replaces)
-    return key_router(definition, store, plan, snapshot, replaces=replaces)
-
-
-def dynamic_router(
-    definition: TableDefinition,
-    store: TableStore,
-    plan: WritePlan,
-    snapshot: Snapshot | None,
-    live: pa.Table,
-    *,
-    replaces: bool,
-) -> DynamicRouter:
-    """Make what gives rows their buckets by the hashes of known keys."""
-    if replaces:
-        files = HashIndexFiles(store.file_io, plan)
-        return DynamicRouter(plan.schema, plan.dynamic, files, lambda _: {})
-    index = KeyIndex(definition, store, snapshot, live)
-    return DynamicRouter(plan.schema, plan.dynamic, index.files, index.hashes)
-
-
-def key_router(
-    definition: TableDefinition,
-    store: TableStore,
-    plan: WritePlan,
-    snapshot: Snapshot | None,
-    *,
-    replaces: bool,
-) -> KeyRouter:
-    """Make what gives rows their buckets by the place where their keys are."""
-    if replaces or snapshot is None:
-        snapshot_id = None if replaces else 0
-        nothing = partial(nothing_known, definition, store, plan)
-        return KeyRouter(plan, nothing, snapshot_id=snapshot_id)
-    known = partial(known_places, definition, store, plan, snapshot)
-    return KeyRouter(plan, known, snapshot_id=snapshot.id)
 
 
 def sequence_numbers(sequence_memory: SequenceMemory, snapshot: Snapshot | None) -> pa.Table:
