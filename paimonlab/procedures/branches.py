@@ -1,23 +1,33 @@
 """Procedures about branches.
 
-Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CreateBranchProcedure``,
+Source: apache/paimon@1.4.2 ``org.apache.paimon.spark.procedure.CreateBranchProcedure``,
 ``DeleteBranchProcedure``, ``FastForwardProcedure``; apache/paimon@5dacde5
-``RenameBranchProcedure``.
+``RenameBranchProcedure``, ``MergeBranchProcedure``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.errors import AlreadyExistsError, ArgumentError
 from paimonlab.procedures.declare import DONE, RESULT, TABLE, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
+from paimonlab.spec.identifier import MAIN_BRANCH
 
 _BRANCH = required("branch", "STRING", "The name of the branch.")
 
 
 def _create_branch(call: Invocation) -> Sequence[Row]:
-    call.table().branches.create(call.required_text("branch"), tag=call.text("tag"))
+    branches, name = call.table().branches, call.required_text("branch")
+    ignores = (call.filled("ignoreIfExists") or "false").lower()
+    if ignores not in ("true", "false"):
+        raise ArgumentError(call.procedure, f"ignoreIfExists => {ignores!r} is not true or false")
+    try:
+        branches.create(name, tag=call.text("tag"))
+    except AlreadyExistsError:
+        if ignores == "false":
+            raise
     return DONE
 
 
@@ -42,6 +52,12 @@ def _fast_forward(call: Invocation) -> Sequence[Row]:
     return DONE
 
 
+def _merge_branch(call: Invocation) -> Sequence[Row]:
+    target = call.table().on_branch(call.filled("target_branch") or MAIN_BRANCH)
+    call.note(target.branches.merge(call.required_text("source_branch"), dry_run=call.is_dry_run))
+    return DONE
+
+
 BRANCH_PROCEDURES = (
     Procedure(
         name="create_branch",
@@ -49,6 +65,7 @@ BRANCH_PROCEDURES = (
             TABLE,
             _BRANCH,
             optional("tag", "STRING", "The tag that it begins with; none: it begins empty."),
+            optional("ignoreIfExists", "STRING", "Whether a branch of that name is no error."),
         ),
         result=RESULT,
         description="Make a branch.",
@@ -78,5 +95,17 @@ BRANCH_PROCEDURES = (
         result=RESULT,
         description="Let the table continue from what a branch has.",
         rows=_fast_forward,
+    ),
+    Procedure(
+        name="merge_branch",
+        parameters=(
+            TABLE,
+            required("source_branch", "STRING", "The branch that gives files."),
+            optional("target_branch", "STRING", "The branch that takes them; none: main."),
+        ),
+        result=RESULT,
+        description="Add the files of a branch to another one.",
+        rows=_merge_branch,
+        has_plan=True,
     ),
 )

@@ -113,7 +113,7 @@ class Invocation:
             If it does not exist.
         """
         full_name = self.table_name(name)
-        table = self.catalog.table(full_name)
+        table = self.catalog.relation(full_name)
         if isinstance(table, SystemTable):
             raise ArgumentError(
                 self.procedure, f"{full_name} is a system table, which is read-only"

@@ -90,20 +90,6 @@ REFUSED_PROCEDURES = (
         rows=_refused(_NO_GLOBAL_INDEXES),
     ),
     Procedure(
-        name="merge_branch",
-        parameters=(
-            TABLE,
-            required("source_branch", "STRING", "The branch that gives files."),
-            optional("target_branch", "STRING", "The branch that takes them; none: main."),
-        ),
-        result=RESULT,
-        description="Add the files of a branch to another one.",
-        rows=_refused(
-            "files would belong to two branches, and Java expires those of one alone; "
-            "use fast_forward, or INSERT INTO t SELECT * FROM `t$branch_b`"
-        ),
-    ),
-    Procedure(
         name="materialize_deletion_vectors",
         parameters=(
             TABLE,

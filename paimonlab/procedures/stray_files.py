@@ -62,7 +62,7 @@ def _tables(call: Invocation) -> list[Table]:
         return [call.table()]
     database = name.removesuffix(_ALL_TABLES)
     opened = [
-        call.catalog.table(f"{database}.{table_name}")
+        call.catalog.relation(f"{database}.{table_name}")
         for table_name in call.catalog.tables(database)
     ]
     return [table for table in opened if isinstance(table, Table)]

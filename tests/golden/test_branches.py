@@ -56,7 +56,7 @@ def test_system_tables_of_a_branch_are_its_own() -> None:
     answers, table = open_table(Case("java-1.3.1", "branches"))
     catalog = paimonlab.connect(answers.warehouse)
 
-    rows = catalog.table(f"{table.name}$branch_b1$snapshots").scan().to_arrow().to_pylist()
+    rows = catalog.system_table(f"{table.name}$branch_b1$snapshots").scan().to_arrow().to_pylist()
     files = sorted((answers.path / "branch" / "branch-b1" / "snapshot").glob("snapshot-*"))
 
     assert [row["snapshot_id"] for row in rows] == [

@@ -22,7 +22,7 @@ DONE = [{"result": True}]
 
 def files_of(lake: Lake, name: str = "db.t") -> dict[str, int]:
     """Count the live files of each partition."""
-    files = lake.catalog.table(f"{name}$files").scan().to_arrow()
+    files = lake.catalog.system_table(f"{name}$files").scan().to_arrow()
     return dict(sorted(Counter(files["partition"].to_pylist()).items()))
 
 
@@ -188,7 +188,7 @@ def test_manifests_are_compacted(lake: Lake) -> None:
     latest = table.snapshot
     assert latest is not None
     assert latest.commit_kind is CommitKind.COMPACT
-    manifests = lake.catalog.table("db.t$manifests").scan().to_arrow()
+    manifests = lake.catalog.system_table("db.t$manifests").scan().to_arrow()
     assert manifests.num_rows == 1
     assert len(rows_of(table)) == 12
 

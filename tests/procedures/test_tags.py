@@ -175,6 +175,20 @@ def test_branches_are_made_forwarded_and_deleted(lake: Lake) -> None:
         lake.call("delete_branch", "db.t", "b")
 
 
+def test_a_branch_that_exists_is_kept_if_asked_for(lake: Lake) -> None:
+    lake.call("create_tag", "db.t", "two", 2)
+    lake.call("create_branch", "db.t", "b", "two")
+    write(lake.table("db.t$branch_b"), (9, "nine", "b"))
+
+    for ignores in (None, "FALSE"):
+        with pytest.raises(AlreadyExistsError):
+            lake.call("create_branch", "db.t", "b", ignoreIfExists=ignores)
+    assert lake.call("create_branch", "db.t", "b", "two", True) == DONE
+    with pytest.raises(ArgumentError, match="not true or false"):
+        lake.call("create_branch", "db.t", "b", ignoreIfExists="yes")
+    assert len(rows_of(lake.table("db.t$branch_b"))) == 3
+
+
 def test_a_procedure_works_on_a_branch(lake: Lake) -> None:
     lake.call("create_tag", "db.t", "two", 2)
     lake.call("create_branch", "db.t", "b", "two")

@@ -72,7 +72,7 @@ def test_branches_go_their_own_ways(catalog: pl.Catalog, table: pl.Table) -> Non
     assert [one.id for one in dev.snapshots.list()] == [1, 2]
     assert list(table.tags.list()) == ["one"]
     assert rows(dev.scan(tag="here")) == {1: "a", 9: "dev"}
-    assert catalog.table("db.t$branch_dev$snapshots").scan().count() == 2
+    assert catalog.system_table("db.t$branch_dev$snapshots").scan().count() == 2
     assert rows(dev.on_branch("main")) == rows(table)
 
 

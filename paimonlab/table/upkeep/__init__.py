@@ -12,11 +12,19 @@ from paimonlab.on_use import attributes_on_use
 if TYPE_CHECKING:
     from paimonlab.table.upkeep import after_commit as after_commit
     from paimonlab.table.upkeep import analyze as analyze
+    from paimonlab.table.upkeep import branches as branches
     from paimonlab.table.upkeep import consumers as consumers
     from paimonlab.table.upkeep import lost_files as lost_files
     from paimonlab.table.upkeep import purging as purging
     from paimonlab.table.upkeep import tags as tags
 
 __getattr__, __dir__ = attributes_on_use(
-    __name__, "after_commit", "analyze", "consumers", "lost_files", "purging", "tags"
+    __name__,
+    "after_commit",
+    "analyze",
+    "branches",
+    "consumers",
+    "lost_files",
+    "purging",
+    "tags",
 )

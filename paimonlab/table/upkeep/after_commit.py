@@ -32,7 +32,7 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.consumers import ConsumerOptions
 from paimonlab.table.upkeep.history import history_of
 from paimonlab.table.upkeep.partition_expiring import expire_partitions
-from paimonlab.write.compactions import WriterCompactionOptions
+from paimonlab.write.write_plan import WriterCompactionOptions
 
 
 class Upkeep:
