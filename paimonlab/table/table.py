@@ -13,7 +13,6 @@ from paimonlab import table
 from paimonlab.errors import TableNotFoundError, habits
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.table import upkeep
-from paimonlab.table.branches import Branches, BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.opened import OpenedTable
 from paimonlab.table.verbs import committing, keeping, reading, writing
@@ -21,6 +20,7 @@ from paimonlab.table.verbs import committing, keeping, reading, writing
 if TYPE_CHECKING:
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.table.maintenance import Maintenance
+    from paimonlab.table.upkeep.branches import Branches
     from paimonlab.table.upkeep.consumers import Consumers
     from paimonlab.table.upkeep.tags import Tags
 
@@ -76,11 +76,9 @@ class Table(OpenedTable):
         return upkeep.tags.Tags(self._definition, self._store)
 
     @property
-    def branches(self) -> Branches:
-        """Branches: ``.list()``, ``.create(name)``, ``.fast_forward(name)``."""
-        definition, store = self._definition, self._store
-        options = definition.options.slice(BranchOptions)
-        return Branches(store.branches, store.snapshots, store.tags, options)
+    def branches(self) -> Branches[Table]:
+        """Branches: ``.list()``, ``.create(name)``, ``.merge(name)``."""
+        return upkeep.branches.Branches(self._definition, self._store, self.on_branch)
 
     @property
     def consumers(self) -> Consumers:

@@ -34,7 +34,7 @@ def test_files_go_to_the_roots_in_turn_and_come_back(tmp_path: Path) -> None:
     counts = [len(list((root / "p=x%3Ay" / "bucket-0").glob("*.parquet"))) for root in roots]
     assert min(counts) > 0
     assert abs(counts[0] - counts[1]) <= 1
-    paths = catalog.table("db.t$files").scan().to_arrow()["file_path"].to_pylist()
+    paths = catalog.system_table("db.t$files").scan().to_arrow()["file_path"].to_pylist()
     assert {path.split("/p=")[0] for path in paths} == {f"file:{root}" for root in roots}
 
 

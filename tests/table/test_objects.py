@@ -15,6 +15,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import (
     AlreadyExistsError,
     DataError,
+    SchemaError,
     SnapshotNotFoundError,
     TableNotFoundError,
     TagNotFoundError,
@@ -81,6 +82,8 @@ def test_what_a_table_has_is_iterated_and_asked_for(table: Table) -> None:
     assert (list(table.tags), table.tags["first"].id) == (["first"], 1)
     assert (list(table.consumers), table.consumers["reader"]) == (["reader"], 2)
     assert list(table.branches) == ["dev"]
+    assert table.branches["dev"].name == "db.t$branch_dev"
+    assert list(table.changelogs) == []
     assert [len(each) for each in (table.snapshots, table.tags, table.branches)] == [2, 1, 1]
     assert 2 in table.snapshots
     assert 3 not in table.snapshots
@@ -90,6 +93,36 @@ def test_what_a_table_has_is_iterated_and_asked_for(table: Table) -> None:
         table.snapshots[7]
     with pytest.raises(TagNotFoundError):
         table.tags["second"]
+
+
+def test_values_of_options_may_be_numbers_and_truth_values(catalog: Catalog, table: Table) -> None:
+    altered = catalog.alter_table(
+        "db.t",
+        paimonlab.SetOption("num-sorted-run.compaction-trigger", 7),
+        paimonlab.SetOption("write-only", value=True),
+    )
+
+    assert table.scan(options={"scan.snapshot-id": 1}).count() == 2
+    assert catalog.system_table("db.t$ro").scan(options={"scan.snapshot-id": 1}).count() == 0
+    assert (
+        altered.options["num-sorted-run.compaction-trigger"],
+        altered.options["write-only"],
+    ) == (
+        "7",
+        "true",
+    )
+    with pytest.raises(TypeError, match="values are text, numbers or truth values"):
+        table.scan(options={"scan.snapshot-id": [1]})  # type: ignore[dict-item]
+
+
+def test_system_tables_are_opened_by_their_own_name_alone(catalog: Catalog, table: Table) -> None:
+    assert catalog.system_table("db.t$snapshots").scan().count() == 2
+    with pytest.raises(SchemaError, match=r"catalog\.system_table\('db\.t\$files'\) opens it"):
+        catalog.table("db.t$files")
+    with pytest.raises(SchemaError, match=r"catalog\.system_table\('sys\.tables'\) opens it"):
+        catalog.table("sys.tables")
+    with pytest.raises(SchemaError, match=r"catalog\.table\('db\.t'\) opens it"):
+        catalog.system_table("db.t")
 
 
 def test_managers_of_nothing_are_still_there(catalog: Catalog) -> None:

@@ -102,7 +102,7 @@ def test_ids_are_not_columns_of_other_tables(catalog: paimonlab.Catalog) -> None
     with pytest.raises(ColumnNotFoundError):
         table.scan(["_ROW_ID"])
     with pytest.raises(SchemaError, match=r"row-tracking\.enabled"):
-        catalog.table("db.t$row_tracking")
+        catalog.system_table("db.t$row_tracking")
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_write_of_columns_keeps_the_ids_and_raises_the_sequence(
     assert snapshot is not None
     assert snapshot.next_row_id == 3
     assert rows_by_id(table, ["b"]) == {0: ("b0",), 1: ("new",), 2: ("b2",)}
-    files = catalog.table("db.t$files").scan(["first_row_id", "write_cols", "record_count"])
+    files = catalog.system_table("db.t$files").scan(["first_row_id", "write_cols", "record_count"])
     assert files.to_arrow().to_pylist()[-1] == {
         "first_row_id": 0,
         "write_cols": ["b"],
@@ -358,7 +358,7 @@ def test_an_update_writes_only_the_columns_it_changes(catalog: paimonlab.Catalog
         3: (3, "b3"),
         4: (4, "b4"),
     }
-    files = catalog.table("db.t$files").scan(["first_row_id", "write_cols"]).to_arrow()
+    files = catalog.system_table("db.t$files").scan(["first_row_id", "write_cols"]).to_arrow()
     assert files.to_pylist()[-1] == {"first_row_id": 0, "write_cols": ["a", "b"]}
     assert table.update({"a": 0}, where="a = 77") is None
     with pytest.raises(UnsupportedError, match=r"data-evolution\.enabled"):
@@ -407,7 +407,7 @@ def test_indexes_are_of_the_columns_a_file_has(catalog: paimonlab.Catalog) -> No
     assert table.scan(["b"], "a = 1").to_arrow()["b"].to_pylist() == ["new"]
     assert table.scan(["b"], "a = 12").to_arrow()["b"].to_pylist() == ["b2"]
     assert table.scan(where="a = 2").count() == 0
-    listed = catalog.table("db.t$file_indexes").scan(["column_name"]).to_arrow()
+    listed = catalog.system_table("db.t$file_indexes").scan(["column_name"]).to_arrow()
     assert listed["column_name"].to_pylist() == ["a", "a"]
 
 

@@ -34,7 +34,7 @@ def catalog(tmp_path: Path) -> paimonlab.Catalog:
 
 
 def system(catalog: paimonlab.Catalog, name: str) -> SystemTable:
-    table = catalog.table(f"db.t${name}")
+    table = catalog.system_table(f"db.t${name}")
     assert isinstance(table, SystemTable)
     return table
 
@@ -93,7 +93,7 @@ def test_a_column_or_a_table_that_is_not_there_is_an_error(catalog: paimonlab.Ca
     with pytest.raises(ColumnNotFoundError, match="nope"):
         system(catalog, "files").scan(["nope"])
     with pytest.raises(TableNotFoundError, match="t\\$filez"):
-        catalog.table("db.t$filez")
+        catalog.system_table("db.t$filez")
 
 
 def test_a_condition_may_look_at_columns_that_are_not_asked_for(
@@ -181,10 +181,10 @@ def test_the_audit_log_of_changes_has_each_of_them(catalog: paimonlab.Catalog) -
 def test_the_audit_log_of_an_append_table_has_inserts(catalog: paimonlab.Catalog) -> None:
     catalog.create_table("db.u", {"a": "INT"}).write(pa.table({"a": [1, 2]}))
 
-    found = catalog.table("db.u$audit_log").scan().to_arrow()
+    found = catalog.system_table("db.u$audit_log").scan().to_arrow()
 
     assert found.to_pydict() == {"rowkind": ["+I", "+I"], "a": [1, 2]}
-    assert catalog.table("db.u$ro").scan().count() == 2
+    assert catalog.system_table("db.u$ro").scan().count() == 2
 
 
 def test_the_binlog_has_lists(catalog: paimonlab.Catalog) -> None:

@@ -166,7 +166,7 @@ def test_time_travel_by_snapshot_tag_timestamp_and_version(orders: pl.Table) -> 
 def test_an_option_of_a_read_that_is_not_known_is_refused(
     catalog: pl.Catalog, orders: pl.Table, name: str, verb: str
 ) -> None:
-    read = getattr(catalog.table(f"db.{name}"), verb)
+    read = getattr(catalog.relation(f"db.{name}"), verb)
 
     with pytest.raises(
         SchemaError, match=r"'scan\.snapshotid' is not known\. Did you mean 'scan\.snapshot-id'"

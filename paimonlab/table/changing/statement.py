@@ -23,9 +23,9 @@ from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.committing.users import new_user
-from paimonlab.table.compacting.after_write import landed
+from paimonlab.table.compacting.landing import landed
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.reading.expressions import Condition
+from paimonlab.table.reading.row_conditions import Condition
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.isolation import rows_of_interest

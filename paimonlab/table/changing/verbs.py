@@ -24,6 +24,7 @@ from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Statement, run
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.reading.conditions import Where
 from paimonlab.table.reading.expressions import divided
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
@@ -46,7 +47,7 @@ class DeleteOptions:
 def delete(
     definition: TableDefinition,
     store: TableStore,
-    where: str | Predicate,
+    where: Where,
     *,
     progress: Progress | None,
 ) -> Snapshot | None:
@@ -77,7 +78,7 @@ def update(
     definition: TableDefinition,
     store: TableStore,
     assignments: Mapping[str, object],
-    where: str | Predicate | None,
+    where: Where | None,
     *,
     progress: Progress | None,
 ) -> Snapshot | None:

@@ -11,7 +11,6 @@ from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.scan.following import FollowRules, Position
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.table_options import Options
-from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.following.follower import Follower
 from paimonlab.table.following.options import FollowOptions, check_followable, first_level, rules_of
@@ -19,7 +18,7 @@ from paimonlab.table.following.progress import ConsumerProgress
 from paimonlab.table.following.source import ChangeSource
 from paimonlab.table.following.start import starting_position
 from paimonlab.table.following.waiting import Clock
-from paimonlab.table.reading.conditions import resolved
+from paimonlab.table.reading.conditions import Where, resolved
 from paimonlab.table.reading.query import with_read_options
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.consumers import ConsumerOptions
@@ -42,7 +41,7 @@ class FollowRequest:
     until: Until = None
     consumer_id: str | None = None
     columns: Sequence[str] | None = None
-    where: str | Predicate | None = None
+    where: Where | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
 

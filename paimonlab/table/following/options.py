@@ -11,7 +11,7 @@ from paimonlab.scan.following import FollowRules
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.stream_overwrites import reads_overwrites
-from paimonlab.table.branches import BranchOptions
+from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.store import TableStore

@@ -10,9 +10,21 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.table.reading import dataset as dataset
     from paimonlab.table.reading import incremental as incremental
+    from paimonlab.table.reading import library_conditions as library_conditions
     from paimonlab.table.reading import lookup as lookup
+    from paimonlab.table.reading import polars_trees as polars_trees
     from paimonlab.table.reading import query as query
     from paimonlab.table.reading import time_travel as time_travel
 
-__getattr__, __dir__ = attributes_on_use(__name__, "incremental", "lookup", "query", "time_travel")
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    "dataset",
+    "incremental",
+    "library_conditions",
+    "lookup",
+    "polars_trees",
+    "query",
+    "time_travel",
+)

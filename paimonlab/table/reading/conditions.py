@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from paimonlab.errors import ColumnNotFoundError
+import pyarrow as pa
+
+from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from paimonlab.spec import predicates
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.predicates.predicate import Column, Predicate, bind, columns
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, RowTrackingOptions, with_tracking
 from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataField
+from paimonlab.table import reading
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow.compute as pc
+
+Where: TypeAlias = "str | Predicate | pc.Expression | pl.Expr"
+"""A condition as users give it."""
+
+
+def is_of_library(where: object) -> bool:
+    """Tell whether a condition is an expression of pyarrow or polars."""
+    library = type(where).__module__.partition(".")[0]
+    return (library, type(where).__name__) in (("pyarrow", "Expression"), ("polars", "Expr"))
 
 
 def resolved(
     names: Sequence[str] | None,
-    where: str | Predicate | None,
+    where: Where | None,
     schema: TableSchema,
     options: Options,
     table: str,
@@ -67,9 +85,18 @@ def _checked(names: Sequence[str], schema: TableSchema, table: str) -> tuple[str
     return tuple(names)
 
 
-def bound(
-    where: str | Predicate | None, fields: Sequence[DataField], table: str
-) -> Predicate | None:
+def _whole(where: Any, fields: Sequence[DataField], table: str) -> Predicate:
+    schema = pa.schema([pa.field(one.name, to_arrow(one.type)) for one in fields])
+    found = reading.library_conditions.library_condition(where, schema, table)
+    if found.known is None or not found.is_whole:
+        raise UnsupportedError(
+            f"{found.text} as a condition here",
+            f"{table}: only columns that are compared with values of their own types, no floats",
+        )
+    return found.known
+
+
+def bound(where: Where | None, fields: Sequence[DataField], table: str) -> Predicate | None:
     """Bind SQL text or an expression to columns; None stays None.
 
     Raises
@@ -81,11 +108,14 @@ def bound(
     """
     if where is None:
         return None
+    given: Any = where
     if isinstance(where, str):
-        where = predicates.sql.parse_predicate(where)
-    if not isinstance(where, Predicate | Column):
+        given = predicates.sql.parse_predicate(where)
+    elif is_of_library(where):
+        given = _whole(where, fields, table)
+    if not isinstance(given, Predicate | Column):
         raise TypeError(
             f"{table}: a condition is SQL text ('amount > 10') or made with paimonlab.col, not a "
-            f"{type(where).__module__}.{type(where).__name__}"
+            f"{type(given).__module__}.{type(given).__name__}"
         )
-    return bind(where, fields, table)
+    return bind(cast("Predicate", given), fields, table)

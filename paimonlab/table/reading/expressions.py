@@ -5,20 +5,20 @@ No file can be ruled out by them, so that they are looked at row by row, after t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 
-from paimonlab import write
-from paimonlab.arrow_values import null_filled
-from paimonlab.errors import ColumnNotFoundError, UnsupportedError
+from paimonlab.errors import UnsupportedError
 from paimonlab.spec import predicates
-from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate, all_of
+from paimonlab.table import reading
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.reading.conditions import bound
+from paimonlab.table.reading.conditions import bound, is_of_library
+from paimonlab.table.reading.row_conditions import Condition
 from paimonlab.table.reading.scan import Scan
-from paimonlab.table.reading.scan_kinds import OfCondition
+from paimonlab.table.reading.scan_kinds import OfChanges, OfCondition
 
 
 def predicate_of(text: str) -> tuple[Predicate | None, bool]:
@@ -42,44 +42,7 @@ def predicate_of(text: str) -> tuple[Predicate | None, bool]:
         return predicates.sql.parse_what_prunes(text), False
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition that is evaluated row by row."""
-
-    text: str
-    """In SQL."""
-    columns: frozenset[str]
-    """What it reads."""
-    evaluate: Callable[[pa.RecordBatch], pa.Array]
-    """Makes a truth value a row of rows with these columns: true, false or null."""
-
-    @classmethod
-    def of(cls, text: str, schema: pa.Schema, table: str) -> Condition:
-        """Parse one.
-
-        Raises
-        ------
-        UnsupportedError
-            If it cannot be evaluated; names the function.
-        ColumnNotFoundError
-            If a column does not exist; ``table`` is only for the message.
-        """
-        names = write.expressions.sql.columns_of(text)
-        for name in sorted(names.difference(schema.names)):
-            raise ColumnNotFoundError(name, table, schema.names, f"A text is quoted: '{name}'")
-        value = write.expressions.conditions.truth(
-            write.expressions.sql.parse_expression(text, schema, table)
-        )
-        return cls(value.text, frozenset(names), value.evaluate)
-
-    def is_true(self, rows: pa.RecordBatch) -> pa.Array:
-        """Tell of each row whether it is true: n values without nulls."""
-        return null_filled(self.evaluate(rows), False)
-
-
-def divided(
-    where: str | Predicate | None, definition: TableDefinition
-) -> tuple[Predicate | None, Condition | None]:
+def divided(where: Any, definition: TableDefinition) -> tuple[Predicate | None, Condition | None]:
     """Divide a condition into what rules out files, and what is looked at row by row.
 
     Returns
@@ -94,15 +57,46 @@ def divided(
     SchemaError, ColumnNotFoundError, UnsupportedError
         As `Table.scan` does.
     """
-    fields, table = definition.schema.fields, definition.name
-    if not isinstance(where, str):
-        return bound(where, fields, table), None
-    known, is_whole = predicate_of(where)
-    condition = None if is_whole else Condition.of(where, definition.schema.arrow_schema, table)
-    return bound(known, fields, table), condition
+    schema, table = definition.schema, definition.name
+    known, is_whole = what_prunes(where, schema.arrow_schema, table)
+    condition = None if is_whole else Condition.of(where, schema.arrow_schema, table)
+    return bound(known, schema.fields, table), condition
 
 
-def with_condition(rows: Scan, text: str, limit: int | None) -> Scan:
+def what_prunes(where: Any, schema: pa.Schema, table: str) -> tuple[str | Predicate | None, bool]:
+    """Return what of a condition files can be ruled out by, and whether that is all of it.
+
+    Raises
+    ------
+    SchemaError, ColumnNotFoundError, UnsupportedError
+        As `Table.scan` does.
+    """
+    if isinstance(where, str):
+        return predicate_of(where)
+    if is_of_library(where):
+        found = reading.library_conditions.library_condition(where, schema, table)
+        return found.known, found.is_whole
+    return where, True
+
+
+def restricted(rows: Scan, where: Any) -> Scan | None:
+    """Read those rows of a read for which an expression of a library is true as well.
+
+    Returns
+    -------
+    Scan or None
+        None: the read itself has to be filtered.
+    """
+    if rows.limit is not None or isinstance(rows.kind, OfChanges | OfCondition):
+        return None
+    known, is_whole = what_prunes(where, rows.arrow_schema, rows.definition.name)
+    more = bound(known, rows.schema.fields, rows.definition.name)
+    both = [one for one in (rows.predicate, more) if one is not None]
+    found = rows.narrowed(rows.columns, all_of(*both) if both else None)
+    return found if is_whole else with_condition(found, where, None)
+
+
+def with_condition(rows: Scan, where: Any, limit: int | None) -> Scan:
     """Read the rows of a read for which a condition is true.
 
     Raises
@@ -112,7 +106,7 @@ def with_condition(rows: Scan, text: str, limit: int | None) -> Scan:
     ColumnNotFoundError
         If a column does not exist.
     """
-    condition = Condition.of(text, rows.schema.arrow_schema, rows.definition.name)
+    condition = Condition.of(where, rows.schema.arrow_schema, rows.definition.name)
     names = condition.columns
     extra = [name for name in rows.schema.field_names if name in names - {*rows.columns}]
     inner = replace(rows.narrowed([*rows.columns, *extra], rows.predicate), limit=None)

@@ -12,8 +12,11 @@ from paimonlab.interrupts import whole_module
 if TYPE_CHECKING:
     import polars as pl
 
-Read: TypeAlias = Callable[[Sequence[str] | None, int | None], pa.RecordBatchReader]
-"""Streams these columns, or more; None: all. At most so many rows; None: all."""
+Read: TypeAlias = Callable[
+    [Sequence[str] | None, int | None, "pl.Expr | None"], pa.RecordBatchReader
+]
+"""Streams these columns, or more; None: all. At most so many rows; None: all. Rows for which the
+condition is not true may be left out."""
 
 
 def lazy_frame(schema: pa.Schema, read: Read) -> pl.LazyFrame:
@@ -37,7 +40,7 @@ def lazy_frame(schema: pa.Schema, read: Read) -> pl.LazyFrame:
     ) -> Iterator[pl.DataFrame]:
         needed = None if with_columns is None else _needed(with_columns, predicate)
         left = n_rows
-        for batch in read(needed, n_rows if predicate is None else None):
+        for batch in read(needed, n_rows if predicate is None else None, predicate):
             frame = polars.from_arrow(batch)
             if predicate is not None:
                 frame = frame.filter(predicate)

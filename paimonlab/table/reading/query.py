@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError, UnsupportedError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.table_options import check_known, check_supported
-from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.types.data_types import with_nullable
-from paimonlab.table.branches import BranchOptions
+from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.changes import Changes
-from paimonlab.table.reading.conditions import resolved
-from paimonlab.table.reading.expressions import predicate_of, with_condition
+from paimonlab.table.reading.conditions import bound, is_of_library, resolved
+from paimonlab.table.reading.expressions import predicate_of, what_prunes, with_condition
 from paimonlab.table.reading.incremental import ChangeRange, range_of_options
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.reading.scan_kinds import OfChanges, OfFallback, OfSnapshot, WithFallback
@@ -39,7 +39,7 @@ class Query:
     """What a read is asked for."""
 
     columns: Sequence[str] | None = None
-    where: str | Predicate | None = None
+    where: Any = None
     limit: int | None = None
     point: TravelPoint = field(default_factory=TravelPoint)
     options: Mapping[str, str] = field(default_factory=dict)
@@ -48,6 +48,8 @@ class Query:
 
 def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
     """Prepare a read; see `Table.scan`."""
+    if is_of_library(query.where):
+        return _of_library(definition, store, query)
     text = query.where
     if not isinstance(text, str):
         return _scan(definition, store, query)
@@ -56,6 +58,16 @@ def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Sca
         return _scan(definition, store, replace(query, where=known))
     rows = _scan(definition, store, replace(query, where=known, limit=None))
     return with_condition(rows, text, query.limit)
+
+
+def _of_library(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
+    """Prepare a read by an expression of pyarrow or polars, over the columns of its snapshot."""
+    rows = _scan(definition, store, replace(query, where=None, limit=None))
+    known, is_whole = what_prunes(query.where, rows.schema.arrow_schema, definition.name)
+    rows = rows.narrowed(rows.columns, bound(known, rows.schema.fields, definition.name))
+    if is_whole:
+        return replace(rows, limit=query.limit)
+    return with_condition(rows, query.where, query.limit)
 
 
 def _scan(definition: TableDefinition, store: TableStore, query: Query) -> Scan:

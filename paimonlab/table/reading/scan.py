@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, cast
 
 import pyarrow as pa
 
@@ -13,12 +13,14 @@ from paimonlab.interrupts import whole_module
 from paimonlab.progress import Progress
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.plan import Plan
-from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table import reading
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.changes import Changes
+from paimonlab.table.reading.conditions import bound
 from paimonlab.table.reading.explain import Explain, explain
 from paimonlab.table.reading.lazy_frames import lazy_frame
 from paimonlab.table.reading.scan_kinds import (
@@ -33,8 +35,10 @@ from paimonlab.table.reading.shown import shown_read
 from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
+    import duckdb
     import pandas as pd
     import polars as pl
+    import pyarrow.dataset as ds  # noqa: TID251 - its type alone
 
 
 @dataclass(frozen=True)
@@ -81,12 +85,12 @@ class Scan:
     @property
     def fallback(self) -> Scan | None:
         """The read of another branch that has the partitions which are missing here."""
-        return self.kind.fallback if isinstance(self.kind, WithFallback) else None
+        return cast("Scan", self.kind.fallback) if isinstance(self.kind, WithFallback) else None
 
     @property
     def hidden_by(self) -> Scan | None:
         """Of a fallback: the read whose partitions go before those here."""
-        return self.kind.hidden_by if isinstance(self.kind, OfFallback) else None
+        return cast("Scan", self.kind.hidden_by) if isinstance(self.kind, OfFallback) else None
 
     @property
     def rows_read(self) -> OfSnapshot | None:
@@ -111,7 +115,7 @@ class Scan:
         """Whether all files of a snapshot are read, and no others."""
         return isinstance(self.kind, OfSnapshot) and self.kind.created_since_millis is None
 
-    def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> Scan:
+    def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> Self:
         """Return the read of all rows for which another condition is true.
 
         Parameters
@@ -129,7 +133,7 @@ class Scan:
             kind=self.kind.narrowed(columns, predicate),
         )
 
-    def selecting(self, columns: Sequence[str]) -> Scan:
+    def selecting(self, columns: Sequence[str]) -> Self:
         """Return the read of other columns of the same rows.
 
         Parameters
@@ -192,13 +196,49 @@ class Scan:
     def to_polars_lazy(self) -> pl.LazyFrame:
         """Return a lazy frame of polars, whose queries read the columns and rows they need.
 
-        Its conditions are evaluated on what was read: those that can rule out files belong in
-        the ``where`` of the scan.
+        Conditions that compare columns with constants rule out files; polars evaluates all of
+        them on what was read.
         """
         return lazy_frame(self.arrow_schema, self._projected)
 
-    def _projected(self, columns: Sequence[str] | None, limit: int | None) -> pa.RecordBatchReader:
+    def to_dataset(self) -> ds.Dataset:
+        """Return a dataset of pyarrow, which engines ask for the columns and rows they need."""
+        return reading.dataset.ScanDataset(self)
+
+    def to_duckdb(
+        self, connection: duckdb.DuckDBPyConnection | None = None, *, name: str | None = None
+    ) -> duckdb.DuckDBPyRelation:
+        """Return a relation of DuckDB, whose queries read the columns and rows they need.
+
+        Parameters
+        ----------
+        connection
+            In which it is made; None: a new one, in memory.
+        name
+            Under which SQL of the connection finds it from now on; None: it has none.
+
+        Examples
+        --------
+        ::
+
+            orders.scan().to_duckdb(name="orders").query("o", "SELECT sum(amount) FROM orders")
+        """
+        return reading.dataset.relation(self, connection, name)
+
+    def _projected(
+        self, columns: Sequence[str] | None, limit: int | None, where: pl.Expr | None
+    ) -> pa.RecordBatchReader:
         wanted = self if columns is None else self.selecting(columns)
+        if where is not None and self.limit is None and isinstance(self.kind, OfSnapshot):
+            known = bound(
+                reading.polars_trees.predicate_of(
+                    reading.polars_trees.tree_of(where), self.arrow_schema
+                )[0],
+                self.schema.fields,
+                self.definition.name,
+            )
+            both = [one for one in (self.predicate, known) if one is not None]
+            wanted = wanted.narrowed(wanted.columns, all_of(*both) if both else None)
         if limit is not None:
             wanted = replace(wanted, limit=limit if self.limit is None else min(limit, self.limit))
         return wanted.to_batches()

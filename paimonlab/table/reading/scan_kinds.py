@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -17,8 +17,97 @@ from paimonlab.table.memories.scan_plans import planned
 from paimonlab.table.reading.changes import Changes
 
 if TYPE_CHECKING:
-    from paimonlab.table.reading.expressions import Condition
-    from paimonlab.table.reading.scan import Scan
+    from paimonlab.read.read_plan import ReadPlan
+    from paimonlab.spec.schema.definition import TableSchema
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.definition import TableDefinition
+    from paimonlab.table.reading.row_conditions import Condition
+    from paimonlab.table.store import TableStore
+
+
+class Read(Protocol):
+    """The read that a kind is of: a `Scan`, as its kinds know it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def definition(self) -> TableDefinition:
+        """The table."""
+        ...
+
+    @property
+    def store(self) -> TableStore:
+        """Its files."""
+        ...
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """None: the table is empty."""
+        ...
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema the rows have."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that are read."""
+        ...
+
+    @property
+    def predicate(self) -> Predicate | None:
+        """Bound to ``schema``; None: all rows."""
+        ...
+
+    @property
+    def limit(self) -> int | None:
+        """At most so many rows; None: all."""
+        ...
+
+    @property
+    def kind(self) -> ScanKind:
+        """Which rows of which commits."""
+        ...
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """Names and types of the result."""
+        ...
+
+    @property
+    def partitions(self) -> frozenset[bytes]:
+        """Partitions with rows."""
+        ...
+
+    @property
+    def rows_read(self) -> OfSnapshot | None:
+        """What is read of a snapshot; None: changes are read."""
+        ...
+
+    def plan_here(self) -> Plan:
+        """Find the files of this branch alone."""
+        ...
+
+    def read_plan(self) -> ReadPlan:
+        """Return all that reading a split takes."""
+        ...
+
+    def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> Self:
+        """Return the read of rows for which another condition is true."""
+        ...
+
+    def selecting(self, columns: Sequence[str]) -> Self:
+        """Return the read of other columns of the same rows."""
+        ...
+
+    def to_batches(self, *, progress: Progress | None = None) -> pa.RecordBatchReader:
+        """Stream the rows."""
+        ...
+
+    def count(self) -> int:
+        """Count the rows."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +119,11 @@ class OfSnapshot:
     created_since_millis: int | None = None
     """Only files created at or after this time count, epoch milliseconds; None: all."""
 
-    def plan_here(self, scan: Scan) -> Plan:
+    def plan_here(self, scan: Read) -> Plan:
         """Find the files."""
         return self.planned(scan, limit=scan.limit)
 
-    def planned(self, scan: Scan, *, limit: int | None) -> Plan:
+    def planned(self, scan: Read, *, limit: int | None) -> Plan:
         """Find the files that hold as many rows as are enough, or all: None."""
         definition, store = scan.definition, scan.store
         request = ScanRequest(
@@ -54,7 +143,7 @@ class OfSnapshot:
             table=definition.name,
         )
 
-    def plan(self, scan: Scan) -> Plan:
+    def plan(self, scan: Read) -> Plan:
         """Return the plan of the whole read."""
         return scan.plan_here()
 
@@ -66,7 +155,7 @@ class OfSnapshot:
         """Return the kind of a read of other columns of the same rows."""
         return self
 
-    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+    def batches(self, scan: Read, progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""
         return read_splits(
             scan.plan_here().splits,
@@ -76,7 +165,7 @@ class OfSnapshot:
             progress=progress,
         )
 
-    def count(self, scan: Scan) -> int:
+    def count(self, scan: Read) -> int:
         """Count the rows, whatever the limit."""
         return count_rows(scan.plan_here().splits, scan.read_plan(), scan.store.file_io)
 
@@ -86,14 +175,14 @@ class OfFallback:
     """A read of the partitions of a branch that another branch does not have."""
 
     rows: OfSnapshot
-    hidden_by: Scan
+    hidden_by: Read
     """The read whose partitions go before those here."""
 
-    def plan_here(self, scan: Scan) -> Plan:
+    def plan_here(self, scan: Read) -> Plan:
         """Find the files."""
         return self.rows.planned(scan, limit=None).without(self.hidden_by.partitions)
 
-    def plan(self, scan: Scan) -> Plan:
+    def plan(self, scan: Read) -> Plan:
         """Return the plan of the whole read."""
         return self.rows.plan(scan)
 
@@ -105,11 +194,11 @@ class OfFallback:
         """Return the kind of a read of other columns of the same rows."""
         return self
 
-    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+    def batches(self, scan: Read, progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""
         return self.rows.batches(scan, progress)
 
-    def count(self, scan: Scan) -> int:
+    def count(self, scan: Read) -> int:
         """Count the rows, whatever the limit."""
         return self.rows.count(scan)
 
@@ -119,14 +208,14 @@ class WithFallback:
     """A read of a snapshot, and of the partitions that only a fallback branch has."""
 
     rows: OfSnapshot
-    fallback: Scan
+    fallback: Read
     """The read of the other branch, of kind `OfFallback`."""
 
-    def plan_here(self, scan: Scan) -> Plan:
+    def plan_here(self, scan: Read) -> Plan:
         """Find the files of this branch alone."""
         return self.rows.plan_here(scan)
 
-    def plan(self, scan: Scan) -> Plan:
+    def plan(self, scan: Read) -> Plan:
         """Return the plan of the whole read, if all of it is in this branch."""
         if self.fallback.plan_here().splits:
             raise UnsupportedError(
@@ -143,7 +232,7 @@ class WithFallback:
         """Return the kind of a read of other columns of the same rows."""
         return replace(self, fallback=self.fallback.selecting(columns))
 
-    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+    def batches(self, scan: Read, progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""
         here = self.rows.batches(scan, progress)
         if not self.fallback.plan_here().splits:
@@ -159,7 +248,7 @@ class WithFallback:
             # Columns of two branches may differ in whether they are nullable.
             yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
 
-    def count(self, scan: Scan) -> int:
+    def count(self, scan: Read) -> int:
         """Count the rows, whatever the limit."""
         return self.rows.count(scan) + self.fallback.count()
 
@@ -170,11 +259,11 @@ class OfChanges:
 
     changes: Changes
 
-    def plan_here(self, scan: Scan) -> Plan:
+    def plan_here(self, scan: Read) -> Plan:
         """Find the files of the newest snapshot, for those who explain the read."""
         return OfSnapshot().plan_here(scan)
 
-    def plan(self, scan: Scan) -> Plan:
+    def plan(self, scan: Read) -> Plan:
         """Refuse it: splits of changes are those of `Changes.splits`."""
         raise UnsupportedError(
             "a plan of changes", f"read {scan.definition.name} with table.changes, or as it is"
@@ -188,11 +277,11 @@ class OfChanges:
         """Return the kind of a read of other columns of the same rows."""
         return OfChanges(replace(self.changes, columns=tuple(columns)))
 
-    def batches(self, scan: Scan, _progress: Progress | None) -> pa.RecordBatchReader:
+    def batches(self, scan: Read, _progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""
         return self.changes.inserts(limit=scan.limit)
 
-    def count(self, scan: Scan) -> int:
+    def count(self, scan: Read) -> int:
         """Count the rows within the limit."""
         return sum(batch.num_rows for batch in self.batches(scan, None))
 
@@ -201,7 +290,7 @@ class OfChanges:
 class OfCondition:
     """The rows of another read for which a condition is true that no file can be ruled out by."""
 
-    inner: Scan
+    inner: Read
     """All columns that are asked for, and those of the condition; without a limit."""
     condition: Condition
 
@@ -215,11 +304,11 @@ class OfCondition:
         """What the other read reads."""
         return self.inner.rows_read
 
-    def plan_here(self, _scan: Scan) -> Plan:
+    def plan_here(self, _scan: Read) -> Plan:
         """Find the files of the other read, for those who explain the read."""
         return self.inner.plan_here()
 
-    def plan(self, scan: Scan) -> Plan:
+    def plan(self, scan: Read) -> Plan:
         """Refuse it: whoever reads its splits would not know the condition."""
         raise UnsupportedError(
             f"a plan of {self.text!r}",
@@ -236,11 +325,11 @@ class OfCondition:
         asked = self.condition.columns.difference(columns)
         return replace(self, inner=self.inner.selecting([*columns, *sorted(asked)]))
 
-    def batches(self, scan: Scan, progress: Progress | None) -> pa.RecordBatchReader:
+    def batches(self, scan: Read, progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""
         return pa.RecordBatchReader.from_batches(scan.arrow_schema, self._found(scan, progress))
 
-    def _found(self, scan: Scan, progress: Progress | None) -> Iterator[pa.RecordBatch]:
+    def _found(self, scan: Read, progress: Progress | None) -> Iterator[pa.RecordBatch]:
         left = scan.limit
         for batch in self.inner.to_batches(progress=progress) if left != 0 else ():
             is_true = self.condition.is_true(batch)
@@ -252,7 +341,7 @@ class OfCondition:
                 if not left:
                     return
 
-    def count(self, scan: Scan) -> int:
+    def count(self, scan: Read) -> int:
         """Count the rows."""
         asked = replace(scan, columns=())
         return sum(batch.num_rows for batch in self._found(asked, None))

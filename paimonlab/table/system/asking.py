@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.table.reading.conditions import Where
 from paimonlab.table.reading.time_travel import TravelPoint
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class ScanArguments:
     """The arguments of `SystemTable.scan`, columns resolved."""
 
     columns: tuple[str, ...]
-    where: str | Predicate | None
+    where: Where | None
     limit: int | None
     snapshot: int | None
     tag: str | None

@@ -19,7 +19,7 @@ from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.table.branches import BranchOptions
+from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 from paimonlab.table.system.indexes import index_entries

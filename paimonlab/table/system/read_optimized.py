@@ -9,17 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from paimonlab.table.reading.scan import Scan
-from paimonlab.table.reading.scan_kinds import OfChanges, OfCondition, OfSnapshot, WithFallback
+from paimonlab.table.reading.scan_kinds import (
+    OfChanges,
+    OfCondition,
+    OfSnapshot,
+    Read,
+    WithFallback,
+)
 from paimonlab.table.system.asking import AboutTable, ScanArguments
 from paimonlab.table.system.row_tracking import scan_of
 
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
+
+_Read = TypeVar("_Read", bound=Read)
 
 
 def columns(table: Table) -> pa.Schema:
@@ -33,7 +41,7 @@ def scan(table: AboutTable, asked: ScanArguments) -> Scan:
     return _at_top(rows) if table.table.primary_keys else rows
 
 
-def _at_top(scan: Scan) -> Scan:
+def _at_top(scan: _Read) -> _Read:
     level, kind = top_level(scan.definition.options), scan.kind
     if isinstance(kind, OfSnapshot):
         return replace(scan, kind=replace(kind, level=level))

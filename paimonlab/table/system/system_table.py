@@ -13,6 +13,7 @@ import pyarrow as pa
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
 from paimonlab.interrupts import whole_module
 from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.options.given import OptionValue, text_options
 from paimonlab.spec.options.table_options import check_known
 from paimonlab.spec.predicates.predicate import Predicate, evaluate
 from paimonlab.spec.snapshot import Snapshot
@@ -20,7 +21,7 @@ from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.inside import definition_of, store_of
-from paimonlab.table.reading.conditions import bound
+from paimonlab.table.reading.conditions import Where, bound
 from paimonlab.table.reading.time_travel import TravelPoint, travel
 from paimonlab.table.store import TableStore
 from paimonlab.table.system import (
@@ -125,7 +126,7 @@ SYSTEM_TABLES: Mapping[str, SystemTableKind] = MappingProxyType(
 
 
 class SystemTable:
-    """A read-only table of metadata: ``catalog.table("db.t$snapshots")``."""
+    """A read-only table of metadata: ``catalog.system_table("db.t$snapshots")``."""
 
     primary_keys: ClassVar[tuple[str, ...]] = ()
     partition_keys: ClassVar[tuple[str, ...]] = ()
@@ -170,7 +171,7 @@ class SystemTable:
     def scan(
         self,
         columns: Sequence[str] | None = None,
-        where: str | Predicate | None = None,
+        where: Where | None = None,
         *,
         limit: int | None = None,
         snapshot: int | None = None,
@@ -178,7 +179,7 @@ class SystemTable:
         timestamp: datetime | int | str | None = None,
         watermark: int | None = None,
         version: int | str | None = None,
-        options: Mapping[str, str] | None = None,
+        options: Mapping[str, OptionValue] | None = None,
     ) -> SystemRows:
         """Prepare a read, as `Table.scan` does.
 
@@ -205,7 +206,7 @@ class SystemTable:
             timestamp=timestamp,
             watermark=watermark,
             version=version,
-            options=dict(options or {}),
+            options=text_options(options or {}),
         )
         return self._answer(asked)
 
@@ -214,7 +215,7 @@ class SystemTable:
 
 
 class CatalogTable(SystemTable):
-    """A read-only table about all tables of a catalog: ``catalog.table("sys.tables")``."""
+    """A read-only table about all tables of a catalog: ``catalog.system_table("sys.tables")``."""
 
     def __init__(
         self, identifier: Identifier, schema: pa.Schema, rows: Callable[[], pa.Table]

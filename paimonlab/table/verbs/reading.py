@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimonlab.spec.options.given import OptionValue, text_options
 from paimonlab.spec.options.table_options import check_supported
-from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table import following
 from paimonlab.table import reading as table_reading
 from paimonlab.table.inside import definition_of, store_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimonlab.table.following.follow import Start, Until
     from paimonlab.table.following.follower import Follower
     from paimonlab.table.reading.changes import Changes
+    from paimonlab.table.reading.conditions import Where
     from paimonlab.table.reading.incremental import ChangeMode, Moment
     from paimonlab.table.reading.scan import Scan
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def scan(
     table: OpenedTable,
     columns: Sequence[str] | None = None,
-    where: str | Predicate | None = None,
+    where: Where | None = None,
     *,
     limit: int | None = None,
     snapshot: int | None = None,
@@ -34,7 +35,7 @@ def scan(
     timestamp: datetime | int | str | None = None,
     watermark: int | None = None,
     version: int | str | None = None,
-    options: Mapping[str, str] | None = None,
+    options: Mapping[str, OptionValue] | None = None,
 ) -> Scan:
     """Prepare a read.
 
@@ -44,7 +45,8 @@ def scan(
         Names in the order wanted; None: all.
     where
         SQL text (``amount > 10 AND dt IN ('a', 'b')``, Spark's dialect) or an expression
-        (``paimonlab.col("amount") > 10``).
+        (``paimonlab.col("amount") > 10``); or an expression of pyarrow or polars, which means
+        what it means there.
     limit
         At most this many rows, any of them.
     snapshot, tag, timestamp, watermark, version
@@ -74,7 +76,7 @@ def scan(
         snapshot=snapshot, tag=tag, timestamp=timestamp, watermark=watermark, version=version
     )
     query = table_reading.query.Query(
-        columns=columns, where=where, limit=limit, point=point, options=dict(options or {})
+        columns=columns, where=where, limit=limit, point=point, options=text_options(options or {})
     )
     return table_reading.query.scan_of(definition_of(table), store_of(table), query)
 
@@ -86,7 +88,7 @@ def changes(
     *,
     mode: ChangeMode | None = None,
     columns: Sequence[str] | None = None,
-    where: str | Predicate | None = None,
+    where: Where | None = None,
 ) -> Changes:
     """Prepare a read of what commits changed, each row with its kind.
 
@@ -129,8 +131,8 @@ def follow(
     until: Until = None,
     consumer_id: str | None = None,
     columns: Sequence[str] | None = None,
-    where: str | Predicate | None = None,
-    options: Mapping[str, str] | None = None,
+    where: Where | None = None,
+    options: Mapping[str, OptionValue] | None = None,
 ) -> Follower:
     """Follow the table: read its rows, then what each commit changes, and wait for more.
 
@@ -175,7 +177,7 @@ def follow(
         consumer_id=consumer_id,
         columns=columns,
         where=where,
-        options=dict(options or {}),
+        options=text_options(options or {}),
     )
     return following.follow.follow(definition_of(table), store_of(table), request)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import changing
 from paimonlab.table import writing as table_writing
@@ -15,6 +14,7 @@ from paimonlab.table.opened import OpenedTable
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
     from paimonlab.table.changing.merge import Merge
+    from paimonlab.table.reading.conditions import Where
 
 
 def write(
@@ -131,7 +131,7 @@ def overwrite(
 
 
 def delete(
-    table: OpenedTable, where: str | Predicate, *, progress: Progress | None = None
+    table: OpenedTable, where: Where, *, progress: Progress | None = None
 ) -> Snapshot | None:
     """Delete the rows for which a condition is true, in one commit.
 
@@ -165,7 +165,7 @@ def update(
     table: OpenedTable,
     assignments: Mapping[str, object],
     *,
-    where: str | Predicate | None = None,
+    where: Where | None = None,
     progress: Progress | None = None,
 ) -> Snapshot | None:
     """Give columns of rows new values, in one commit.

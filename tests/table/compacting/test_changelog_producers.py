@@ -232,7 +232,12 @@ def test_older_rows_have_the_columns_of_today(tmp_path: Path) -> None:
     today.compact()
 
     assert (
-        len({file["level"] for file in catalog.table("db.t$files").scan().to_arrow().to_pylist()})
+        len(
+            {
+                file["level"]
+                for file in catalog.system_table("db.t$files").scan().to_arrow().to_pylist()
+            }
+        )
         == 2
     )
     found = today.changes(seen, today.snapshot.id, mode="changelog").to_arrow().to_pylist()

@@ -104,7 +104,7 @@ def test_changes_applied_in_order_are_the_table(tmp_path: Path, producer: str) -
         apply(rows.to_pylist(), state)
         assert state == final, told
     state = {}
-    log = pl.connect(tmp_path / "warehouse").table("db.t$audit_log")
+    log = pl.connect(tmp_path / "warehouse").system_table("db.t$audit_log")
     between = {"incremental-between": f"0,{latest}"}
     apply(log.scan(options=between).to_arrow().to_pylist(), state)
     assert state == final, told

@@ -53,7 +53,7 @@ def test_a_table_that_was_rolled_back_is_read_anew(table: Table) -> None:
     for name in ("snapshot-2", "LATEST"):
         Path(table.path, "snapshot", name).unlink()
     for _ in range(2):
-        pl.connect(str(Path(table.path).parents[1])).table("db.t").write(rows("b", 1))  # type: ignore[union-attr]
+        pl.connect(str(Path(table.path).parents[1])).table("db.t").write(rows("b", 1))
 
     found = memory.at(table.snapshot)
 

@@ -98,7 +98,7 @@ def test_the_read_of_the_top_level_knows_the_condition(tmp_path: Path) -> None:
     table.compact(full=True)
     table.write([{"id": 9, "s": "hail"}])
 
-    optimized = catalog.table("db.t$ro")
+    optimized = catalog.system_table("db.t$ro")
 
     assert optimized.scan(where="length(s) = 4 AND id > 4").to_arrow()["id"].to_pylist() == [5]
 

@@ -72,7 +72,7 @@ def test_filters_skip_files_that_were_there_before(
     assert table.maintenance.rewrite_file_index().written == 1, "the other partition"
     assert table.maintenance.rewrite_file_index().snapshot is None
     assert sorted(table.scan().to_arrow()["k"].to_pylist()) == before
-    files = catalog.table("db.t$file_indexes").scan().to_arrow()
+    files = catalog.system_table("db.t$file_indexes").scan().to_arrow()
     assert files.num_rows >= 2
     assert table.fsck(deep=True).is_clean
     first = set(Path(table.path).rglob("*.index"))

@@ -224,7 +224,7 @@ def test_rows_that_wait_for_compaction_are_told_once(
     assert len(after) == 40
     assert after == seen(twin)
     assert result.snapshot is not None
-    files = catalog.table("db.t$files").scan().to_arrow()
+    files = catalog.system_table("db.t$files").scan().to_arrow()
     assert set(files["level"].to_pylist()) == {5}, levels
     assert told(table) == (after if "changelog-producer" in options else [])
     latest = table.snapshot
