@@ -50,6 +50,7 @@ lint: $(INSTALLED) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
+	$(BIN)/python -m tools.readme_types
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/lint-imports --no-cache --config tools/type_imports.ini
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from paimonlab.table.reading.changes import Changes
     from paimonlab.table.reading.scan import Scan
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AddColumn",

@@ -34,7 +34,7 @@ class _Catalog(Protocol):
 
     def has_table(self, name: str) -> bool: ...
 
-    def table(self, name: str) -> Table | SystemTable: ...
+    def relation(self, name: str) -> Table | SystemTable: ...
 
     def create_database(self, database: str, *, exist_ok: bool = False) -> None: ...
 
@@ -145,7 +145,7 @@ def _check_condition(table: Table, where: str | None) -> None:
 
 
 def _opened(catalog: _Catalog, name: str) -> Table:
-    table = catalog.table(name)
+    table = catalog.relation(name)
     if isinstance(table, system.SystemTable):
         raise UnsupportedError(f"copying {name}", "it is a system table")
     return table

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from paimonlab import catalog
-from paimonlab.catalog import copying, filled_tables
+from paimonlab.catalog import copying, filled_tables, opening
 from paimonlab.catalog.names import DATABASE_SUFFIX, SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.clock import now_millis
@@ -31,12 +31,13 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
+from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
-from paimonlab.spec.schema.definition import OptionValue, Schema, TableSchema
+from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange, apply_changes
 from paimonlab.storage import FileIO, ReadOnlyFileIO, join
 from paimonlab.table import system
-from paimonlab.table.branches import BranchOptions
+from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.inside import definition_of
 from paimonlab.table.store import TableStore
@@ -153,8 +154,11 @@ class Catalog(habits.FamiliarNames, what="a catalog", instead=habits.CATALOG):
         """Whether a table exists."""
         return self._is_there(parse(name))
 
-    def table(self, name: str) -> Table | SystemTable:
-        """Open a table, or one of its system tables: ``db.t$snapshots``.
+    table = opening.table
+    system_table = opening.system_table
+
+    def relation(self, name: str) -> Table | SystemTable:
+        """Open whatever has a name: a table, or a system table as ``db.t$snapshots``.
 
         ``$branch_x`` opens the branch x, ``$branch_x$snapshots`` a system table of it. The
         database ``sys`` has tables about all others: ``sys.all_table_options``.
@@ -280,9 +284,7 @@ class Catalog(habits.FamiliarNames, what="a catalog", instead=habits.CATALOG):
             check_width(identifier.full_name, altered, self.max_columns)
             if schemas.publish(altered):
                 if identifier.branch is not None:
-                    opened = self.table(str(identifier))
-                    assert isinstance(opened, Table), "a name without a system table is a table"
-                    return opened
+                    return self.table(str(identifier))
                 return self._open(identifier, altered)
         raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")
 
@@ -300,7 +302,6 @@ class Catalog(habits.FamiliarNames, what="a catalog", instead=habits.CATALOG):
         """
         identifier = self._plain(name)
         before = self.table(name)
-        assert isinstance(before, Table), "a plain name is a table's"
         made = catalog.replacing.replacement_of(before, schema, self._schemas(identifier))
         check_width(identifier.full_name, made.table.schema, self.max_columns)
         return made

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from paimonlab import write
 from paimonlab.catalog.new_schemas import schema_from
 from paimonlab.errors import AlreadyExistsError
-from paimonlab.spec.schema.definition import OptionValue, Schema
+from paimonlab.spec.options.given import OptionValue
+from paimonlab.spec.schema.definition import Schema
 
 if TYPE_CHECKING:
     from paimonlab.catalog.replacing import Replacement
-    from paimonlab.table.system import SystemTable
     from paimonlab.table.table import Table
 
 Mode: TypeAlias = Literal["create", "append", "overwrite", "replace"]
@@ -24,7 +24,7 @@ class _Catalog(Protocol):
 
     def has_table(self, name: str) -> bool: ...
 
-    def table(self, name: str) -> Table | SystemTable: ...
+    def table(self, name: str) -> Table: ...
 
     def create_table(self, name: str, schema: Any) -> Table: ...
 
@@ -85,8 +85,8 @@ def write_table(
     if mode == "replace":
         table = catalog.replacement(name, definition).publish()
         table.write(rows)
-        return catalog.table(name)  # type: ignore[return-value]
-    table = catalog.table(name)  # type: ignore[assignment]
+        return catalog.table(name)
+    table = catalog.table(name)
     if mode == "append":
         table.write(rows)
     else:

@@ -79,7 +79,7 @@ class Listing(Protocol):
         """Names of the tables of a database, sorted."""
         ...
 
-    def table(self, name: str) -> object:
+    def relation(self, name: str) -> object:
         """Open a table, ``database.table``."""
         ...
 
@@ -177,7 +177,7 @@ def _to_utc(local_millis: pa.ChunkedArray) -> pa.ChunkedArray:
 def _tables_of(catalog: Listing) -> Iterator[Table]:
     for database in catalog.databases():
         for name in catalog.tables(database):
-            table = catalog.table(f"{database}.{name}")
+            table = catalog.relation(f"{database}.{name}")
             if isinstance(table, Table):
                 yield table
 

@@ -13,7 +13,6 @@ from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.table import Table
 
 
 @hides_secrets
@@ -96,10 +95,7 @@ def _source(path: str, request: LoadRequest) -> SourceFile:
 
 
 def _columns(catalog: Catalog, name: str) -> pa.Schema:
-    table = catalog.table(name)
-    if not isinstance(table, Table):
-        raise DataError(f"{name} is a system table; it can only be read")
-    return table.arrow_schema
+    return catalog.table(name).arrow_schema
 
 
 class _Rows:

@@ -9,8 +9,9 @@ from typing import Any
 from paimonlab import catalog, write
 from paimonlab.clock import now_millis
 from paimonlab.errors import SchemaError
+from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
-from paimonlab.spec.schema.definition import OptionValue, Schema, new_table_schema
+from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
 
 

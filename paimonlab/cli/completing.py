@@ -54,7 +54,7 @@ def complete_columns(
     catalog = _catalog(ctx)
     before, comma, word = incomplete.rpartition(",")
     try:
-        names = catalog.table(ctx.params["name"]).arrow_schema.names if catalog else []
+        names = catalog.relation(ctx.params["name"]).arrow_schema.names if catalog else []
     except (PaimonError, OSError, ValueError):
         return []
     return [CompletionItem(before + comma + name) for name in names if name.startswith(word)]

@@ -47,7 +47,7 @@ def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
         database, dot, name = table.partition(".")
         folder = path / f"{database}{_DATABASE_SUFFIX}" / name
         if not dot or not folder.is_dir():
-            connect(str(path)).table(table)  # says what is wrong with the name
+            connect(str(path)).relation(table)  # says what is wrong with the name
             raise click.UsageError(f"there is no table {table} in {path}")
         return [(table, folder)]
     if (path / "schema").is_dir() or (path / "snapshot").is_dir():

@@ -16,7 +16,7 @@ from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
 from paimonlab.cli.opening import RefusedError, refused
 from paimonlab.cli.output import json_text
-from paimonlab.errors import DatabaseNotFoundError
+from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError
 
 _primary_key = click.option(
     "--primary-key", metavar="A,B,…", callback=column_list, help="Rows are upserted by these."
@@ -98,6 +98,18 @@ def _database_first() -> Iterator[None]:
         raise RefusedError(f"{error} If it is new, {advice}") from error
 
 
+@contextmanager
+def _without_create(catalog: Catalog, name: str) -> Iterator[None]:
+    try:
+        yield
+    except AlreadyExistsError as error:
+        if catalog.table(name).snapshot is None:  # a load that was killed leaves this
+            said = f"{error} and has no rows: load into it without --create, or drop it first"
+        else:
+            said = f"{error}: load into it without --create, if these rows are to be added"
+        raise RefusedError(said) from error
+
+
 def _column(text: str) -> tuple[str, str]:
     name, blank, kind = text.strip().partition(" ")
     if not blank:
@@ -154,7 +166,7 @@ def load(
         raise click.UsageError("a table that --create makes has no rows to --overwrite")
     if delimiter is not None and len(delimiter) != 1:
         raise click.UsageError(f"--delimiter is one character, not {delimiter!r}")
-    with refused():
+    with refused(), _without_create(catalog, name):
         done = load_files(
             catalog,
             LoadRequest(

@@ -66,7 +66,7 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
         If it is a system table.
     """
     with refused():
-        table = catalog.table(name)
+        table = catalog.relation(name)
     if isinstance(table, SystemTable):
         raise click.UsageError(f"{name} is a system table; it can only be scanned")
     if not options:

@@ -65,7 +65,7 @@ def scan(
     if limit is None and form == "table" and not only_count:
         limit = _ROWS
     with refused():
-        rows = catalog.table(name).scan(columns, where, limit=limit, options=dict(options), **at)
+        rows = catalog.relation(name).scan(columns, where, limit=limit, options=dict(options), **at)
     if only_count:
         count = rows.count()
         if form == "table":

@@ -15,7 +15,6 @@ from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.sql_text.call_text import quoted
 from paimonlab.spec.types.text import format_type
-from paimonlab.table.system import SystemTable
 from paimonlab.table.table import Table
 
 MOST_ENTRIES = 1_000
@@ -186,8 +185,7 @@ def _branches(_warehouse: Opened, table: Table, page: slice) -> Entries:
 
 
 def _partitions(warehouse: Opened, table: Table, page: slice) -> Entries:
-    listed = warehouse.catalog.table(f"{table.name}$partitions")
-    assert isinstance(listed, SystemTable), "a name with $ is a system table's"
+    listed = warehouse.catalog.system_table(f"{table.name}$partitions")
     wanted = ["partition", "record_count", "file_size_in_bytes"]
     rows = listed.scan(wanted).to_arrow().sort_by("partition")
     shown = tuple(

@@ -65,7 +65,7 @@ class Opened:
             If there is no such table.
         """
         self.check(database, name)
-        table = self.catalog.table(str(Identifier(database, name)))
+        table = self.catalog.relation(str(Identifier(database, name)))
         if not isinstance(table, Table):
             raise NotFoundError(f"{database}.{name} is a system table")
         return table

@@ -14,6 +14,7 @@ import msgspec
 
 from paimonlab.errors import AlreadyExistsError, CorruptMetadataError, SchemaError
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.options.given import option_text
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.json import fields_from_json, fields_to_json
@@ -232,7 +233,7 @@ def changed_function(
 def _changed(function: Function, change: FunctionChange, name: str) -> Function:
     match change:
         case SetOption(key, value):
-            return replace(function, options={**function.options, key: value})
+            return replace(function, options={**function.options, key: option_text(key, value)})
         case RemoveOption(key):
             return replace(function, options=_without(function.options, key))
         case UpdateComment(comment):

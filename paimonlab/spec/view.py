@@ -13,6 +13,7 @@ import msgspec
 
 from paimonlab.errors import AlreadyExistsError, CorruptMetadataError, SchemaError
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.options.given import option_text
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.json import fields_from_json, fields_to_json
@@ -133,7 +134,7 @@ def changed_view(view: View, changes: Iterable[ViewChange], *, name: str) -> Vie
 def _changed(view: View, change: ViewChange, name: str) -> View:
     match change:
         case SetOption(key, value):
-            return replace(view, options={**view.options, key: value})
+            return replace(view, options={**view.options, key: option_text(key, value)})
         case RemoveOption(key):
             return replace(view, options=_without(view.options, key))
         case UpdateComment(comment):

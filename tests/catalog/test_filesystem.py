@@ -128,7 +128,7 @@ def test_a_missing_table_names_close_ones(catalog: pl.Catalog) -> None:
     with pytest.raises(DatabaseNotFoundError):
         catalog.table("nope.order")
     with pytest.raises(TableNotFoundError, match="snapshots"):
-        catalog.table("db.orders$snapshot")
+        catalog.system_table("db.orders$snapshot")
     with pytest.raises(ValueError, match=r"database\.table"):
         catalog.table("orders")
 

@@ -32,13 +32,13 @@ def test_the_database_is_not_listed_but_its_tables_are(catalog: paimonlab.Catalo
     names = catalog.tables("sys")
     assert names == ["all_table_options", "catalog_options", "partitions", "tables"]
     with pytest.raises(TableNotFoundError, match=r"sys\.nope"):
-        catalog.table("sys.nope")
+        catalog.system_table("sys.nope")
     with pytest.raises(SchemaError, match="belongs to"):
         catalog.create_database("sys")
 
 
 def test_all_table_options(catalog: paimonlab.Catalog) -> None:
-    table = catalog.table("sys.all_table_options")
+    table = catalog.system_table("sys.all_table_options")
 
     found = table.scan(where="key <> 'path'").to_arrow()
 
@@ -54,7 +54,7 @@ def test_all_table_options(catalog: paimonlab.Catalog) -> None:
 
 
 def test_catalog_options(catalog: paimonlab.Catalog, tmp_path: Path) -> None:
-    found = catalog.table("sys.catalog_options").scan().to_arrow()
+    found = catalog.system_table("sys.catalog_options").scan().to_arrow()
 
     assert found.to_pylist() == [
         {"key": "case-sensitive", "value": "true"},
@@ -63,7 +63,7 @@ def test_catalog_options(catalog: paimonlab.Catalog, tmp_path: Path) -> None:
 
 
 def test_tables(catalog: paimonlab.Catalog) -> None:
-    table = catalog.table("sys.tables")
+    table = catalog.system_table("sys.tables")
 
     found = table.scan(["table_name", "table_type", "partitioned", "primary_key"]).to_arrow()
 
@@ -90,7 +90,7 @@ def test_tables(catalog: paimonlab.Catalog) -> None:
 
 
 def test_partitions(catalog: paimonlab.Catalog) -> None:
-    table = catalog.table("sys.partitions")
+    table = catalog.system_table("sys.partitions")
 
     found = table.scan().to_arrow()
 

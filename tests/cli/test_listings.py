@@ -34,7 +34,7 @@ def test_a_listing_is_its_system_table(
     orders.branches.create("dev", tag="first")
     orders.consumers.reset("reader", 2)
     orders.maintenance.analyze()
-    table = pl.connect(tmp_path).table(f"db.orders${name}")
+    table = pl.connect(tmp_path).system_table(f"db.orders${name}")
 
     document = run(name, str(tmp_path), "db.orders", "--json")
     text = run(name, str(tmp_path), "db.orders")

@@ -148,9 +148,8 @@ def own_field(field: DataField, column: pa.Field) -> DataField:
 
 
 def system_table(answers: Expected, name: str) -> SystemTable:
-    table = paimonlab.connect(answers.warehouse).table(f"{answers.document['table']}${name}")
-    assert isinstance(table, SystemTable)
-    return table
+    catalog = paimonlab.connect(answers.warehouse)
+    return catalog.system_table(f"{answers.document['table']}${name}")
 
 
 def test_every_system_table_of_java_is_there() -> None:

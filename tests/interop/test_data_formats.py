@@ -163,14 +163,14 @@ def test_variants_keep_their_bytes(pair: Pair, pk: list[str], writer: Side) -> N
     assert unordered(ours) == unordered(javas)
 
 
-@pytest.mark.parametrize("options", [{"bucket": "-1"}, {"bucket": "1"}])
+@pytest.mark.parametrize("options", [{"bucket": "-1"}, {"bucket": "1"}, {"bucket": "4"}])
 def test_java_reads_columns_that_are_not_compressed(
     pair: Pair, options: dict[str, str], rng: np.random.Generator
 ) -> None:
     columns = {"id": "INT NOT NULL", "noise": "DOUBLE", "hash": "BYTES", "text": "STRING"}
-    pk = ["id"] if options["bucket"] == "1" else []
+    pk = [] if options["bucket"] == "-1" else ["id"]
     pair.create("us", "db.t", columns, pk=pk, options=options)
-    count = 9000
+    count = 9000  # each of four files has fewer than tell by themselves
     rows = pa.table(
         {
             "id": pa.array(range(count), pa.int32()),
@@ -182,9 +182,11 @@ def test_java_reads_columns_that_are_not_compressed(
 
     pair.write("us", "db.t", rows)
 
-    (path,) = Path(pair.open("db.t").path).glob("bucket-*/data-*")
-    group = pq.read_metadata(path).row_group(0)
-    codecs = [group.column(number).compression for number in range(group.num_columns)]
-    assert "UNCOMPRESSED" in codecs
-    assert "ZSTD" in codecs
+    paths = list(Path(pair.open("db.t").path).glob("bucket-*/data-*"))
+    assert len(paths) == abs(int(options["bucket"]))
+    for path in paths:
+        group = pq.read_metadata(path).row_group(0)
+        codecs = [group.column(number).compression for number in range(group.num_columns)]
+        assert "UNCOMPRESSED" in codecs
+        assert "ZSTD" in codecs
     pair.assert_same("db.t", rows)

@@ -152,7 +152,7 @@ def test_system_tables_show_what_java_shows(
     pair.write("us", "db.t", random_rows(columns, 5, rng))
     pair.write("java", "db.t", random_rows(columns, 5, rng))
 
-    table = pair.catalog.table(f"db.t${name}")
+    table = pair.catalog.system_table(f"db.t${name}")
     assert isinstance(table, SystemTable)
     javas = pair.java.rows(f"db.t${name}")
 
@@ -181,7 +181,7 @@ def test_system_tables_of_keyed_rows_show_what_java_shows(pair: Pair, name: str)
     kinds = {"k": keys, "v": ["A", None, "C"], KIND: ["+U", "-D", "+I"]}
     pair.write("us", "db.t", pa.table(kinds))
 
-    table = pair.catalog.table(f"db.t${name}")
+    table = pair.catalog.system_table(f"db.t${name}")
     ours = table.scan().to_arrow()
     javas = pair.java.rows(f"db.t${name}")
 
@@ -236,7 +236,7 @@ def test_bytes_are_hex_in_files_where_java_shows_addresses(pair: Pair) -> None:
     pair.create("java", "db.t", columns, pk=["k", "b"], options={"bucket": "1"})
     data = {"k": [b"\x00\xff", b"\x01ab"], "b": pa.array([b"\xc3\x28"] * 2, pa.binary(2))}
     pair.write("java", "db.t", pa.table(data))
-    ours = pair.catalog.table("db.t$files").scan().to_arrow().to_pylist()
+    ours = pair.catalog.system_table("db.t$files").scan().to_arrow().to_pylist()
     javas = pair.java.rows("db.t$files")
 
     assert [(row["min_key"], row["max_key"]) for row in ours] == [

@@ -108,7 +108,7 @@ def test_tags_of_either_are_read_by_both(pair: Pair, side: Side) -> None:
 
 
 def named(pair: Pair, name: str, times: set[str]) -> list[dict[str, Any]]:
-    rows = pair.catalog.table(name).scan().to_arrow().to_pylist()
+    rows = pair.catalog.relation(name).scan().to_arrow().to_pylist()
     for row in rows:
         for column in times:
             row[column] = row[column].isoformat(timespec="milliseconds")

@@ -32,7 +32,7 @@ def rows_of(count: int, first: int = 0) -> pa.Table:
 def assert_same_ids(pair: Pair) -> list[str]:
     """Both read the same rows with the same ids; returns them."""
     pair.assert_same("db.t")
-    table = pair.catalog.table("db.t$row_tracking")
+    table = pair.catalog.system_table("db.t$row_tracking")
     ours = table.scan().to_arrow()
     schema = pair.open("db.t").scan([*COLUMNS, *IDS]).schema
     fields = [schema.field(name) for name in ours.schema.names]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.types.data_types import DataType
 
 
@@ -86,7 +87,7 @@ class SetOption:
     """Set an option."""
 
     key: str
-    value: str
+    value: OptionValue
 
 
 @dataclass(frozen=True, slots=True)

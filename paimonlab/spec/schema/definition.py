@@ -16,6 +16,7 @@ import pyarrow as pa
 from paimonlab.errors import SchemaError
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.default_values import check_default
+from paimonlab.spec.options.given import OptionValue, text_options
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.schema.rules import check_schema
 from paimonlab.spec.schema.table_schema import FIRST_SCHEMA_ID, TableSchema
@@ -33,7 +34,6 @@ from paimonlab.spec.types.text import UNASSIGNED_ID, parse_type
 
 __all__ = ["Schema", "TableSchema", "assign_ids", "new_table_schema"]
 
-OptionValue: TypeAlias = str | int | float | bool
 GivenType: TypeAlias = str | DataType | pa.DataType | type
 Columns: TypeAlias = Mapping[str, GivenType] | pa.Schema | Sequence[DataField]
 
@@ -106,7 +106,7 @@ def new_table_schema(schema: Schema, *, time_millis: int, first_id: int = 0) -> 
     Values of options are not looked at; that is what
     `paimonlab.spec.options.table_options.check_supported` does.
     """
-    options = _text_options(schema.options)
+    options = text_options(schema.options)
     keys = Options(options).slice(KeyOptions)
     primary_keys = _one_of(schema.primary_keys, keys.primary_key, "primary-key")
     partition_keys = _one_of(schema.partition_keys, keys.partition, "partition")
@@ -127,22 +127,6 @@ def new_table_schema(schema: Schema, *, time_millis: int, first_id: int = 0) -> 
     for column in fields:
         check_default(column)
     return made
-
-
-def _text_options(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    return {key: _option_text(key, value) for key, value in options.items()}
-
-
-def _option_text(key: object, value: object) -> str:
-    """Write a value as tables keep it."""
-    if isinstance(key, str) and isinstance(value, str):
-        return value
-    if isinstance(key, str) and isinstance(value, bool | int | float):
-        return str(value).lower()
-    raise TypeError(
-        f"option {key!r} = {value!r}: keys of options are text, values are text, numbers or "
-        "truth values"
-    )
 
 
 def _one_of(keys: Sequence[str], option: tuple[str, ...] | None, name: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from paimonlab.errors import SchemaError
+from paimonlab.spec.options.given import option_text
 from paimonlab.spec.options.registry import FALLBACK_KEYS, find_option
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption
@@ -23,14 +24,15 @@ def set_option(schema: TableSchema, change: SetOption, *, has_snapshots: bool) -
         If the option cannot change, or not once the table holds data.
     """
     key = FALLBACK_KEYS.get(change.key, change.key)
-    if Options(schema.options).get(key) != change.value:
+    value = option_text(key, change.value)
+    if Options(schema.options).get(key) != value:
         _check_changeable(key, has_snapshots=has_snapshots)
         if key == "bucket" and has_snapshots:
-            _check_bucket_change(schema.options.get(key, "-1"), change.value)
+            _check_bucket_change(schema.options.get(key, "-1"), value)
         if key == _VECTORS and has_snapshots:
-            _check_vectors_change(schema, change.value)
+            _check_vectors_change(schema, value)
     others = {k: v for k, v in schema.options.items() if FALLBACK_KEYS.get(k, k) != key}
-    return replace(schema, options={**others, key: change.value})
+    return replace(schema, options={**others, key: value})
 
 
 def remove_option(schema: TableSchema, change: RemoveOption, *, has_snapshots: bool) -> TableSchema:

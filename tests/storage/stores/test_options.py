@@ -205,7 +205,7 @@ def test_no_secret_is_shown(proxy: Proxy, bucket: str, caplog: pytest.LogCapture
         shown.append(catalog.file_io.read(status.path).decode())
     for status in catalog.file_io.list(f"{table.path}/snapshot"):
         shown.append(catalog.file_io.read(status.path).decode())
-    shown.append(str(catalog.table("sys.catalog_options").scan().to_arrow().to_pylist()))
+    shown.append(str(catalog.system_table("sys.catalog_options").scan().to_arrow().to_pylist()))
     shown.append(caplog.text)
 
     assert "zqhush" not in "\n".join(shown)

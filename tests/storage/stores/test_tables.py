@@ -160,7 +160,7 @@ def test_a_catalog_to_read_changes_nothing(
 
     assert rows_of(opened) == {1: "a"}
     with pytest.raises(ReadOnlyError):
-        opened.write(batch({1: "b"}))  # type: ignore[union-attr]
+        opened.write(batch({1: "b"}))
 
 
 def test_lookups_by_key_use_local_copies(catalog: pl.Catalog) -> None:
