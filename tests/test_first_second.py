@@ -51,17 +51,17 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
         "table.scan(where=\"v IN ('1', '2')\").to_arrow()",
         "table.scan(snapshot=1).to_arrow()",
         "table.scan().count()",
-        "catalog.table('db.t$files').scan().to_arrow()",
-        "catalog.table('db.t$snapshots').scan().to_arrow()",
-        "catalog.table('db.t$manifests').scan().to_arrow()",
-        "catalog.table('db.t$partitions').scan().to_arrow()",
-        "catalog.table('db.t$buckets').scan().to_arrow()",
-        "catalog.table('db.t$options').scan().to_arrow()",
-        "catalog.table('db.t$schemas').scan().to_arrow()",
-        "catalog.table('db.t$tags').scan().to_arrow()",
-        "catalog.table('db.t$audit_log').scan().to_arrow()",
-        "catalog.table('db.t$ro').scan().to_arrow()",
-        "catalog.table('sys.partitions').scan().to_arrow()",
+        "catalog.system_table('db.t$files').scan().to_arrow()",
+        "catalog.system_table('db.t$snapshots').scan().to_arrow()",
+        "catalog.system_table('db.t$manifests').scan().to_arrow()",
+        "catalog.system_table('db.t$partitions').scan().to_arrow()",
+        "catalog.system_table('db.t$buckets').scan().to_arrow()",
+        "catalog.system_table('db.t$options').scan().to_arrow()",
+        "catalog.system_table('db.t$schemas').scan().to_arrow()",
+        "catalog.system_table('db.t$tags').scan().to_arrow()",
+        "catalog.system_table('db.t$audit_log').scan().to_arrow()",
+        "catalog.system_table('db.t$ro').scan().to_arrow()",
+        "catalog.system_table('sys.partitions').scan().to_arrow()",
         "table.changes(1, 2).to_arrow()",
         "table.lookup({'id': [3, 4]})",
         "table.lookup({'id': range(80)})",
@@ -180,3 +180,35 @@ def test_opening_a_catalog_does_not_load(module: str) -> None:
     )
 
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("keys", "options"),
+    [([], {}), (["id"], {"bucket": "2", "write-only": "true"})],
+    ids=["append", "write-only"],
+)
+def test_the_first_write_loads_nothing_that_reads_rows_or_compacts(
+    keys: list[str], options: dict[str, str], tmp_path: Path
+) -> None:
+    catalog = pl.connect(str(tmp_path))
+    catalog.create_database("db")
+    catalog.create_table("db.t", {"id": "BIGINT NOT NULL"}, primary_keys=keys, options=options)
+    code = (
+        "import sys, pyarrow, paimonlab\n"
+        f"table = paimonlab.connect({str(tmp_path)!r}).table('db.t')\n"
+        "table.write(pyarrow.table({'id': [1, 2]}))\n"
+        "print(*(name for name in sys.modules if name.startswith('paimonlab.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    loaded = done.stdout.split()
+    layers = ("paimonlab.read.", "paimonlab.compact.", "paimonlab.write.key_places.")
+    assert "paimonlab.write.writer" in loaded
+    assert [name for name in loaded if name.startswith(layers)] == []
+    assert catalog.table("db.t").scan().count() == 2

@@ -78,7 +78,7 @@ class DataFormat:
         """
         if not isinstance(self.options, ParquetOptions):
             return self
-        return replace(self, shape=FileShape.of(fields, samples))
+        return replace(self, shape=FileShape.of(fields, samples, self.options))
 
     def as_in_files(self, rows: pa.Table) -> pa.Table:
         """Return rows of many files as each file has them, if that needs no cast."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from paimonlab.errors import SnapshotNotFoundError
 from paimonlab.metadata.hints import numbered, write_hint
 from paimonlab.metadata.layout import CHANGELOG_PREFIX
-from paimonlab.metadata.table_files import TableFiles
+from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import Snapshot
 
 
-class ChangelogManager(TableFiles):
+class ChangelogManager(NumberedFiles[Snapshot]):
     """Finds and reads the long-lived changelogs of a table."""
 
     def ids(self) -> list[int]:

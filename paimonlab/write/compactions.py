@@ -29,26 +29,13 @@ from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.options.table_options import option_field
 from paimonlab.storage import FileIO
+from paimonlab.write.write_plan import WriterCompactionOptions
 
 logger = logging.getLogger(__name__)
 
 Restore: TypeAlias = Callable[[Collection[BucketKey]], Mapping[BucketKey, BucketFiles]]
 """Looks up what is in buckets, all that are asked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriterCompactionOptions:
-    """The table options for compaction by writers."""
-
-    write_only: bool = option_field("write-only", "boolean", default=False)
-    """``write-only``: writers leave compaction, and the upkeep after commits, to others."""
-    always_waits: bool = option_field("commit.force-compact", "boolean", default=False)
-    """``commit.force-compact``: a commit waits for compaction; here it always does."""
-    full_every: int | None = option_field("full-compaction.delta-commits", "int", None)
-    """``full-compaction.delta-commits``: after so many commits of a writer the buckets it wrote
-    to are compacted in full; None: never."""
 
 
 @dataclass(slots=True)

@@ -7,6 +7,8 @@ the table: it stays in pieces, and rows are picked of each.
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +18,14 @@ from paimonlab.merge.groups import Positions
 
 _LARGE_VALUE_BYTES = 1024
 _FREED_BYTES = 32 << 20
+THREADS = os.cpu_count() or 1
+"""How many pick and write at once."""
 PIECE_BYTES = 16 << 20
-"""Bytes of rows that are picked at once."""
+"""Bytes of rows that are picked at once, at least."""
+PIECES_BYTES = 64 << 20
+"""Bytes that all threads pick at once, about; a larger piece finds more of a column in caches."""
+_LEAST_PIECES = 4
+"""What is picked at once of few rows is less than all of them."""
 _STEP_ROWS = 1 << 17
 """Pieces have multiples of so many rows, the rows of a row group, or fewer."""
 
@@ -79,8 +87,10 @@ def taken(rows: pa.Table, positions: Positions) -> pa.Table:
 
 
 def piece_rows(rows: pa.Table) -> int:
-    """Choose how many rows to pick at once: about `PIECE_BYTES` of them."""
-    count = PIECE_BYTES * rows.num_rows // max(rows.nbytes, 1)
+    """Choose how many rows a thread picks at once; its share of `PIECES_BYTES`, about."""
+    size = max(rows.nbytes, 1)
+    piece_bytes = max(min(PIECES_BYTES // THREADS, size // _LEAST_PIECES), PIECE_BYTES)
+    count = piece_bytes * rows.num_rows // size
     return max(count - count % _STEP_ROWS if count > _STEP_ROWS else count, 1)
 
 

@@ -161,7 +161,7 @@ class _IndexFile:
     def found(self, hashes: Hashes, asked_count: int) -> npt.NDArray[np.bool_] | None:
         if not pays(self.row_count, asked_count):
             return None
-        store = self.stores.find(self.files.identity(self.entry), self._batches)
+        store = self.stores.find(self.files.identity(self.entry), self._rows)
         if store is None:
             return None
         places, _ = find_in(store, pa.table([arrow_array(hashes)], schema=_STORED.keys))
@@ -169,5 +169,5 @@ class _IndexFile:
         found[places] = True
         return found
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
-        yield pa.record_batch([arrow_array(self.all())], schema=_STORED.keys)
+    def _rows(self) -> Iterator[pa.Table]:
+        yield pa.table([arrow_array(self.all())], schema=_STORED.keys)

@@ -5,7 +5,6 @@ What the files of many groups share is found out once, by some rows of the large
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,8 +16,12 @@ from paimonlab.datafile.together import AdjacentRows
 from paimonlab.datafile.writer import FileTarget
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.write.buckets import Group
+from paimonlab.write.gathering import THREADS, piece_rows
 
-THREADS = os.cpu_count() or 1
+_PART_ROWS = 1 << 16
+"""Rows of a part, at least: many small buckets cost no more than one."""
+_PARTS_OF_EACH = 4
+"""Parts that each thread gets at least, if there are rows for them: so none waits long at last."""
 _MOST_GROUPS = 512
 """Groups of a part; each holds some rows until all of the part are described."""
 _SAMPLED_GROUPS = 4
@@ -28,10 +31,8 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def parts_of(
-    groups: Sequence[Group], rows: pa.RecordBatch | pa.Table, part_rows: int
-) -> list[list[Group]]:
-    """Cut groups into parts of about so many rows, to be picked and written together.
+def parts_of(groups: Sequence[Group], rows: pa.Table) -> list[list[Group]]:
+    """Cut groups into parts, to be picked, sorted and written together.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ def parts_of(
         Groups of the rows.
     rows
         n rows.
-    part_rows
-        Rows at which a part is full.
     """
+    share = rows.num_rows // (_PARTS_OF_EACH * THREADS)
+    part_rows = min(max(share, _PART_ROWS), piece_rows(rows))
     parts, filled = list[list[Group]](), part_rows
     for group in groups:
         if filled >= part_rows or len(parts[-1]) >= _MOST_GROUPS:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +17,10 @@ from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.buckets import Group, grouped, groups, partition_codes, positions_of
-from paimonlab.write.hash_indexes import HashIndexFiles
 from paimonlab.write.key_hashes import DynamicBucketOptions, KeyHashes, KnownHashes, partition_hash
+
+if TYPE_CHECKING:
+    from paimonlab.write.hash_indexes import HashIndexFiles
 
 BucketIndexes = Mapping[BucketKey, tuple[IndexManifestEntry, ...]]
 """New index files by partition and bucket."""

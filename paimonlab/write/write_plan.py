@@ -22,6 +22,19 @@ _PASSED_ON_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WriterCompactionOptions:
+    """The table options for compaction by writers."""
+
+    write_only: bool = option_field("write-only", "boolean", default=False)
+    """``write-only``: writers leave compaction, and the upkeep after commits, to others."""
+    always_waits: bool = option_field("commit.force-compact", "boolean", default=False)
+    """``commit.force-compact``: a commit waits for compaction; here it always does."""
+    full_every: int | None = option_field("full-compaction.delta-commits", "int", None)
+    """``full-compaction.delta-commits``: after so many commits of a writer the buckets it wrote
+    to are compacted in full; None: never."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
     """The table options that steer writing."""
 

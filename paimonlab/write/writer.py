@@ -11,7 +11,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -34,12 +34,11 @@ from paimonlab.storage import FileIO
 from paimonlab.storage.forks import Home
 from paimonlab.write import gathering
 from paimonlab.write.buckets import Group, largest, picked_rows
-from paimonlab.write.compactions import BucketCompactions
 from paimonlab.write.file_targets import changelog_target, data_target, in_folders
 from paimonlab.write.folders import bucket_folders
 from paimonlab.write.frames import batches_of
 from paimonlab.write.kinds import admitted
-from paimonlab.write.parts import THREADS, fitted_targets, in_threads, parts_of, threads_of_each
+from paimonlab.write.parts import fitted_targets, in_threads, parts_of, threads_of_each
 from paimonlab.write.postponed import postponed_target, waiting_rows
 from paimonlab.write.routing import FixedRouter, Router
 from paimonlab.write.rows import align, decoded_pieces
@@ -47,10 +46,11 @@ from paimonlab.write.runs import sorted_changes, sorted_runs
 from paimonlab.write.sequences import SequenceNumbers
 from paimonlab.write.write_plan import WritePlan
 
+if TYPE_CHECKING:
+    from paimonlab.write.compactions import BucketCompactions
+
 _STATELESS = (BucketMode.HASH_FIXED, BucketMode.BUCKET_UNAWARE)
 """Modes in which a row alone says its bucket."""
-_PART_ROWS = 1 << 16
-"""Rows of buckets that are picked and sorted together: many small buckets cost no more than one."""
 _MOST_TOGETHER = 128
 """Files that are described together, each with some rows until then."""
 
@@ -292,8 +292,7 @@ class TableWriter:
                 for group, files in found:
                     self._changelogs[group.key] += files
 
-        part_rows = min(_PART_ROWS, gathering.piece_rows(rows))
-        in_threads(run, parts_of(groups, rows, part_rows))
+        in_threads(run, parts_of(groups, rows))
         if self._compactions is not None:
             self._compactions.add(new)
 
@@ -349,8 +348,7 @@ class TableWriter:
         # Rows that wait in an open file must not keep those of other files in memory.
         together = [group for group in groups if is_last and group.key not in self._open]
         alone = [[group] for group in groups if not is_last or group.key in self._open]
-        part_rows = min(_PART_ROWS, gathering.piece_rows(rows))
-        in_threads(run, [*alone, *parts_of(together, rows, part_rows)])
+        in_threads(run, [*alone, *parts_of(together, rows)])
 
     def _close_files(self) -> None:
         """Finish the files that are open, and describe them."""
@@ -362,7 +360,7 @@ class TableWriter:
             return described_by(writers)
 
         buckets = list(self._open)
-        step = max(min(len(buckets) // THREADS, _MOST_TOGETHER), 1)
+        step = max(min(len(buckets) // gathering.THREADS, _MOST_TOGETHER), 1)
         parts = [buckets[start : start + step] for start in range(0, len(buckets), step)]
         files = in_threads(run, parts)
         for bucket, described in zip(buckets, itertools.chain(*files), strict=True):

@@ -73,7 +73,7 @@ def test_each_file_is_described_as_its_own_rows_are(
     table.write(rows)
 
     found = 0
-    for file in pl.connect(str(tmp_path)).table("db.t$files").scan().to_arrow().to_pylist():
+    for file in pl.connect(str(tmp_path)).system_table("db.t$files").scan().to_arrow().to_pylist():
         data = pq.ParquetFile(file["file_path"]).read()
         for name in ("id", "few", "many", "v"):
             bounds = pc.min_max(data[name])
@@ -151,3 +151,34 @@ def test_columns_that_repeat_have_dictionaries_in_all_files(
             "part",
             "few",
         }
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize(
+    ("file_rows", "options", "left"),
+    [
+        (5000, {}, {"v"}),
+        (5000, {"file.compression": "zstd"}, set[str]()),
+        (200, {}, set[str]()),
+    ],
+    ids=["rows enough", "a codec is named", "few rows"],
+)
+def test_small_files_leave_the_columns_that_zstd_hardly_shrinks_in_most_rows(
+    tmp_path: Path,
+    rng: np.random.Generator,
+    keyed: bool,
+    file_rows: int,
+    options: Mapping[str, str],
+    left: set[str],
+) -> None:
+    table = table_of(tmp_path, keyed=keyed, **options)
+    rows = rows_of(rng, PARTITIONS * file_rows)
+    table.write(rows)
+
+    for file in (tmp_path / "db.db" / "t").rglob("*.parquet"):
+        group = pq.read_metadata(file).row_group(0)
+        chunks = [group.column(number) for number in range(group.num_columns)]
+        assert {chunk.compression for chunk in chunks} <= {"ZSTD", "UNCOMPRESSED"}
+        plain = {chunk.path_in_schema for chunk in chunks if chunk.compression == "UNCOMPRESSED"}
+        assert plain == left
+    assert table.scan().to_arrow().cast(rows.schema).sort_by("id") == rows.sort_by("id")

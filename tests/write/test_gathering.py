@@ -53,9 +53,19 @@ def test_pieces_are_bounded_by_bytes() -> None:
     wide = pa.table({"s": ["x" * 100_000] * 1000})
     narrow = pa.table({"id": np.arange(1_000_000)})
 
-    assert piece_rows(wide) == PIECE_BYTES // 100_004
+    assert piece_rows(wide.slice(0, 300)) == PIECE_BYTES // 100_004
     assert piece_rows(narrow) % (1 << 17) == 0
     assert piece_rows(wide.slice(0, 0)) == 1
+
+
+@pytest.mark.parametrize(("threads", "megabytes"), [(1, 25), (2, 25), (3, 64 / 3), (64, 16)])
+def test_threads_share_what_is_picked_at_once(
+    threads: int, megabytes: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paimonlab.write.gathering.THREADS", threads)
+    wide = pa.table({"s": ["x" * ((1 << 20) - 4)] * 100})
+
+    assert piece_rows(wide) == int(megabytes), "a quarter of the rows, and all threads 64 MB"
 
 
 @pytest.mark.parametrize("keys", [[], ["id"]])
@@ -70,6 +80,7 @@ def test_a_write_holds_the_buffer_and_little_more(
     table = catalog.create_table("db.t", columns, primary_keys=keys, options=options)
     held, write = list[int](), DataFileWriter.write
     monkeypatch.setattr("paimonlab.write.gathering.PIECE_BYTES", 1 << 20)
+    monkeypatch.setattr("paimonlab.write.gathering.PIECES_BYTES", 1 << 20)
 
     def watched(self: DataFileWriter, rows: pa.Table, first: int = 0) -> None:
         write(self, rows, first)

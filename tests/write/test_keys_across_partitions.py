@@ -129,7 +129,7 @@ def test_the_first_row_of_a_key_stays_though_others_have_not_been_compacted(
     table.write(pa.table({"p": ["a"], "k": [1], "v": [1]}))
     table.write(pa.table({"p": ["b", "b", "c"], "k": [1, 2, 2], "v": [2, 3, 4]}))
 
-    files = catalog.table("db.t$files").scan().to_arrow().to_pylist()
+    files = catalog.system_table("db.t$files").scan().to_arrow().to_pylist()
     assert [file["record_count"] for file in files] == [1, 1]
 
 

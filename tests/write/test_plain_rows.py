@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 from paimonlab.catalog import Catalog, connect
@@ -127,8 +126,7 @@ def test_how_long_ago_is_a_text(table: Table) -> None:
 
 
 def test_conditions_of_others_are_refused_by_name(table: Table) -> None:
-    for where in (pc.field("id") > 0, pl.col("id") > 0):
-        with pytest.raises(TypeError, match=r"a condition is SQL text .* not a (pyarrow|polars)"):
-            table.scan(where=where)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"a condition is SQL text .* not a builtins\.int"):
+        table.scan(where=1)
     with pytest.raises(ColumnNotFoundError, match="A text is quoted: 'sun'"):
         table.scan(where="v = sun")

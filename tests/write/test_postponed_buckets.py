@@ -29,7 +29,7 @@ def test_rows_wait_as_they_came(catalog: pl.Catalog) -> None:
     with path.open("rb") as file:
         found = [tuple(row.values()) for row in fastavro.reader(file) if isinstance(row, dict)]
     assert found == [(3, -1, 0, 3, "a"), (1, -1, 3, 1, None), (3, -1, 2, 3, "b")]
-    (row,) = catalog.table("db.t$buckets").scan().to_arrow().to_pylist()
+    (row,) = catalog.system_table("db.t$buckets").scan().to_arrow().to_pylist()
     assert (row["bucket"], row["record_count"]) == (-2, 3)
 
 

@@ -30,6 +30,8 @@ from paimonlab.formats import avro
 from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block
 from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
 
+_LONG_BYTES = 10
+"""Of a number at most."""
 FEW = 64
 """Up to as many records are decoded as fast one by one, even where polars is imported."""
 _SMALL_BYTES = 1 << 20
@@ -64,11 +66,14 @@ class _Cursor:
     def take_long(self) -> int:
         """Read a number: zigzag, seven bits a byte."""
         value = 0
-        for shift in range(0, 70, 7):
-            byte = self.take(1)[0]
-            value |= (byte & 0x7F) << shift
-            if not byte & 0x80:
+        encoded = self._data[self.position : self.position + _LONG_BYTES]
+        for number, byte in enumerate(encoded):
+            value |= (byte & 0x7F) << (7 * number)
+            if byte < 0x80:
+                self.position += number + 1
                 return (value >> 1) ^ -(value & 1)
+        if len(encoded) < _LONG_BYTES:
+            raise self.damaged(f"a number is cut: the file has {len(self._data)} bytes")
         raise self.damaged("a number does not end")
 
     def take_bytes(self) -> bytes:

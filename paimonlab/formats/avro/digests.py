@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 
 from paimonlab.formats.avro.blocks import SYNC_BYTES, Block, encoded_long
 
@@ -14,10 +15,17 @@ DIGEST_NAME = b"blake2b"
 
 def digest(schema: bytes, codec: bytes, blocks: Iterable[Block]) -> bytes:
     """Return a sync marker that tells damage: a digest of schema, codec and blocks."""
-    hasher = hashlib.blake2b(digest_size=SYNC_BYTES)
-    for part in (schema, codec):
-        hasher.update(encoded_long(len(part)) + part)
+    hasher = _begun(schema, codec).copy()
     for block in blocks:
         hasher.update(encoded_long(block.record_count) + encoded_long(len(block.data)))
         hasher.update(block.data)
     return hasher.digest()
+
+
+@lru_cache(maxsize=16)
+def _begun(schema: bytes, codec: bytes) -> hashlib.blake2b:
+    """Take schema and codec into account, which are those of many files."""
+    hasher = hashlib.blake2b(digest_size=SYNC_BYTES)
+    for part in (schema, codec):
+        hasher.update(encoded_long(len(part)) + part)
+    return hasher

@@ -9,7 +9,9 @@ from typing import Self
 import pyarrow as pa
 
 from paimonlab.formats.parquet.fields import file_schema, has_nanos
-from paimonlab.formats.parquet.repetitive import repetitive_columns
+from paimonlab.formats.parquet.incompressible import LEAST_ROWS, incompressible_columns
+from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.repetitive import may_have_dictionary, repetitive_columns
 from paimonlab.spec.types.data_types import DataField
 
 
@@ -23,9 +25,16 @@ class FileShape:
     """Whether a column, or a part of one, has timestamps finer than microseconds."""
     repetitive: tuple[str, ...] | None = None
     """Columns whose values repeat; None: each file tells by its rows."""
+    left: frozenset[str] = frozenset()
+    """Columns that files of few rows do not compress; larger ones tell by their rows."""
 
     @classmethod
-    def of(cls, fields: Sequence[DataField], samples: Sequence[pa.Table] = ()) -> Self:
+    def of(
+        cls,
+        fields: Sequence[DataField],
+        samples: Sequence[pa.Table] = (),
+        options: ParquetOptions | None = None,
+    ) -> Self:
         """Look at columns, and at rows of some of the files.
 
         Parameters
@@ -34,12 +43,16 @@ class FileShape:
             The physical columns, in file order.
         samples
             Rows of some files; without any, each file tells by its rows.
+        options
+            How the files are written; None: it is not known, and each tells by its rows.
         """
         is_known = any(sample.num_rows for sample in samples)
+        repetitive = repetitive_columns(samples) if is_known else None
         return cls(
             schema=file_schema(fields),
             has_nanos=any(has_nanos(field.type) for field in fields),
-            repetitive=repetitive_columns(samples) if is_known else None,
+            repetitive=repetitive,
+            left=_left(samples, repetitive or (), options),
         )
 
     def named(self, rows: pa.Table) -> pa.Table:
@@ -48,3 +61,17 @@ class FileShape:
         if given.names == self.schema.names and given.types == self.schema.types:
             return pa.table(rows.columns, schema=self.schema)
         return rows
+
+
+def _left(
+    samples: Sequence[pa.Table], repetitive: Sequence[str], options: ParquetOptions | None
+) -> frozenset[str]:
+    """Name the columns that are not compressed, if there are rows enough to tell."""
+    if options is None or not options.may_leave_columns:
+        return frozenset()
+    if sum(sample.num_rows for sample in samples) < LEAST_ROWS:
+        return frozenset()
+    rows = pa.concat_tables(samples)
+    names = [field.name for field in rows.schema if may_have_dictionary(field.type)]
+    dictionaries = options.dictionary_columns(names, repetitive)
+    return incompressible_columns(rows, options.compressor, dictionaries)

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-_LEAST_ROWS = 1 << 13
-"""Rows of a file below which its columns are not looked at: it is read in no time."""
+LEAST_ROWS = 1 << 13
+"""Rows below which columns are not looked at: they say too little, and are read in no time."""
 _PLACES = 3
 _ROWS_OF_PLACE = 1 << 11
 """Rows that are looked at: at the begin, in the middle, and at the end."""
@@ -28,7 +28,7 @@ def incompressible_columns(
     Parameters
     ----------
     table
-        First rows of a file.
+        First rows of a file, or rows of several.
     codec
         Of the file.
     dictionaries
@@ -40,7 +40,7 @@ def incompressible_columns(
         Only numbers, times, texts and bytes; none if there are few rows or a column is nested, for
         then columns of the file have other names.
     """
-    if table.num_rows < _LEAST_ROWS or any(pt.is_nested(field.type) for field in table.schema):
+    if table.num_rows < LEAST_ROWS or any(pt.is_nested(field.type) for field in table.schema):
         return frozenset()
     return frozenset(
         field.name

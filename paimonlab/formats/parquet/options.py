@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.options.table_options import option_field
 
@@ -66,6 +68,11 @@ class ParquetOptions:
     def may_leave_columns(self) -> bool:
         """Whether columns that the codec hardly shrinks are stored as they are."""
         return self.own_compression is None and self.compression is None
+
+    @property
+    def compressor(self) -> pa.Codec:
+        """The codec, to try what it makes of some bytes."""
+        return pa.Codec(self.codec, self.codec_level)
 
     @property
     def codec_level(self) -> int | None:

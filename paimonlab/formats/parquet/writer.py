@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet.file_shape import FileShape
-from paimonlab.formats.parquet.incompressible import incompressible_columns
+from paimonlab.formats.parquet.incompressible import LEAST_ROWS, incompressible_columns
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.parallel_groups import MOST_BYTES, ParallelGroups
 from paimonlab.formats.parquet.repetitive import (
@@ -74,11 +74,11 @@ class ParquetWriter:
         self._threads = threads
         shape = shape or FileShape.of(fields)
         self._repetitive = shape.repetitive
+        self._left = shape.left
         self._schema = shape.schema
         self._has_nanos = shape.has_nanos
         self._options = options
         self._codec = options.codec
-        self._left: frozenset[str] = frozenset()
         self._pending: PendingRows[pa.Table] = PendingRows()
         self._writer: pq.ParquetWriter | ParallelGroups | None = None
         self._file_io = file_io
@@ -200,9 +200,8 @@ class ParquetWriter:
                 table, size, self._options.page_bytes
             )
             dictionaries = self._dictionary_columns(table)
-            if self._options.may_leave_columns:
-                codec = pa.Codec(self._codec, self._options.codec_level)
-                self._left = incompressible_columns(table, codec, dictionaries)
+            if self._options.may_leave_columns and table.num_rows >= LEAST_ROWS:
+                self._left = incompressible_columns(table, self._options.compressor, dictionaries)
             # Ends of files with INT96 are held back, which takes one writer from start to end.
             if is_last or self._has_nanos or self._threads < 2 or size > MOST_BYTES:
                 self._writer = self._open(dictionaries)

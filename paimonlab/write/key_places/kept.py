@@ -103,7 +103,7 @@ class KeptPlaces:
         self.stores.files.add(digest(*self.stores.group), self._state_name, write)
         self.stores.drop_others([_STATE, *names])
 
-    def keep(self, rows: Callable[[], Iterator[pa.RecordBatch]]) -> StoredLayer | None:
+    def keep(self, rows: Callable[[], Iterator[pa.Table]]) -> StoredLayer | None:
         """Write a layer; None if it cannot be kept."""
         name = str(_names.next())
         store = self.stores.find(self._identity(name), rows)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array, numpy_values, one_array
+from paimonlab.arrow_values import arrow_array, empty_table, numpy_values, one_array
 from paimonlab.merge.order import sort_keys
 from paimonlab.read.lookup_stores.key_search import find_in, find_keys, find_ranks
 from paimonlab.read.lookup_stores.store_file import StoredBatch, StoreFile
@@ -143,7 +143,7 @@ class StoredLayer:
         """Return keys and places of rows that follow one another."""
         schema = pa.schema([*self.store.keys[0].rows.schema, *PLACES_SCHEMA])
         pieces = [piece.cast(schema) for piece in self.store.rows_between(start, stop)]
-        return pa.Table.from_batches(pieces, schema)
+        return pa.concat_tables([empty_table(schema), *pieces])
 
 
 def placed(keys: pa.Table, places: Ints | int) -> pa.Table:

@@ -40,7 +40,7 @@ _UNBOUNDED = 1 << 62
 _SAMPLE_ROWS = 1 << 10
 """Rows that say how large one is."""
 
-Keeper: TypeAlias = Callable[[Callable[[], Iterator[pa.RecordBatch]]], StoredLayer | None]
+Keeper: TypeAlias = Callable[[Callable[[], Iterator[pa.Table]]], StoredLayer | None]
 """Writes rows, sorted keys with `PLACE`, to a file; None if it cannot be kept."""
 
 
@@ -189,9 +189,10 @@ class KeyPlaces:
     def _stored(self, layers: Sequence[KeyLayer], is_oldest: bool) -> KeyLayer | None:  # noqa: FBT001
         assert self._keep is not None, "there is no file without what writes it"
 
-        def rows() -> Iterator[pa.RecordBatch]:
+        def rows() -> Iterator[pa.Table]:
             for piece in merged(layers, self.piece_rows(layers), drops_nowhere=is_oldest):
-                yield from piece.rows.to_batches()
+                if piece.rows.num_rows:
+                    yield piece.rows
 
         return self._keep(rows)
 
@@ -286,14 +287,15 @@ def collected_in_memory(
 def _joined(runs: Sequence[KeyLayer], keys: KeyPlaces, table: str, keep: Keeper | None) -> KeyLayer:
     """Merge runs that have no key in common."""
 
-    def rows() -> Iterator[pa.RecordBatch]:
+    def rows() -> Iterator[pa.Table]:
         for piece in merged(runs, keys.piece_rows(runs), drops_nowhere=True):
             if piece.repeated_count:
                 raise _in_several(table)
-            yield from piece.rows.to_batches()
+            if piece.rows.num_rows:
+                yield piece.rows
 
     stored = None if keep is None else keep(rows)
-    return HeldLayer(pa.Table.from_batches(rows()).combine_chunks()) if stored is None else stored
+    return HeldLayer(pa.concat_tables(rows()).combine_chunks()) if stored is None else stored
 
 
 def moved(found: KnownPlaces, rows: pa.Table, adds: npt.NDArray[np.bool_], *, table: str) -> None:
