@@ -62,7 +62,7 @@ def _tables(catalog: Catalog, names: Sequence[str]) -> Iterator[str]:
     for name in names or catalog.databases():
         if "." in name:
             if not catalog.has_table(name):
-                catalog.table(name)  # says what is wrong with the name
+                catalog.relation(name)  # says what is wrong with the name
             yield name
         else:
             yield from (f"{name}.{table}" for table in catalog.tables(name))
@@ -72,7 +72,7 @@ def _of(
     catalog: Catalog, name: str, thresholds: Thresholds | None, *, orphans: bool
 ) -> TableHealth:
     try:
-        table = catalog.table(name)
+        table = catalog.relation(name)
     except (PaimonError, OSError) as error:
         return unreadable(name, error)
     if not isinstance(table, Table):

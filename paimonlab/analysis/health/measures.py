@@ -17,6 +17,9 @@ class Thresholds:
 
     small_files: int = 10
     """Files that a compaction would save, if they are half of all files or more."""
+    small_buckets: int = 100
+    """Buckets of all partitions, if they have less than `small_bucket_bytes` on average."""
+    small_bucket_bytes: int = 1 << 20
     level_0_ratio: float = 1.0
     """Level-0 files of a bucket for each run of ``num-sorted-run.compaction-trigger``."""
     skew_ratio: float = 4.0
@@ -117,6 +120,8 @@ class Measures:
     record_count: int = 0
     avoidable_files: int = 0
     """Files beyond those that the bytes of each bucket, and its runs at rest, need."""
+    bucket_count: int = 0
+    """Buckets of all partitions that have files."""
     target_file_size_bytes: int = 128 << 20
     compacted_files: int = 0
     """Files that a compaction wrote."""

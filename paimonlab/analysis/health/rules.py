@@ -36,6 +36,22 @@ def small_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFindin
         )
 
 
+def small_buckets(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
+    """Little data lies in many places, and no compaction brings rows of two buckets together."""
+    count = measures.bucket_count
+    if count < limits.small_buckets or measures.total_bytes >= count * limits.small_bucket_bytes:
+        return
+    yield _finding(
+        "small-buckets",
+        "warning",
+        f"{count:,} buckets have less than {limits.small_bucket_bytes:,} bytes on average, with a "
+        "file each at least; coarser partitions (months, not days) or fewer buckets help, a "
+        "compaction does not",
+        (count, limits.small_buckets, "buckets"),
+        action=_rescale(1) if measures.bucket > 1 else Action(),
+    )
+
+
 def level_0_backlog(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]:
     """Readers merge many runs because compaction lags behind."""
     if not measures.has_primary_key or not measures.level_0_worst:
@@ -223,6 +239,7 @@ RULES: tuple[Rule, ...] = (
     consumers,
     level_0_backlog,
     small_files,
+    small_buckets,
     never_compacted,
     bucket_skew,
     many_snapshots,

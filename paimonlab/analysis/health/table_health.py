@@ -218,6 +218,7 @@ def _of_buckets(definition: TableDefinition, files: pa.Table) -> dict[str, Any]:
     rows = _ints(files["row_count"])
     measures: dict[str, Any] = {
         "avoidable_files": int(np.maximum(files_of - wanted, 0).sum()),
+        "bucket_count": count,
         "target_file_size_bytes": target,
         "compaction_trigger": strategy.compaction_trigger,
         "stop_trigger": strategy.stop_trigger,

@@ -145,7 +145,7 @@ def test_amplification_is_bytes_written_for_bytes_appended() -> None:
 
 
 def system_files(table: Table) -> list[dict[str, Any]]:
-    found = pl.connect(Path(table.path).parents[1]).table(f"{table.name}$files")
+    found = pl.connect(Path(table.path).parents[1]).system_table(f"{table.name}$files")
     return found.scan().to_arrow().to_pylist()
 
 

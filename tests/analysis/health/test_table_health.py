@@ -38,7 +38,7 @@ def test_numbers_are_those_of_the_system_tables() -> None:
             )
 
             def system(kind: str, of: str = table.name) -> list[dict[str, object]]:
-                return catalog.table(f"{of}${kind}").scan().to_arrow().to_pylist()
+                return catalog.system_table(f"{of}${kind}").scan().to_arrow().to_pylist()
 
             files = system("files")
             assert found.file_count == len(files), table
@@ -68,7 +68,7 @@ def test_skew_is_the_largest_bucket_by_the_median_one(tmp_path: Path) -> None:
         texts = [os.urandom(50).hex() for _ in range(100)]
         table.write(pa.table({"k": pa.array([number] * 100, pa.int32()), "v": texts}))
     sizes: Counter[int] = Counter()
-    for one in catalog.table("db.t$buckets").scan().to_arrow().to_pylist():
+    for one in catalog.system_table("db.t$buckets").scan().to_arrow().to_pylist():
         sizes[one["bucket"]] = one["file_size_in_bytes"]
 
     found = measured(definition_of(table), store_of(table), now_millis=0, orphans=False)

@@ -44,7 +44,7 @@ def golden(case: Case) -> Table:
 
 
 def system(table: Table, name: str) -> list[dict[str, Any]]:
-    found = pl.connect(Path(table.path).parents[1]).table(f"{table.name}${name}")
+    found = pl.connect(Path(table.path).parents[1]).system_table(f"{table.name}${name}")
     return found.scan().to_arrow().to_pylist()
 
 
