@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from paimonlab.notebook.display.page import page as page_text
 from tests.browser.conftest import watched_page
 from tests.browser.test_every_view import LOOK, NARROW
 from tools import looks
+
+WHEN = re.compile(r",? (\d+ \w+ ago|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)")
 
 
 @pytest.mark.parametrize("made", [looks.small, looks.empty], ids=["small", "empty"])
@@ -26,3 +29,20 @@ def test_static_forms_follow_the_design_language(
 
     found.pop("result", None)  # heads of an empty result say what its columns are
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def test_both_forms_say_the_same_headline(browser: Browser, tmp_path: Path) -> None:
+    """But for how long ago it was, where the form that is kept says when."""
+    found = {}
+    with watched_page(browser, viewport=NARROW) as page:
+        for name, view in looks.shown(looks.small(tmp_path), list(looks.VIEWS)):
+            if view.kind is None or not view.grid.headline:
+                continue
+            path = tmp_path / f"{name}.html"
+            path.write_text(page_text(name, view.to_html(), view.data()), encoding="utf-8")
+            page.goto(path.as_uri())
+            found[name] = (page.locator(".headline").inner_text(), view.grid.headline)
+
+    assert len(found) > 8
+    for name, (drawn, kept) in found.items():
+        assert WHEN.sub("", drawn) == WHEN.sub("", kept), name

@@ -148,8 +148,9 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground)); }
 .scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; } .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
-@media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; } }
-@media (hover: hover) and (min-width: 700px) { .frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; } }
+@media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; }
+.frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
+@media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 @media (forced-colors: active) {
@@ -210,15 +211,6 @@ function frame(el, { headline = "", css = "", ...what }) {
 function breaking(text) {
   const parts = text.split(/(?<=[._/,=-])(?=[^\s._/,=-])/);
   return h("span", {}, ...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
-}
-
-function shortId(text) {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(text) ? h("span", { title: text }, text.slice(0, 8)) : text;
-}
-
-function shortFile(text) {
-  const short = text.replace(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8,12}/, "$1…");
-  return short === text ? text : h("span", { title: text }, short);
 }
 
 function compare(left, right) {
@@ -329,6 +321,16 @@ function isAt(item, { partition, bucket }) {
 }
 
 
+function shortId(text) {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(text) ? h("span", { title: text }, text.slice(0, 8)) : text;
+}
+
+function shortFile(text) {
+  const short = text.replace(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8,12}/, "$1…");
+  return short === text ? text : h("span", { title: text }, short);
+}
+
+
 function listing(el, { title, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
   const { body, say, stop } = frame(el, { title, note });
   if (!rows.length) {
@@ -356,6 +358,16 @@ function listing(el, { title, note, none, heads, rows, cellsOf, factsOf, copiesO
   draw();
   body.append(h("div", { class: "row tools" }, rows.length >= 10 && search), list, details);
   return stop;
+}
+
+
+function commitText({ kind, written, deleted, files, merged, user }) {
+  const changed = [written, -(deleted ?? 0)].flatMap((number) => (number ? [number] : []));
+  const rows = changed.length ? `${changed.map(signed).join(" ")} ${Math.abs(changed[0]) === 1 ? "row" : "rows"}` : "";
+  const moved = merged !== undefined ? `${many(merged, "file")} into ${count(files ?? 0)}` : files ? many(files, "file") : "";
+  const what = [kind === "APPEND" ? "" : kind.toLowerCase(), rows, moved].filter(Boolean).join(", ");
+  const who = /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(user) ? user.slice(0, 8) : user.slice(0, 40);
+  return `${what || "nothing"}, by ${who}`;
 }
 
 
@@ -447,7 +459,7 @@ function render({ data, el, host }) {
     css: CHANGES_CSS,
   });
   if (!rowCount) {
-    body.append(empty(`${note} No row changed there, or none is reported yet. The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
+    body.append(empty(`No row changed there, or none is reported yet (${note}). The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
     return stop;
   }
   const page = Math.max(rows.length, 1);
@@ -712,7 +724,7 @@ function compactionPicture(run) {
 function compactionBuckets(run, isMarked, choose) {
   const hidden = run.bucketCount - run.buckets.length;
   return grid({
-    caption: `snapshot ${run.snapshotId} by ${run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
+    caption: `snapshot ${run.snapshotId} by ${/^[0-9a-f]{8}-/.test(run.commitUser) ? run.commitUser.slice(0, 8) : run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
     heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
     rows: run.buckets.map((bucket) => [placeText(bucket), bucket.read, bucket.written, bucket.moved, bucket]),
     selected: (row) => isMarked(row[4]),
@@ -1694,11 +1706,12 @@ function render({ data, el, host }) {
   };
 }
 
-function headlineOf({ version, operation, metrics, user, timeMillis }) {
-  const { addedRows, deletedRows, addedFiles } = metrics;
-  const what = [addedRows && `${signed(addedRows)} rows`, deletedRows && `${signed(-deletedRows)} rows`, addedFiles && many(addedFiles, "file")].filter(Boolean).join(", ");
-  const who = typeof shortId(user) === "string" ? user : user.slice(0, 8);
-  return `Version ${version}: ${what || operation.toLowerCase()}, by ${who}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
+function headlineOf({ version, operation, commitKind, metrics, user, timeMillis }) {
+  const { addedRows, deletedRows, addedFiles, deletedFiles } = metrics;
+  const what = commitKind === "COMPACT"
+    ? commitText({ kind: operation, written: 0, deleted: 0, files: addedFiles, merged: deletedFiles ?? 0, user })
+    : commitText({ kind: operation, written: addedRows, deleted: deletedRows, files: addedFiles, user });
+  return `Version ${version}: ${what}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
 }
 
 function wordsOf(name) {
@@ -1729,9 +1742,9 @@ function render({ data, el, host }) {
   const note = view.bucketCount > view.buckets.length
     ? `the ${view.buckets.length} of ${count(view.bucketCount)} buckets with most ${view.hasLevels ? "level 0" : "files"}` : "";
   const title = `${view.table}: ${view.hasLevels ? "levels" : "files"}`;
-  const { body, say, stop } = frame(el, { title, note, css: LSM_CSS });
+  const { body, say, stop } = frame(el, { title, note, headline: lsmHeadline(view), css: LSM_CSS });
   if (!view.buckets.length) {
-    body.append(h("p", {}, "No data files."));
+    body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
   }
   let chosen = view.buckets[0];
@@ -2061,6 +2074,13 @@ function lsmCard(view, bucket, file) {
     ["first in", file.born ? lsmStepName(bucket, file.born) : "before the first step"],
     ["removed in", died && born ? lsmStepName(bucket, file.died) : null],
   ]);
+}
+
+function lsmHeadline({ buckets, hasLevels, compactionTrigger, stopTrigger }) {
+  if (!buckets.length) return "";
+  const most = buckets.reduce((found, bucket) => (bucket.runCount > found.runCount ? bucket : found));
+  if (!hasLevels) return `${lsmPlace(buckets[0])} has most files: ${count(buckets[0].fileCount)}`;
+  return `${lsmPlace(most)} has most to merge: ${many(most.runCount, "sorted run")} (compaction from ${compactionTrigger}, writers wait from ${stopTrigger})`;
 }
 
 return render;
@@ -3033,17 +3053,18 @@ const TELL_MILLIS = 200;
 const RESULT_CSS = `
 .result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--ground); }
 td, tbody .number { padding-block: 2px; } td { height: 24px; border-bottom: 1px solid var(--rule); line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; }
-.wrap td { white-space: pre-wrap; height: auto; } .clip { max-height: 216px; overflow: hidden; }
+.wrap td { white-space: pre-wrap; height: auto; }
+.clip { max-height: 216px; overflow: hidden; }
 th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
-.number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
-tbody .number { cursor: copy; padding-top: 2px; } thead .number { z-index: 4; }
-button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
-.facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; white-space: nowrap; }
+tbody .number { cursor: copy; } thead .number { z-index: 4; }
+button.sort { border: 0; background: none; padding: 0; font-weight: 600; text-align: inherit; white-space: normal; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; }
+.number, .filter, .facts { font-weight: normal; } .facts { font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .here .number { box-shadow: inset 3px 0 var(--focus); } td:focus-visible { outline-offset: -3px; }
 .rows { overflow-anchor: none; max-height: 416px; } .small { width: 4em; }
-.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 1px solid var(--rule); }
+.grip { position: absolute; inset: 0 0 0 auto; width: 7px; cursor: col-resize; touch-action: none; border-right: 1px solid var(--rule); }
 .opened { border: 1px solid var(--rule); border-radius: 4px; padding: 4px 8px; margin-top: 8px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
 .opened details { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; white-space: normal; }
 `;
@@ -3369,7 +3390,7 @@ function render({ data, el, host }) {
   let chosen = 0;
   const details = h("div");
   const options = newest.map((version) =>
-    h("div", { role: "option", "aria-selected": "false" }, h("b", {}, `schema ${version.id}`), ` ${moment(version.timeMillis)}`, h("div", { class: "faint" }, summary(version), h("br"), `snapshots: ${useOf(version)}`)));
+    h("div", { role: "option", "aria-selected": "false" }, h("b", {}, `schema ${version.id}`), h("div", { class: "faint" }, moment(version.timeMillis)), h("div", { class: "faint" }, summary(version), h("br"), `snapshots: ${useOf(version)}`)));
   const list = h("div", { role: "listbox", "aria-label": "schemas, newest first" }, ...options);
   const draw = () => {
     const version = newest[chosen];
@@ -3874,9 +3895,9 @@ function headlineOf({ points, groups }) {
   const newest = points[points.length - 1];
   if (!newest) return "";
   const total = points.length + groups.reduce((sum, group) => sum + group.snapshotCount, 0);
-  const { commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
-  const user = typeof shortId(commitUser ?? "") === "string" ? commitUser : commitUser?.slice(0, 8);
-  const what = [`${signed(deltaRecordCount)} rows`, addedFileCount && many(addedFileCount, "file"), user && `by ${user}`].filter(Boolean).join(", ");
+  const { commitKind, commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
+  const added = Number(deltaRecordCount ?? 0);
+  const what = commitText({ kind: commitKind, written: Math.max(added, 0), deleted: Math.max(-added, 0), files: addedFileCount ?? 0, user: commitUser });
   return `${many(total, "snapshot")}, newest${timeMillis ? ` ${ago(timeMillis)}` : ""}: ${what}`;
 }
 
@@ -4394,7 +4415,7 @@ function render({ data, el, host }) {
       ],
       rows: [...view.commits].reverse().map((commit) => [
         commit.snapshotId, ...(hasTimes ? [commit.timeMillis] : []), commit.commitKind.toLowerCase(), some(commit.writtenRows, "+"), some(commit.deletedRows, "-"),
-        ...(hasChangelog ? [commit.changelogRows] : []), filesOf(commit), ...(hasBytes ? [commit.addedBytes] : []), commit.user,
+        ...(hasChangelog ? [commit.changelogRows] : []), filesOf(commit), ...(hasBytes ? [commit.addedBytes || null] : []), commit.user,
       ]),
       selected: ([id]) => id === chosen,
       onChoose: ([id]) => {
@@ -4457,23 +4478,24 @@ function headlineOf(commit) {
 
 function sentenceOf(commit) {
   const { snapshotId, commitKind, writtenRows, deletedRows, addedFiles, deletedFiles, user } = commit;
-  const changed = [some(writtenRows, "+"), some(deletedRows, "-")].filter(Boolean).join(" ");
-  const rows = changed && `${changed} ${(writtenRows || deletedRows) === 1 ? "row" : "rows"}`;
-  const files = commitKind === "COMPACT" ? `${many(deletedFiles, "file")} into ${count(addedFiles)}` : addedFiles ? many(addedFiles, "file") : "";
-  const what = [commitKind === "APPEND" ? "" : commitKind.toLowerCase(), rows, files].filter(Boolean).join(", ");
-  return `Snapshot ${snapshotId}: ${what || "nothing"}, by ${user.slice(0, user.includes("-") ? 8 : 40)}`;
+  const merged = commitKind === "COMPACT" ? deletedFiles : undefined;
+  return `Snapshot ${snapshotId}: ${commitText({ kind: commitKind, written: writtenRows, deleted: deletedRows, files: addedFiles, merged, user })}`;
 }
 
 function filesOf({ addedFiles, deletedFiles }) {
   return [addedFiles && signed(addedFiles), deletedFiles && signed(-deletedFiles)].filter(Boolean).join(" ");
 }
 
-function figuresOf({ commits, levels, rowCount, seenCount }) {
+function kindsOf(commits) {
+  return [...new Set(commits.map(({ commitKind }) => commitKind))].map((kind) => `${KINDS[kind]?.letter ?? "?"} ${kind.toLowerCase()}`).join(", ");
+}
+
+function figuresOf({ state, commits, levels, rowCount, seenCount }) {
   const files = levels.reduce((sum, { fileCount }) => sum + fileCount, 0);
   const known = ([[count(seenCount), `${seenCount === 1 ? "commit" : "commits"} since the watch began`]]);
   const times = commits.flatMap(({ timeMillis }) => (timeMillis === null ? [] : [timeMillis]));
-  if (times.length) {
-    const now = Date.now();
+  if (times.length && seenCount) {
+    const now = state === "watching" ? Date.now() : Math.max(...times);
     const begin = Math.max(now - RATE_MILLIS, Math.min(...times) - 1);
     const late = commits.filter(({ timeMillis }) => Number(timeMillis) > begin);
     const seconds = Math.max((now - begin) / 1000, 1);
@@ -4515,7 +4537,7 @@ function commitsOf({ commits }) {
       s("path", { d: `M${BARS.left - 4} ${axis}H${WIDTH}`, stroke: COLOURS.grey }),
       s("text", { x: BARS.left - 8, y: BARS.top + 8, "text-anchor": "end", "font-size": 11 }, count(largest)),
       axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"), ...bars),
-    h("div", { class: "legend row" }, h("span", {}, "up: inserted and updated"), h("span", {}, "down: deleted"), h("span", {}, "A append, C compaction, O overwrite")));
+    h("div", { class: "legend row" }, h("span", {}, "up: inserted and updated"), h("span", {}, "down: deleted"), h("span", {}, kindsOf(shown))));
 }
 
 function levelsOf({ levels, hasLevels }) {

@@ -121,7 +121,7 @@ def _in_catalog(connection: Connection, name: str) -> str:
 def _columns(connection: Connection, name: str) -> pa.Schema | None:
     if connection.opened is None:
         return _server_columns(connection.session("columns"), name)
-    return connection.opened.table(_in_catalog(connection, name)).arrow_schema
+    return connection.opened.relation(_in_catalog(connection, name)).arrow_schema
 
 
 def _server_columns(spark: SparkSession, name: str) -> pa.Schema:
@@ -131,19 +131,19 @@ def _server_columns(spark: SparkSession, name: str) -> pa.Schema:
 
 
 def _tags(connection: Connection, name: str) -> dict[str, str]:
-    table = connection.catalog.table(_in_catalog(connection, name))
+    table = connection.catalog.relation(_in_catalog(connection, name))
     if not isinstance(table, Table):
         return {}
     return {tag: f"tag of snapshot {tagged.id}" for tag, tagged in table.tags.list().items()}
 
 
 def _branches(connection: Connection, name: str) -> Mapping[str, str]:
-    table = connection.catalog.table(_in_catalog(connection, name))
+    table = connection.catalog.relation(_in_catalog(connection, name))
     return dict.fromkeys(table.branches.list(), "branch") if isinstance(table, Table) else {}
 
 
 def _points(connection: Connection, name: str) -> Mapping[str, str]:
-    table = connection.catalog.table(_in_catalog(connection, name))
+    table = connection.catalog.relation(_in_catalog(connection, name))
     if not isinstance(table, Table):
         return {}
     tags = _tags(connection, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -97,9 +97,15 @@ class Drawn(Generic[StructT]):
 
     def to_html(self) -> str:
         """Return HTML without scripts and styles that a sanitiser would remove."""
-        tables = "".join(html.table(grid.without_drawings()) for grid in self._grids)
         legend = "".join(map(html.paragraph, self.legend))
-        return (self.static or self.picture + tables) + legend
+        if self.static:
+            return self.static + legend
+        # What happened is said before the picture.
+        head = html.head(self.grid) if self.picture else ""
+        first = replace(self.grid, caption="", headline="") if self.picture else self.grid
+        grids = (first, *self.others)
+        tables = "".join(html.table(grid.without_drawings()) for grid in grids)
+        return head + self.picture + tables + legend
 
     def to_text(self) -> str:
         """Return aligned text."""

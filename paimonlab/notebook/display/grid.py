@@ -36,13 +36,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of texts, with a line above and a line below."""
+    """A table of texts, with lines above and a line below."""
 
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Cell]]
     """As many cells in each row as there are columns."""
     caption: str = ""
     footer: str = ""
+    headline: str = ""
+    """What happened, in a line under the caption."""
 
     def without_drawings(self) -> Grid:
         """Return the grid without the columns that draw with characters."""

@@ -23,6 +23,8 @@ _WIDE_CHARACTERS = 85
 """A table with longer lines is wider than a page."""
 _LINE_CHARACTERS = 40
 """Texts up to here are one line in such a table."""
+_SHORT_LINE_CHARACTERS = 24
+"""Texts up to here, like times and names of files, are one line in every table."""
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
 
 _FAINT = "opacity:0.65"
@@ -38,20 +40,20 @@ def table(grid: Grid) -> str:
 def _parts(grid: Grid) -> Iterator[str]:
     if not grid.rows and not any(column.type_text for column in grid.columns):
         # Heads of nothing say nothing; those with types say what a query would give.
-        if grid.caption:
-            yield f'<p style="margin:2px 8px"><b>{_shown(grid.caption)}</b></p>'
+        yield head(grid)
         if grid.footer:
             yield paragraph(grid.footer)
         return
     longest = _longest(grid)
     is_wide = sum(longest) > _WIDE_CHARACTERS
     is_prose = [is_wide and characters > _LINE_CHARACTERS for characters in longest]
-    styles = list(map(_style, grid.columns, is_prose))
-    line = _LINE if is_wide else ""
+    is_line = [not is_wide and characters <= _SHORT_LINE_CHARACTERS for characters in longest]
+    is_all = is_wide or all(is_line)
+    styles = list(map(_style, grid.columns, is_prose, [not is_all and one for one in is_line]))
+    line = _LINE if is_all else ""
     yield f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0{line}">'
-    if grid.caption:
-        caption = _shown(grid.caption)
-        yield f'<caption style="text-align:left;padding:2px 8px"><b>{caption}</b></caption>'
+    if grid.caption or grid.headline:
+        yield f'<caption style="text-align:left;padding:2px 8px">{_said(grid)}</caption>'
     yield "<thead><tr>" + "".join(map(_head, grid.columns, styles)) + "</tr></thead>\n<tbody>"
     for row in grid.rows:
         cells = zip(grid.columns, row, styles, strict=True)
@@ -59,6 +61,17 @@ def _parts(grid: Grid) -> Iterator[str]:
     yield "</tbody></table></div>"
     if grid.footer:
         yield paragraph(grid.footer)
+
+
+def head(grid: Grid) -> str:
+    """Write the caption and the headline as they stand above a picture."""
+    said = _said(grid)
+    return f'<p style="margin:2px 8px 8px">{said}</p>' if said else ""
+
+
+def _said(grid: Grid) -> str:
+    caption = f"<b>{_shown(grid.caption)}</b>" if grid.caption else ""
+    return "<br>".join(filter(None, (caption, _shown(grid.headline))))
 
 
 def paragraph(text: str) -> str:
@@ -81,15 +94,15 @@ def _head(column: Column, style: str) -> str:
 
 def _body_cell(column: Column, cell: Cell, style: str) -> str:
     shade = f";background-color:{escaped(cell.background)}" if cell.background else ""
-    short = _short_id(cell.text) if column.is_id else cell.text
+    short = short_id(cell.text) if column.is_id else cell.text
     if short != cell.text:
         return f'<td style="{style}{shade}" title="{escaped(cell.text)}">{_shown(short)}</td>'
     return f'<td style="{style}{shade}">{_content(cell)}</td>'
 
 
-def _style(column: Column, is_prose: bool) -> str:  # noqa: FBT001 - one of two columns
+def _style(column: Column, is_prose: bool, is_line: bool) -> str:  # noqa: FBT001 - of two columns
     prose = ";min-width:18em;white-space:normal" if is_prose else ""
-    wraps = _LINE if column.align is Align.RIGHT else prose
+    wraps = _LINE if column.align is Align.RIGHT or is_line else prose
     return f"text-align:{column.align.value};{_CELL}{wraps}"
 
 
@@ -101,7 +114,7 @@ def _longest(grid: Grid) -> list[int]:
     ]
 
 
-def _short_id(text: str) -> str:
+def short_id(text: str) -> str:
     """Show eight letters of an id in a name; the pointer shows all of it."""
     return _ID.sub(lambda found: found[0][:8] + ("" if found[0] == text else "…"), text)
 

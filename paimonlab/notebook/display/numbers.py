@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from decimal import Context, Decimal
 
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d{1,3})?")
+_INTEGER = re.compile(r"-?\d+")
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -26,6 +30,22 @@ def many(number: int, what: str) -> str:
 def signed(number: int | None) -> str:
     """Write a difference, always with its sign."""
     return "" if number is None else f"{number:+,}"
+
+
+def figure(text: str) -> str:
+    """Write a number that is text with commas, and with seven digits at most if it is no integer.
+
+    Examples
+    --------
+    >>> figure("1234567890"), figure("-239000808.7123"), figure("0.30000000000000004"), figure("a")
+    ('1,234,567,890', '-239,000,800', '0.3', 'a')
+    """
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = Decimal(text)
+    if not _INTEGER.fullmatch(text):
+        number = number.normalize(Context(prec=7))
+    return f"{number:,f}"
 
 
 def bytes_text(number: int | None) -> str:

@@ -46,7 +46,7 @@ def page(title: str, static: str, data: Mapping[str, Any] | None) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        "<style>:root{color-scheme:light dark}body{font-family:system-ui,sans-serif;margin:1em}"
+        "<style>:root{color-scheme:light dark}body{font:14px/1.45 system-ui,sans-serif;margin:1em}"
         "</style>\n"
         f"<title>{escaped(title)}</title></head><body>\n"
         f'<div id="view"></div>\n<div id="static">{static}</div>\n{script}</body></html>\n'

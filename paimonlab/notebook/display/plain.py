@@ -31,6 +31,8 @@ def text(grid: Grid, *, cell_columns: int | None = None) -> str:
 def _text_lines(grid: Grid, cell_columns: int) -> Iterator[str]:
     if grid.caption:
         yield visible(grid.caption)
+    if grid.headline:
+        yield visible(grid.headline)
     heads = [[Cell(visible(column.name)) for column in grid.columns]]
     if any(column.type_text for column in grid.columns):
         heads.append([Cell(visible(column.type_text)) for column in grid.columns])
@@ -63,6 +65,8 @@ def markdown_rows(rows: Sequence[Sequence[Cell]]) -> str:
 def _markdown_lines(grid: Grid) -> Iterator[str]:
     if grid.caption.strip():
         yield f"**{_markdown_text(grid.caption.strip())}**\n"
+    if grid.headline:
+        yield f"{_markdown_line(grid.headline)}\n"
     yield _markdown_row([column.name for column in grid.columns])
     rules = ["---:" if column.align is Align.RIGHT else "---" for column in grid.columns]
     yield "| " + " | ".join(rules) + " |"

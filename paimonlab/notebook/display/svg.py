@@ -135,5 +135,5 @@ def image(svg: str, alternative: str, width: int, height: int) -> str:
     data = base64.b64encode(svg.encode()).decode()
     return (
         f'<img src="data:image/svg+xml;base64,{data}" alt="{escaped(alternative)}" '
-        f'width="{width}" height="{height}" style="max-width:100%">'
+        f'width="{width}" height="{height}" style="max-width:100%;height:auto">'
     )

@@ -17,7 +17,7 @@ def opened(table: str | Table) -> Table:
     """
     if isinstance(table, Table):
         return table
-    opened_table = connections.current().catalog.table(table)
+    opened_table = connections.current().catalog.relation(table)
     if not isinstance(opened_table, Table):
         raise UnsupportedError(f"a view of the system table {table}", "ask for the table itself")
     return opened_table

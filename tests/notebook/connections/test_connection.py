@@ -63,14 +63,14 @@ def test_what_spark_would_do_is_refused_by_name(
 ) -> None:
     run(shell, f'%paimon_connect "{folder}" --engine native')
 
-    lines = failure(shell, capsys, "%paimon TRUNCATE TABLE db.t")
+    lines = failure(shell, capsys, "%paimon DROP VIEW db.t")
 
     assert lines == [
-        "TRUNCATE without Spark is not supported: use --engine spark, or auto",
-        "   1 | TRUNCATE TABLE db.t",
-        "     | ^^^^^^^^",
+        "DROP VIEW without Spark is not supported: use --engine spark, or auto",
+        "   1 | DROP VIEW db.t",
+        "     | ^^^^",
         "help: %paimon_help without spark; %paimon_trace shows the whole error",
-        "QueryError: TRUNCATE without Spark is not supported: use --engine spark, or auto",
+        "QueryError: DROP VIEW without Spark is not supported: use --engine spark, or auto",
     ]
 
 

@@ -42,7 +42,7 @@ def opened(catalog: paimonlab.Catalog, name: str) -> Table:
 
 
 def system(catalog: paimonlab.Catalog, name: str) -> pa.Table:
-    return catalog.table(name).scan().to_arrow()
+    return catalog.relation(name).scan().to_arrow()
 
 
 def test_orders_have_a_history_of_every_kind(orders: Table) -> None:
@@ -129,4 +129,4 @@ def test_views_need_no_spark_and_sql_says_that_it_does(
     assert "snapshots 1 to 13" in repr(drawn)
     assert "without Spark" in capsys.readouterr().out
     with pytest.raises(QueryError, match="without Spark"):
-        notebook.sql("TRUNCATE TABLE demo.events")
+        notebook.sql("DROP VIEW demo.events")

@@ -34,7 +34,7 @@ def test_an_image_has_the_document_and_its_description() -> None:
 
     found = re.fullmatch(
         r'<img src="data:image/svg\+xml;base64,(.+)" alt="([^"<>]+)" '
-        r'width="30" height="20" style="max-width:100%">',
+        r'width="30" height="20" style="max-width:100%;height:auto">',
         image,
     )
     assert found is not None, image

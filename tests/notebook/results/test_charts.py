@@ -26,6 +26,14 @@ def test_a_chart_is_also_a_picture_and_a_table() -> None:
     assert "<script" not in bundle["text/html"]
 
 
+def test_an_arrow_table_is_drawn_as_a_result_of_its_rows_is() -> None:
+    chart = bar_chart(ROWS, label="carrier", values=NAMES, title="minutes")
+
+    assert repr(chart).splitlines()[3:] == [*repr(make(ROWS)).splitlines()[3:5], "2 rows"]
+    assert "&lt;B&gt;" in chart.to_html()
+    assert "| \\<B\\> |" in chart.to_markdown()
+
+
 def test_the_numbers_are_in_the_picture_and_in_its_words() -> None:
     series: dict[str, Values] = {"at departure": [8.6, -12.0], "at arrival": [0.4, None]}
 

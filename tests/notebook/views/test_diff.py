@@ -38,7 +38,9 @@ def diff_of(table: Table, start: Any, end: Any) -> views.Diff:
 def files_of(case: Any, snapshot: int) -> set[FILE]:
     """Read ``$files`` as of a snapshot."""
     answers = expected(case)
-    table: Any = paimonlab.connect(answers.warehouse).table(f"{answers.document['table']}$files")
+    table: Any = paimonlab.connect(answers.warehouse).system_table(
+        f"{answers.document['table']}$files"
+    )
     names = ["file_path", "partition", "bucket", "level", "record_count", "file_size_in_bytes"]
     found = table.scan(names, snapshot=snapshot).to_arrow().to_pylist()
     return {tuple(row[name] for name in names) for row in found}
@@ -131,7 +133,7 @@ def test_what_is_neither_a_tag_nor_a_time_is_told(table: Table) -> None:
 def test_the_same_snapshot_has_the_same_files(table: Table) -> None:
     text = repr(commands.diff(table, 4, 4))
 
-    assert "the same files" in text
+    assert "The same files" in text
     assert "from snapshot 4 to 4" in text
 
 

@@ -135,3 +135,17 @@ def test_names_cannot_break_out() -> None:
 
     assert "script" not in Page(drawn.to_html()).tags
     assert "\u202e" not in drawn.to_text()
+
+
+def test_shades_begin_at_zero() -> None:
+    """Numbers that are close to each other have shades that are."""
+    found = bucket_sums(drawn_entries("+a +b"))
+    value = heatmap.heatmap("t", 1, found, [""] * found.num_rows, has_levels=True)
+    (row,) = value.rows
+    near = msgspec.structs.replace(
+        value, rows=(msgspec.structs.replace(row, bytes=(4_800, 5_000)),), measure="bytes"
+    )
+
+    cells = draw(near).grid.rows[0][1:3]
+
+    assert [cell.background for cell in cells] == ["rgba(0, 114, 178, 0.60)"] * 2

@@ -221,7 +221,7 @@ def test_an_empty_table_has_a_profile(tmp_path: Path) -> None:
     view = new_table(tmp_path, {"a": "INT", "m": "MAP<STRING, INT>"}).show.profile()
 
     assert view.value.row_count == 0
-    assert "db.t: 0 rows" in view.to_text()
+    assert "db.t: columns\n0 rows, 2 columns" in view.to_text()
     assert Page(view.to_html()).tags <= KEPT_TAGS
 
 

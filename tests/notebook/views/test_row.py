@@ -123,4 +123,4 @@ def test_a_row_that_never_was_has_no_steps(table: Table) -> None:
     view = commands.row(table, "id = 4")
 
     assert view.value.steps == ()
-    assert "of 1 snapshots" in view.to_text()
+    assert "1 snapshot read" in view.to_text()

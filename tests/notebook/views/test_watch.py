@@ -60,7 +60,7 @@ def test_levels_and_commits_are_those_of_the_files_after_every_kind_of_commit(
 
         value = watcher.value()
 
-        files = pl.connect(tmp_path).table("db.t$files").scan().to_arrow()
+        files = pl.connect(tmp_path).system_table("db.t$files").scan().to_arrow()
         expected = files.group_by("level").aggregate(
             [("record_count", "sum"), ("file_size_in_bytes", "sum"), ("level", "count")]
         )

@@ -4,6 +4,7 @@
 
 export { card } from "./parts/card.js";
 export { COLOURS, ink } from "./parts/colours.js";
+export { commitText } from "./parts/commits.js";
 export { copyButton } from "./parts/copy.js";
 export { count, many } from "./parts/counts.js";
 export { h, s } from "./parts/elements.js";
@@ -12,7 +13,8 @@ export { plainFrame } from "./parts/frame.js";
 export { frame } from "./parts/headed.js";
 export { grid } from "./parts/grid.js";
 export { KINDS, mark } from "./parts/marks.js";
-export { breaking, shortFile, shortId } from "./parts/names.js";
+export { breaking } from "./parts/breaking.js";
+export { shortFile, shortId } from "./parts/names.js";
 export { ago, areNumbers, bytes, figure, moment, signed } from "./parts/numbers.js";
 export { compare } from "./parts/order.js";
 export { listing } from "./parts/listing.js";

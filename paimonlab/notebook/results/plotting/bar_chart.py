@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 import pyarrow as pa
 
+from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import PLOTLY_TYPE
+from paimonlab.notebook.display.grid import Column, Grid, number_align
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.results import plotting
 from paimonlab.notebook.results.plotting.bar_picture import COLOURS, bar_picture
+from paimonlab.notebook.results.table.drawing import draw, result_rows
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -59,13 +63,16 @@ class Chart:
         }
 
 
-def bar_chart(result: Rows, *, label: str, values: Mapping[str, str], title: str) -> Chart:
+def bar_chart(
+    result: Rows | pa.Table, *, label: str, values: Mapping[str, str], title: str
+) -> Chart:
     """Draw a bar for each row and each of some columns.
 
     Parameters
     ----------
     result
-        A result of at most a few dozen rows, in the order they are drawn from top to bottom.
+        A result or an Arrow table of at most a few dozen rows, in the order they are drawn from top
+        to bottom.
     label
         Column whose values name the rows.
     values
@@ -80,7 +87,8 @@ def bar_chart(result: Rows, *, label: str, values: Mapping[str, str], title: str
     UnsupportedError
         If plotly is not installed.
     """
-    table = result.to_arrow()
+    shown = _shown(result) if isinstance(result, pa.Table) else result
+    table = shown.to_arrow()
     if not table.num_rows or not 0 < len(values) <= len(COLOURS):
         raise ValueError(
             f"a bar chart needs rows and 1 to {len(COLOURS)} columns of numbers, "
@@ -94,4 +102,17 @@ def bar_chart(result: Rows, *, label: str, values: Mapping[str, str], title: str
         for column, name in values.items()
     }
     figure = plotting.figure.bar_figure(title, labels, series, COLOURS)
-    return Chart(figure, result, bar_picture(title, labels, series))
+    return Chart(figure, shown, bar_picture(title, labels, series))
+
+
+def _shown(table: pa.Table) -> Rows:
+    """Draw the rows of an Arrow table as those of a result are drawn."""
+    heads = tuple(
+        Column(field.name, str(field.type), number_align(map(str, values.drop_null().to_pylist())))
+        for field, values in zip(table.schema, table.columns, strict=True)
+    )
+    body = list(zip(*map(cells, table.columns), strict=True))
+    grid = Grid(heads, body, footer=many(table.num_rows, "row"))
+    return draw(
+        result_rows(table, grid, has_more_rows=False, footer=grid.footer), grid=grid, table=table
+    )

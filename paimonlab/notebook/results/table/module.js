@@ -16,17 +16,18 @@ const TELL_MILLIS = 200;
 const RESULT_CSS = `
 .result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--ground); }
 td, tbody .number { padding-block: 2px; } td { height: 24px; border-bottom: 1px solid var(--rule); line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; }
-.wrap td { white-space: pre-wrap; height: auto; } .clip { max-height: 216px; overflow: hidden; }
+.wrap td { white-space: pre-wrap; height: auto; }
+.clip { max-height: 216px; overflow: hidden; }
 th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
-.number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; font-weight: normal; white-space: nowrap; }
-tbody .number { cursor: copy; padding-top: 2px; } thead .number { z-index: 4; }
-button.sort { border: 0; background: none; padding: 0; font-weight: bold; text-align: left; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; font-weight: normal; }
-.facts { font-weight: normal; font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; white-space: nowrap; }
+tbody .number { cursor: copy; } thead .number { z-index: 4; }
+button.sort { border: 0; background: none; padding: 0; font-weight: 600; text-align: inherit; white-space: normal; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; }
+.number, .filter, .facts { font-weight: normal; } .facts { font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .here .number { box-shadow: inset 3px 0 var(--focus); } td:focus-visible { outline-offset: -3px; }
 .rows { overflow-anchor: none; max-height: 416px; } .small { width: 4em; }
-.grip { position: absolute; right: 0; top: 0; bottom: 0; width: 7px; cursor: col-resize; touch-action: none; border-right: 1px solid var(--rule); }
+.grip { position: absolute; inset: 0 0 0 auto; width: 7px; cursor: col-resize; touch-action: none; border-right: 1px solid var(--rule); }
 .opened { border: 1px solid var(--rule); border-radius: 4px; padding: 4px 8px; margin-top: 8px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
 .opened details { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; white-space: normal; }
 `;

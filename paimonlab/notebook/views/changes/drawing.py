@@ -23,7 +23,10 @@ def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeLis
         _grid(changes),
         rows,
         others=(_counts(changes.total, places),) if len(places) > 1 else (),
-        legend=("+ inserted, - deleted, ~ updated (old → new)", changes.note),
+        legend=(
+            *(["+ inserted, - deleted, ~ updated (old → new)"] if changes.rows else []),
+            changes.note,
+        ),
         link=changes.table,
         answer=answer,
     )
@@ -42,7 +45,9 @@ def _grid(changes: ChangeList) -> Grid:
         ),
     )
     caption = f"{changes.table}: changes from {changes.start} to {changes.end}"
-    return Grid(columns, [_row(row) for row in changes.rows], caption, _footer(changes))
+    total = changes.total
+    headline = f"{total.inserts:,} inserted, {total.updates:,} updated, {total.deletes:,} deleted"
+    return Grid(columns, [_row(row) for row in changes.rows], caption, _footer(changes), headline)
 
 
 def _row(row: ChangedRow) -> Sequence[Cell]:
@@ -63,12 +68,10 @@ def _text(value: str | None) -> str:
 
 
 def _footer(changes: ChangeList) -> str:
-    total, count = changes.total, changes.row_count
     shown = len(changes.rows)
-    first = f"the first {shown:,} of " if shown < count else ""
+    first = f"the first {shown:,} of " if shown < changes.row_count else ""
     return (
-        f"{first}{many(count, 'change')}: {total.inserts:,} +, "
-        f"{total.updates:,} ~, {total.deletes:,} -; {changes.source}, read from "
+        f"{first}{many(changes.row_count, 'change')}; {changes.source}, read from "
         f"{many(changes.file_count, 'data file')}"
     )
 

@@ -21,7 +21,7 @@ export function render({ data, el, host }) {
     css: CHANGES_CSS,
   });
   if (!rowCount) {
-    body.append(empty(`${note} No row changed there, or none is reported yet. The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
+    body.append(empty(`No row changed there, or none is reported yet (${note}). The commits are shown by`, `%paimon_diff ${table} ${start} ${end}`));
     return stop;
   }
   const page = Math.max(rows.length, 1);

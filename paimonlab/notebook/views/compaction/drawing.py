@@ -11,7 +11,7 @@ from paimonlab.analysis.compactions.compaction import Compaction
 from paimonlab.analysis.compactions.compaction_runs import CompactionRun, FileSum
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.numbers import bytes_text, count, time_text
+from paimonlab.notebook.display.numbers import bytes_text, count, many, time_text
 from paimonlab.notebook.views.compaction.picture import picture
 from paimonlab.spec.visible_text import visible
 
@@ -58,9 +58,8 @@ def held(files: FileSum) -> str:
     """Say how much files contain."""
     if not files.files:
         return "nothing"
-    noun = "file" if files.files == 1 else "files"
     size = "" if files.bytes is None else f", {bytes_text(files.bytes)}"
-    return f"{files.files:,} {noun}{size}, {files.rows:,} rows"
+    return f"{many(files.files, 'file')}{size}, {many(files.rows, 'row')}"
 
 
 def place(partition: str, bucket: int) -> str:
@@ -96,7 +95,12 @@ def _run_grid(value: Compaction) -> Grid:
     shown = f"the newest {len(value.runs)} of {value.run_count}; " * (
         value.run_count > len(value.runs)
     )
-    return Grid(tuple(columns), body, f"{name}: compactions", f"{shown}{window}")
+    newest = value.runs[0]
+    headline = (
+        f"{many(value.run_count, 'compaction')}; the newest: {held(newest.read)} became "
+        f"{held(newest.written)}"
+    )
+    return Grid(tuple(columns), body, f"{name}: compactions", f"{shown}{window}", headline)
 
 
 def _duration(millis: int | None) -> str:

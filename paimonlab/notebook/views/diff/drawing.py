@@ -8,7 +8,7 @@ from paimonlab.analysis.snapshots.diff import Diff
 from paimonlab.analysis.snapshots.file_totals import Sums
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
+from paimonlab.notebook.display.numbers import bytes_text, count, many, signed, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.schemas.drawing import difference_cells
 from paimonlab.spec.visible_text import visible
@@ -55,7 +55,10 @@ def _summary(diff: Diff) -> Grid:
         ]
     )
     caption = f"{diff.table}: from snapshot {before.snapshot_id} to {after.snapshot_id}"
-    return Grid(tuple(columns), [texts(line) for line in body], caption)
+    rows = after.live.row_count - before.live.row_count
+    files = f"+{many(diff.added.file_count, 'file')}, -{many(diff.removed.file_count, 'file')}"
+    headline = f"{files}: {rows:+,} rows before merging" if diff.file_count else "The same files"
+    return Grid(tuple(columns), [texts(line) for line in body], caption, headline=headline)
 
 
 def _numbers(diff: Diff) -> Iterator[tuple[str, list[str]]]:
@@ -146,8 +149,6 @@ def _schema(diff: Diff) -> Grid:
 
 
 def _legend(diff: Diff) -> Iterator[str]:
-    if not diff.file_count:
-        yield "the same files"
     for what, names, total in (
         ("added", diff.partitions_added, diff.partitions_added_count),
         ("removed", diff.partitions_removed, diff.partitions_removed_count),

@@ -8,7 +8,7 @@ from paimonlab.analysis.files.data_file import DataFileView, FileColumn, checks,
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
-from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.notebook.display.numbers import bytes_text, count, many
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
@@ -44,10 +44,10 @@ def _entry_line(file: DataFileView) -> str:
 
 
 def _file_line(file: DataFileView) -> str:
-    parts = [f"{file.format} {file.version}".strip(), f"{file.rows:,} rows"]
+    parts = [f"{file.format} {file.version}".strip(), many(file.rows, "row")]
     if file.bytes is not None:
         parts.append(bytes_text(file.bytes))
-    parts.append(f"{file.part_count:,} {file.part_name}{'' if file.part_count == 1 else 's'}")
+    parts.append(many(file.part_count, file.part_name))
     if file.written_by:
         parts.append(f"written by {file.written_by}")
     return ", ".join(parts)
@@ -68,7 +68,11 @@ def _columns(file: DataFileView) -> Grid:
         Column("with checksum", align=Align.RIGHT),
     )
     body = [texts(_column_texts(column)) for column in file.columns]
-    return Grid(columns, body, visible(f"{file.table}: {file.file}"))
+    size = "" if file.bytes is None else f" in {bytes_text(file.bytes)}"
+    level = "" if file.level is None else f", level {file.level}"
+    where = f" of {file.partition}" if file.partition else ""
+    headline = visible(f"{many(file.rows, 'row')}{size}{level}{where} bucket {file.bucket}")
+    return Grid(columns, body, visible(f"{file.table}: {file.file}"), headline=headline)
 
 
 def _column_texts(column: FileColumn) -> Sequence[str]:

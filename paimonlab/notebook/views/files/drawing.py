@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from itertools import cycle
 
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.characters import cut
-from paimonlab.notebook.display.colours import GREEN, ORANGE, PINK, SKY, YELLOW
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.headlines import files_text
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.files.value import HEIGHT, WIDTH, FileMap, Tile
@@ -19,7 +19,15 @@ _BAR_COLUMNS = 24
 _LARGEST = 10
 """Partitions that are described in words."""
 _NAME_COLUMNS = 40
-_COLOURS = (SKY, ORANGE, GREEN, PINK, YELLOW)
+_MIB = 1 << 20
+_SHADES = (
+    (8 * _MIB, "#DEEBF7"),
+    (32 * _MIB, "#B3D2EA"),
+    (128 * _MIB, "#86B6DC"),
+    (512 * _MIB, "#5C9BCC"),
+    (math.inf, "#3C86BF"),
+)
+"""Upper ends of the sizes of files and a shade for each: the larger the darker."""
 
 
 _STROKES = {"partition": 3, "bucket": 1.5, "file": 0.5}
@@ -71,12 +79,12 @@ def _histogram(files: FileMap) -> Grid:
         )
         for size_bin in files.bins
     ]
-    size = "" if files.bytes is None else f", {bytes_text(files.bytes)}"
     caption = (
-        f"{files.table}: {_many(files.file_count, 'data file')} of snapshot {files.snapshot_id}, "
-        f"{_many(files.row_count, 'row')} before merging{size}"
+        f"{files.table}: data files of snapshot {files.snapshot_id}, "
+        f"{_many(files.row_count, 'row')} before merging"
     )
-    return Grid(columns, body, caption, _footer(files))
+    headline = files_text(files.file_count, files.bytes, files.bucket_count)
+    return Grid(columns, body, caption, _footer(files), headline)
 
 
 def _footer(files: FileMap) -> str:
@@ -153,19 +161,24 @@ def alternative(files: FileMap) -> str:
 
 
 def _shapes(files: FileMap) -> Iterator[str]:
-    colours = cycle(_COLOURS)
     for tile in files.tiles:
-        fill = next(colours) if tile.kind == "partition" else "none"
         if tile.width and tile.height:
             yield svg.rectangle(
                 *(tile.x, tile.y, tile.width, tile.height),
-                fill=fill,
-                stroke="#333",
+                fill=_shade(tile),
+                stroke="#345",
                 stroke_width=_STROKES[tile.kind],
             )
     for tile in files.tiles:
         if tile.kind == "partition":
             yield _label(files, tile)
+
+
+def _shade(tile: Tile) -> str:
+    """Return the colour of the average size of its files."""
+    if tile.bytes is None or not tile.files:
+        return "#ddd" if tile.kind == "partition" else "none"
+    return next(colour for end, colour in _SHADES if tile.bytes / tile.files < end)
 
 
 def _label(files: FileMap, tile: Tile) -> str:

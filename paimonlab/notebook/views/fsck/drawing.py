@@ -17,5 +17,5 @@ def draw(report: Fsck) -> Drawn[Fsck]:
         texts([finding.severity, finding.file, finding.referrer, finding.problem, finding.advice])
         for finding in report.findings
     ]
-    grid = Grid(columns, body, report.table, footer=report.summary)
+    grid = Grid(columns, body, f"{report.table}: check of the files", report.summary)
     return Drawn(report, grid, rows(report.findings), link=report.table)

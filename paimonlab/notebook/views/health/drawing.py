@@ -11,6 +11,7 @@ from paimonlab.analysis.health.health_summary import Health
 from paimonlab.analysis.health.report import HealthFinding, TableHealth
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text, count, many
 
 MARKS = {"error": "✖ error", "warning": "▲ warning", "info": "● info", "ok": "✔ ok"}
 
@@ -67,7 +68,19 @@ def _findings(health: Health) -> Grid:
             texts([table.table, MARKS[finding.severity], *_finding(finding)])
             for finding in table.findings
         ]
-    return Grid(columns, body, health.title, _footer(health))
+    return Grid(columns, body, health.title, _footer(health), _headline(health))
+
+
+def _headline(health: Health) -> str:
+    found: list[str] = [finding.severity for table in health.tables for finding in table.findings]
+    found += ["error" for table in health.tables if table.problem]
+    counts = ((severity, found.count(severity)) for severity in MARKS)
+    said = [
+        many(number, "note" if severity == "info" else severity)
+        for severity, number in counts
+        if number
+    ]
+    return f"{MARKS[health.worst][0]} {', '.join(said) or 'In order: nothing to do'}"
 
 
 def _finding(finding: HealthFinding) -> list[object]:
@@ -85,14 +98,8 @@ def _finding(finding: HealthFinding) -> list[object]:
 
 
 def _footer(health: Health) -> str:
-    count = sum(len(table.findings) for table in health.tables)
-    findings = f"{count} findings" if count != 1 else "1 finding"
     orphans = "" if health.looked_for_orphans else "; orphan files were not looked for"
-    tables = len(health.tables)
-    return (
-        f"{MARKS[health.worst]}: {findings} in {tables} table{'' if tables == 1 else 's'}"
-        f"; no data file was read{orphans}"
-    )
+    return f"{many(len(health.tables), 'table')}; no data file was read{orphans}"
 
 
 def _tables(health: Health) -> Grid:
@@ -108,7 +115,7 @@ def _tables(health: Health) -> Grid:
     ]
     has_sizes = any(table.total_bytes is not None for table in health.tables)
     if has_sizes:
-        columns.append(Column("bytes", align=Align.RIGHT))
+        columns.append(Column("size", align=Align.RIGHT))
     body = [texts(_numbers(table, has_sizes=has_sizes)) for table in health.tables]
     return Grid(tuple(columns), body, "tables")
 
@@ -121,10 +128,9 @@ def _numbers(table: TableHealth, *, has_sizes: bool) -> list[object]:
         table.level_0_files,
         table.snapshot_count,
         table.manifest_count,
-        *([table.total_bytes] if has_sizes else []),
     ]
-    counts = ["" if number is None else f"{number:,}" for number in numbers]
-    return [table.table, MARKS[table.worst], *counts]
+    sizes = [bytes_text(table.total_bytes)] if has_sizes else []
+    return [table.table, MARKS[table.worst], *map(count, numbers), *sizes]
 
 
 def _records(health: Health) -> Iterator[dict[str, object]]:

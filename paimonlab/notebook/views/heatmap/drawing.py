@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -72,11 +71,24 @@ def _grid(heatmap: Heatmap) -> Grid:
         ]
         for row, values, total in zip(all_rows, cells, totals, strict=True)
     ]
-    return Grid(columns, body, _caption(heatmap), _footer(heatmap, shows_buckets=shows_buckets))
+    footer = _footer(heatmap, shows_buckets=shows_buckets)
+    return Grid(columns, body, _caption(heatmap), footer, _headline(heatmap))
 
 
 def _caption(heatmap: Heatmap) -> str:
     return f"{heatmap.table}: {NAMES[heatmap.measure]} of snapshot {heatmap.snapshot_id}"
+
+
+def _headline(heatmap: Heatmap) -> str:
+    found = next((skew for skew in heatmap.skews if skew.measure == heatmap.measure), None)
+    found = found or next(iter(heatmap.skews), None)
+    if found is None or found.ratio is None:
+        return ""
+    even = ": they are even" if found.ratio < 2 else ""
+    return (
+        f"The largest bucket has {found.ratio:.1f} times the {NAMES[found.measure]} of the "
+        f"median one{even}"
+    )
 
 
 def _footer(heatmap: Heatmap, *, shows_buckets: bool) -> str:
@@ -142,16 +154,13 @@ def _value(numbers: Mapping[str, int | None], measure: str, newest: int | None) 
 def _shades(
     values: Iterable[float | None], write: Callable[[float], str]
 ) -> Callable[[float | None], Cell]:
-    """Return what writes a value in a shade between the least (above 0) and the largest."""
-    known = [value for value in values if value]
-    low, high = min(known, default=1), max(known, default=1)
-    width = math.log(high / low) or 1.0
+    """Return what writes a value in a shade from none, of zero, to the darkest, of the largest."""
+    high = max((value for value in values if value), default=1)
 
     def shaded(value: float | None) -> Cell:
         if not value:
             return Cell("" if value is None else write(value))
-        share = math.log(min(value, high) / low) / width if high > low else 1.0
-        step = 1 + round(share * (_STEPS - 1))
+        step = max(round(_STEPS * min(value / high, 1)), 1)
         return Cell(write(value), background=_SHADE.format(0.06 * step))
 
     return shaded

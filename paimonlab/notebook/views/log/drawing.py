@@ -9,6 +9,7 @@ from functools import partial
 from paimonlab.analysis.snapshots.commit_log import Log, LogEntry
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.headlines import commit_text, when
 from paimonlab.notebook.display.numbers import bytes_text, count, time_text
 from paimonlab.notebook.display.view import rows
 
@@ -24,15 +25,31 @@ def draw(log: Log) -> Drawn[Log]:
     shown = len(log.entries)
     total = shown + log.older_count
     footer = f"the newest {shown} of {total} commits; -n N for more" if log.older_count else ""
-    grid = Grid(tuple(column for column, _ in fields), body, f"{log.table}: history", footer)
+    columns = tuple(column for column, _ in fields)
+    headline = _headline(log.entries[0])
+    grid = Grid(columns, body, f"{log.table}: history", footer, headline)
     return Drawn(log, grid, rows(log.entries), link=log.table)
+
+
+def _headline(entry: LogEntry) -> str:
+    metrics = entry.metrics
+    is_compaction = entry.commit_kind == "COMPACT"
+    what = commit_text(
+        entry.operation,
+        written=None if is_compaction else metrics.get("addedRows"),
+        deleted=None if is_compaction else metrics.get("deletedRows"),
+        files=metrics.get("addedFiles"),
+        merged=metrics.get("deletedFiles", 0) if is_compaction else None,
+        user=entry.user,
+    )
+    return f"Version {entry.version}: {what}{when(entry.time_millis)}"
 
 
 def _fields(log: Log) -> Iterator[Field]:
     """Choose the columns: those that would be empty are left out."""
     yield Column("version", align=Align.RIGHT), lambda entry: entry.version
     if any(entry.time_millis is not None for entry in log.entries):
-        yield Column("timestamp (UTC)"), lambda entry: time_text(entry.time_millis)
+        yield Column("time (UTC)"), lambda entry: time_text(entry.time_millis)
     yield Column("user", is_id=True), lambda entry: entry.user
     yield Column("operation"), lambda entry: entry.operation
     names = dict.fromkeys(name for entry in log.entries for name in entry.metrics)

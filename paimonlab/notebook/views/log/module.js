@@ -1,5 +1,5 @@
 // @ts-check
-import { ago, bytes, card, copyButton, count, empty, frame, grid, h, many, moment, shortId, signed } from "../../display/browser/parts.js";
+import { ago, bytes, card, commitText, copyButton, count, empty, frame, grid, h, moment, shortId } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Log} Log */
 /** @typedef {import("../../display/browser/views").LogEntry} LogEntry */
@@ -74,11 +74,12 @@ export function render({ data, el, host }) {
 }
 
 /** What the newest commit did. @param {LogEntry} entry */
-function headlineOf({ version, operation, metrics, user, timeMillis }) {
-  const { addedRows, deletedRows, addedFiles } = metrics;
-  const what = [addedRows && `${signed(addedRows)} rows`, deletedRows && `${signed(-deletedRows)} rows`, addedFiles && many(addedFiles, "file")].filter(Boolean).join(", ");
-  const who = typeof shortId(user) === "string" ? user : user.slice(0, 8);
-  return `Version ${version}: ${what || operation.toLowerCase()}, by ${who}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
+function headlineOf({ version, operation, commitKind, metrics, user, timeMillis }) {
+  const { addedRows, deletedRows, addedFiles, deletedFiles } = metrics;
+  const what = commitKind === "COMPACT"
+    ? commitText({ kind: operation, written: 0, deleted: 0, files: addedFiles, merged: deletedFiles ?? 0, user })
+    : commitText({ kind: operation, written: addedRows, deleted: deletedRows, files: addedFiles, user });
+  return `Version ${version}: ${what}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
 }
 
 /** addedFiles as two words. @param {string} name */

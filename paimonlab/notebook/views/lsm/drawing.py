@@ -9,7 +9,7 @@ from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
 from paimonlab.analysis.levels.lsm_files import LsmFile
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.notebook.display.numbers import bytes_text, count, many
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.lsm.picture import picture
 from paimonlab.spec.visible_text import visible
@@ -57,7 +57,19 @@ def _bucket_grid(lsm: Lsm) -> Grid:
     columns += [Column("deletes", align=Align.RIGHT), Column("hidden rows", align=Align.RIGHT)]
     body = [texts(list(_bucket_cells(lsm, bucket, has_sizes))) for bucket in lsm.buckets]
     caption = f"{visible(lsm.table)}: {'levels' if lsm.has_levels else 'files'}"
-    return Grid(tuple(columns), body, f"{caption} of snapshot {lsm.snapshot_id}", _footer(lsm))
+    caption = f"{caption} of snapshot {lsm.snapshot_id}"
+    return Grid(tuple(columns), body, caption, _footer(lsm), _headline(lsm))
+
+
+def _headline(lsm: Lsm) -> str:
+    first = lsm.buckets[0]
+    if not lsm.has_levels:
+        return f"{place(first)} has most files: {count(first.file_count)}"
+    most = max(lsm.buckets, key=lambda bucket: bucket.run_count)
+    return (
+        f"{place(most)} has most to merge: {many(most.run_count, 'sorted run')} "
+        f"(compaction from {lsm.compaction_trigger}, writers wait from {lsm.stop_trigger})"
+    )
 
 
 def _bucket_cells(lsm: Lsm, bucket: LsmBucket, has_sizes: bool) -> Iterator[object]:  # noqa: FBT001

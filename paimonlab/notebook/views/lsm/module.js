@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, moment, placeText, roving, s, slider } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, roving, s, slider } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Lsm} Lsm */
 /** @typedef {import("../../display/browser/views").LsmBucket} LsmBucket */
@@ -27,9 +27,9 @@ export function render({ data, el, host }) {
   const note = view.bucketCount > view.buckets.length
     ? `the ${view.buckets.length} of ${count(view.bucketCount)} buckets with most ${view.hasLevels ? "level 0" : "files"}` : "";
   const title = `${view.table}: ${view.hasLevels ? "levels" : "files"}`;
-  const { body, say, stop } = frame(el, { title, note, css: LSM_CSS });
+  const { body, say, stop } = frame(el, { title, note, headline: lsmHeadline(view), css: LSM_CSS });
   if (!view.buckets.length) {
-    body.append(h("p", {}, "No data files."));
+    body.append(empty("No data files yet. The first are made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
   }
   let chosen = view.buckets[0];
@@ -380,4 +380,12 @@ function lsmCard(view, bucket, file) {
     ["first in", file.born ? lsmStepName(bucket, file.born) : "before the first step"],
     ["removed in", died && born ? lsmStepName(bucket, file.died) : null],
   ]);
+}
+
+/** @param {Lsm} view */
+function lsmHeadline({ buckets, hasLevels, compactionTrigger, stopTrigger }) {
+  if (!buckets.length) return "";
+  const most = buckets.reduce((found, bucket) => (bucket.runCount > found.runCount ? bucket : found));
+  if (!hasLevels) return `${lsmPlace(buckets[0])} has most files: ${count(buckets[0].fileCount)}`;
+  return `${lsmPlace(most)} has most to merge: ${many(most.runCount, "sorted run")} (compaction from ${compactionTrigger}, writers wait from ${stopTrigger})`;
 }

@@ -152,7 +152,7 @@ def _without_spark(
 def _on_spark(connection: Connection, read: SparkRead) -> views.PlannedRead:
     whole: dict[str, int | None] = dict.fromkeys(field.name for field in fields(SnapshotPlan))
     try:
-        table = connection.catalog.table(read.table)
+        table = connection.catalog.relation(read.table)
     except NotFoundError:  # of another catalog
         table = None
     snapshot_id = read.snapshot_id

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
 
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.grid import Align, Column, Grid, number_align
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.profile.picture import picture
 from paimonlab.notebook.views.profile.value import SHARES, Profile, ProfileColumn
 from paimonlab.spec.visible_text import visible
@@ -63,10 +65,14 @@ _ROWS = pa.schema(
 def draw(value: Profile) -> Drawn[Profile]:
     """Draw a row per column, and above them the distributions of their values."""
     rows = [_row(column, value.row_count) for column in value.columns]
-    count = value.row_count
-    title = f"{value.title}: {count:,} {'row' if count == 1 else 'rows'}"
     footer = "; ".join(value.notes)
-    grid = Grid(_COLUMNS, rows, title, footer)
+    ends = {
+        "min": number_align(column.low for column in value.columns),
+        "max": number_align(column.high for column in value.columns),
+    }
+    columns = tuple(replace(head, align=ends.get(head.name, head.align)) for head in _COLUMNS)
+    headline = f"{many(value.row_count, 'row')}, {many(len(value.columns), 'column')}"
+    grid = Grid(columns, rows, f"{value.title}: columns", footer, headline)
     return Drawn(value, grid, partial(_arrow, value), picture(value), link=value.table)
 
 

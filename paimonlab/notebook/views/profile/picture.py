@@ -7,6 +7,7 @@ from itertools import chain
 
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.colours import AXIS, BLUE, INK, SKY
+from paimonlab.notebook.display.numbers import figure
 from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
 from paimonlab.spec.visible_text import visible
 
@@ -79,6 +80,6 @@ def _histogram(column: ProfileColumn, x: int, y: int, width: int) -> Iterator[st
             x + step * number, bottom - height, max(step - 1, 0.5), height, fill=BLUE
         )
     yield svg.path(f"M{x} {bottom}h{width}", stroke=AXIS)
-    yield svg.text(x, bottom + 12, svg.shortened(column.low or "", 13))
-    high = svg.shortened(column.high or "", 13)
+    yield svg.text(x, bottom + 12, svg.shortened(figure(column.low or ""), 13))
+    high = svg.shortened(figure(column.high or ""), 13)
     yield svg.text(x + width, bottom + 12, high, text_anchor="end")

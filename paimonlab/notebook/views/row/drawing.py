@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
-from paimonlab.notebook.display.numbers import count, time_text
+from paimonlab.notebook.display.headlines import when
+from paimonlab.notebook.display.numbers import count, many, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.row.value import RowLife, RowStep
+from paimonlab.spec.visible_text import visible
 
 MOST_COLUMNS = 20
 """Columns that the table has."""
@@ -29,13 +32,26 @@ def draw(life: RowLife) -> Drawn[RowLife]:
         values = step.values[:MOST_COLUMNS] or [""] * len(life.columns[:MOST_COLUMNS])
         facts = [step.snapshot_id, *([time_text(step.time_millis)] if has_times else []), step.what]
         facts += [", ".join(step.changed), ", ".join(step.tags), files_text(step)]
-        body.append(texts([*facts, *("NULL" if value is None else value for value in values)]))
-    footer = f"of {count(life.looked_at)} snapshots; others did nothing to it"
+        cells = [NULL if value is None else Cell(visible(value)) for value in values]
+        body.append([*texts(facts), *cells])
+    footer = f"{many(life.looked_at, 'snapshot')} read; what is not here did nothing to it"
     if life.older_count:
         footer += f"; {count(life.older_count)} older ones were not read"
     caption = f"{life.table}: the row where {life.where}"
-    grid = Grid(tuple(heads), body, caption, footer)
+    grid = Grid(tuple(heads), body, caption, footer, _headline(life) if life.steps else "")
     return Drawn(life, grid, rows(life.steps), link=life.table)
+
+
+def _headline(life: RowLife) -> str:
+    real = [step for step in life.steps if step.what in {"inserted", "updated", "deleted"}]
+    if not real:
+        return "There is no such row in the tags that were read"
+    last = real[-1]
+    changed = f" ({', '.join(last.changed)})" if last.changed else ""
+    return visible(
+        f"{many(len(real), 'change')}; last {last.what} in snapshot {last.snapshot_id}{changed}"
+        f"{when(last.time_millis)}"
+    )
 
 
 def _align(life: RowLife, column: int) -> Align:

@@ -23,7 +23,7 @@ export function render({ data, el, host }) {
   let chosen = 0;
   const details = h("div");
   const options = newest.map((version) =>
-    h("div", { role: "option", "aria-selected": "false" }, h("b", {}, `schema ${version.id}`), ` ${moment(version.timeMillis)}`, h("div", { class: "faint" }, summary(version), h("br"), `snapshots: ${useOf(version)}`)));
+    h("div", { role: "option", "aria-selected": "false" }, h("b", {}, `schema ${version.id}`), h("div", { class: "faint" }, moment(version.timeMillis)), h("div", { class: "faint" }, summary(version), h("br"), `snapshots: ${useOf(version)}`)));
   const list = h("div", { role: "listbox", "aria-label": "schemas, newest first" }, ...options);
   const draw = () => {
     const version = newest[chosen];

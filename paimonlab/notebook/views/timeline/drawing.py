@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from paimonlab.analysis.snapshots.timeline import Timeline, TimelineBranch, TimelinePoint
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.numbers import bytes_text, count, signed, time_text
+from paimonlab.notebook.display.headlines import commit_text, when
+from paimonlab.notebook.display.numbers import bytes_text, count, many, signed, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.timeline.picture import LETTERS, picture
 from paimonlab.spec.visible_text import visible
@@ -42,13 +44,29 @@ def draw(timeline: Timeline, *, last: int = 20) -> Drawn[Timeline]:
     branches = [branch for branch in timeline.branches if branch.points]
     return Drawn(
         timeline,
-        _grid(points, _caption(timeline.table, points), _footer(timeline, len(points))),
+        replace(
+            _grid(points, _caption(timeline.table, points), _footer(timeline, len(points))),
+            headline=_headline(timeline),
+        ),
         rows(points),
         picture(timeline.table, points),
         [visible(line) for line in _legend(timeline)],
         [_branch_grid(timeline.table, branch, last) for branch in branches],
         link=timeline.table,
     )
+
+
+def _headline(timeline: Timeline) -> str:
+    newest = timeline.points[-1]
+    added = newest.delta_record_count or 0
+    what = commit_text(
+        newest.commit_kind,
+        written=max(added, 0),
+        deleted=max(-added, 0),
+        files=newest.added_file_count,
+        user=newest.commit_user,
+    )
+    return f"{many(_existing(timeline), 'snapshot')}, newest{when(newest.time_millis)}: {what}"
 
 
 def _grid(points: Sequence[TimelinePoint], caption: str, footer: str) -> Grid:
@@ -97,7 +115,7 @@ def _fields(points: Sequence[TimelinePoint]) -> Iterator[Field]:
         yield Column("read next by"), lambda point: ", ".join(point.consumers)
     users = [point.commit_user for point in points]
     if len(set(users)) < len(users):  # users that all occur once say nothing
-        yield Column("user"), lambda point: point.commit_user
+        yield Column("user", is_id=True), lambda point: point.commit_user
 
 
 def _branch_grid(table: str, branch: TimelineBranch, last: int) -> Grid:
@@ -133,10 +151,12 @@ def _caption(name: str, points: Sequence[TimelinePoint]) -> str:
 
 
 def _footer(timeline: Timeline, shown: int) -> str:
-    groups = sum(group.snapshot_count for group in timeline.groups)
-    if shown == groups + len(timeline.points):
-        return ""
-    return f"the newest {shown} of {groups + len(timeline.points)} snapshots; -n N for more"
+    existing = _existing(timeline)
+    return "" if shown == existing else f"the newest {shown} of {existing} snapshots; -n N for more"
+
+
+def _existing(timeline: Timeline) -> int:
+    return len(timeline.points) + sum(group.snapshot_count for group in timeline.groups)
 
 
 def _bar(count: int, largest: int) -> str:

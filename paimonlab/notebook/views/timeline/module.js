@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, KINDS, ago, bytes, card, copyButton, count, empty, frame, h, many, mark, moment, roving, s, shortId, signed, slider } from "../../display/browser/parts.js";
+import { COLOURS, KINDS, ago, bytes, card, commitText, copyButton, count, empty, frame, h, many, mark, moment, roving, s, shortId, signed, slider } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Timeline} Timeline */
 /** @typedef {import("../../display/browser/views").TimelinePoint} TimelinePoint */
@@ -210,9 +210,9 @@ function headlineOf({ points, groups }) {
   const newest = points[points.length - 1];
   if (!newest) return "";
   const total = points.length + groups.reduce((sum, group) => sum + group.snapshotCount, 0);
-  const { commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
-  const user = typeof shortId(commitUser ?? "") === "string" ? commitUser : commitUser?.slice(0, 8);
-  const what = [`${signed(deltaRecordCount)} rows`, addedFileCount && many(addedFileCount, "file"), user && `by ${user}`].filter(Boolean).join(", ");
+  const { commitKind, commitUser, timeMillis, addedFileCount, deltaRecordCount } = newest;
+  const added = Number(deltaRecordCount ?? 0);
+  const what = commitText({ kind: commitKind, written: Math.max(added, 0), deleted: Math.max(-added, 0), files: addedFileCount ?? 0, user: commitUser });
   return `${many(total, "snapshot")}, newest${timeMillis ? ` ${ago(timeMillis)}` : ""}: ${what}`;
 }
 

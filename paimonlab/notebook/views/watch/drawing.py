@@ -9,6 +9,7 @@ from paimonlab.clock import now_millis
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
+from paimonlab.notebook.display.headlines import commit_text, when
 from paimonlab.notebook.display.numbers import bytes_text, count, many, signed, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
@@ -61,26 +62,23 @@ def sentence(commit: WatchedCommit) -> str:
     >>> from types import SimpleNamespace
     >>> some = {"snapshot_id": 3, "deleted_rows": 0, "added_files": 1, "added_bytes": 2048}
     >>> sentence(SimpleNamespace(commit_kind="APPEND", written_rows=16, user="a", **some))
-    'snapshot 3: +16 rows, 1 file, 2.0 kB, by a'
+    'snapshot 3: +16 rows, 1 file, by a, 2.0 kB'
     """
-    what = [part for part in (_rows_text(commit), _files_text(commit)) if part]
-    if commit.commit_kind != "APPEND":
-        what.insert(0, commit.commit_kind.lower())
-    if commit.added_bytes:
-        what.append(bytes_text(commit.added_bytes))
-    return f"snapshot {commit.snapshot_id}: {', '.join([*what, f'by {commit.user}'])}"
+    size = f", {bytes_text(commit.added_bytes)}" if commit.added_bytes else ""
+    return f"snapshot {_what(commit)}{size}"
 
 
-def _rows_text(commit: WatchedCommit) -> str:
-    parts = [signed(number) for number in (commit.written_rows, -commit.deleted_rows) if number]
-    what = "row" if (commit.written_rows or commit.deleted_rows) == 1 else "rows"
-    return f"{' '.join(parts)} {what}" if parts else ""
-
-
-def _files_text(commit: WatchedCommit) -> str:
-    if commit.commit_kind == "COMPACT":
-        return f"{many(commit.deleted_files, 'file')} into {commit.added_files:,}"
-    return many(commit.added_files, "file") if commit.added_files else ""
+def _what(commit: WatchedCommit) -> str:
+    is_compaction = commit.commit_kind == "COMPACT"
+    what = commit_text(
+        commit.commit_kind,
+        written=commit.written_rows,
+        deleted=commit.deleted_rows,
+        files=commit.added_files,
+        merged=commit.deleted_files if is_compaction else None,
+        user=commit.user,
+    )
+    return f"{commit.snapshot_id}: {what}"
 
 
 def _commits(watch: Watch) -> Grid:
@@ -100,9 +98,13 @@ def _commits(watch: Watch) -> Grid:
         facts += [commit.commit_kind.lower(), signed(commit.written_rows or None)]
         facts += [signed(-commit.deleted_rows or None)]
         facts += [count(commit.changelog_rows or None)] if has_changelog else []
-        facts += [_changed_files(commit), bytes_text(commit.added_bytes), commit.user]
+        facts += [_changed_files(commit), bytes_text(commit.added_bytes or None), commit.user]
         body.append(texts(facts))
-    return Grid(tuple(columns), body, f"{watch.table}: {watch.state}", _footer(watch))
+    headline = "Nothing was written to it yet"
+    if watch.commits:
+        newest = watch.commits[-1]
+        headline = f"Snapshot {_what(newest)}{when(newest.time_millis)}"
+    return Grid(tuple(columns), body, f"{watch.table}: {watch.state}", _footer(watch), headline)
 
 
 def _changed_files(commit: WatchedCommit) -> str:

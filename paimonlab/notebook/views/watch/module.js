@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, KINDS, ago, areNumbers, bytes, copyButton, count, empty, frame, grid, h, many, moment, s, shortId, signed } from "../../display/browser/parts.js";
+import { COLOURS, KINDS, ago, areNumbers, bytes, commitText, copyButton, count, empty, frame, grid, h, many, moment, s, shortId, signed } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Watch} Watch */
 /** @typedef {import("../../display/browser/views").WatchedCommit} WatchedCommit */
@@ -67,7 +67,7 @@ export function render({ data, el, host }) {
       ],
       rows: [...view.commits].reverse().map((commit) => [
         commit.snapshotId, ...(hasTimes ? [commit.timeMillis] : []), commit.commitKind.toLowerCase(), some(commit.writtenRows, "+"), some(commit.deletedRows, "-"),
-        ...(hasChangelog ? [commit.changelogRows] : []), filesOf(commit), ...(hasBytes ? [commit.addedBytes] : []), commit.user,
+        ...(hasChangelog ? [commit.changelogRows] : []), filesOf(commit), ...(hasBytes ? [commit.addedBytes || null] : []), commit.user,
       ]),
       selected: ([id]) => id === chosen,
       onChoose: ([id]) => {
@@ -135,11 +135,8 @@ function headlineOf(commit) {
 /** @param {WatchedCommit} commit */
 function sentenceOf(commit) {
   const { snapshotId, commitKind, writtenRows, deletedRows, addedFiles, deletedFiles, user } = commit;
-  const changed = [some(writtenRows, "+"), some(deletedRows, "-")].filter(Boolean).join(" ");
-  const rows = changed && `${changed} ${(writtenRows || deletedRows) === 1 ? "row" : "rows"}`;
-  const files = commitKind === "COMPACT" ? `${many(deletedFiles, "file")} into ${count(addedFiles)}` : addedFiles ? many(addedFiles, "file") : "";
-  const what = [commitKind === "APPEND" ? "" : commitKind.toLowerCase(), rows, files].filter(Boolean).join(", ");
-  return `Snapshot ${snapshotId}: ${what || "nothing"}, by ${user.slice(0, user.includes("-") ? 8 : 40)}`;
+  const merged = commitKind === "COMPACT" ? deletedFiles : undefined;
+  return `Snapshot ${snapshotId}: ${commitText({ kind: commitKind, written: writtenRows, deleted: deletedRows, files: addedFiles, merged, user })}`;
 }
 
 /** @param {WatchedCommit} commit */
@@ -147,13 +144,18 @@ function filesOf({ addedFiles, deletedFiles }) {
   return [addedFiles && signed(addedFiles), deletedFiles && signed(-deletedFiles)].filter(Boolean).join(" ");
 }
 
+/** The letters of the kinds that are there. @param {readonly WatchedCommit[]} commits */
+function kindsOf(commits) {
+  return [...new Set(commits.map(({ commitKind }) => commitKind))].map((kind) => `${KINDS[kind]?.letter ?? "?"} ${kind.toLowerCase()}`).join(", ");
+}
+
 /** Figures, and what they are. @param {Watch} view @returns {[string, string][]} */
-function figuresOf({ commits, levels, rowCount, seenCount }) {
+function figuresOf({ state, commits, levels, rowCount, seenCount }) {
   const files = levels.reduce((sum, { fileCount }) => sum + fileCount, 0);
   const known = /** @type {[string, string][]} */ ([[count(seenCount), `${seenCount === 1 ? "commit" : "commits"} since the watch began`]]);
   const times = commits.flatMap(({ timeMillis }) => (timeMillis === null ? [] : [timeMillis]));
-  if (times.length) {
-    const now = Date.now();
+  if (times.length && seenCount) {
+    const now = state === "watching" ? Date.now() : Math.max(...times);
     const begin = Math.max(now - RATE_MILLIS, Math.min(...times) - 1);
     const late = commits.filter(({ timeMillis }) => Number(timeMillis) > begin);
     const seconds = Math.max((now - begin) / 1000, 1);
@@ -197,7 +199,7 @@ function commitsOf({ commits }) {
       s("path", { d: `M${BARS.left - 4} ${axis}H${WIDTH}`, stroke: COLOURS.grey }),
       s("text", { x: BARS.left - 8, y: BARS.top + 8, "text-anchor": "end", "font-size": 11 }, count(largest)),
       axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"), ...bars),
-    h("div", { class: "legend row" }, h("span", {}, "up: inserted and updated"), h("span", {}, "down: deleted"), h("span", {}, "A append, C compaction, O overwrite")));
+    h("div", { class: "legend row" }, h("span", {}, "up: inserted and updated"), h("span", {}, "down: deleted"), h("span", {}, kindsOf(shown))));
 }
 
 /** The levels as bars of their bytes. @param {Watch} view */

@@ -27,8 +27,9 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground)); }
 .scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; } .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
-@media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; } }
-@media (hover: hover) and (min-width: 700px) { .frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; } }
+@media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; }
+.frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
+@media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 @media (forced-colors: active) {

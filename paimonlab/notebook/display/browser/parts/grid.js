@@ -1,6 +1,6 @@
 // @ts-check
 import { h } from "./elements.js";
-import { breaking } from "./names.js";
+import { breaking } from "./breaking.js";
 import { compare } from "./order.js";
 import { roving } from "./roving.js";
 

@@ -1,12 +1,6 @@
 // @ts-check
-// Names and ids that take little room.
+// Ids and names of files that take little room.
 import { h } from "./elements.js";
-
-/** A name that breaks behind dots, underscores, slashes and hyphens only. @param {string} text */
-export function breaking(text) {
-  const parts = text.split(/(?<=[._/,=-])(?=[^\s._/,=-])/);
-  return h("span", {}, ...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
-}
 
 /** An id of many letters, short: the whole is shown by the pointer. @param {string} text */
 export function shortId(text) {
