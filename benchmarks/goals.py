@@ -1,21 +1,24 @@
 """The table of goals: what each is, what was measured last, and what limits it.
 
 ``python -m benchmarks.goals [--write]`` measures nothing: it reads what `benchmarks.run` and
-`benchmarks.growth` have kept (`benchmarks.outcomes`).
+`benchmarks.growth` have kept (`benchmarks.outcomes`). Rows of the page that neither has measured
+stay, with their day.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import outcomes
+from benchmarks import kept_tables, outcomes
 from benchmarks.growth.row import ROOT, GrowthRow
 from benchmarks.report import US, Outcomes, markdown_table, replace_part
 
-_HEAD = ("work", "goal", "measured", "holds", "what limits it")
+PAGE = ROOT / "docs" / "benchmarks.md"
+HEAD = ("work", "goal", "measured", kept_tables.DAY, "holds", "what limits it")
+_HOLDS = HEAD.index("holds")
 FORMATS = (
     *("pypaimon", "pypaimon native", "Java 1.3.1", "Java 1.4.2"),
     *("deltalake", "pyiceberg"),
@@ -77,17 +80,18 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     parser.add_argument("--from", dest="folder", type=Path, default=outcomes.FOLDER)
     options = parser.parse_args()
+    days = outcomes.days(options.folder)
     lines = [
-        *of_works(outcomes.works(options.folder)),
-        *of_growth(outcomes.growth(options.folder)),
+        *of_works(outcomes.works(options.folder), days),
+        *of_growth(outcomes.growth(options.folder), days),
     ]
-    text = document(lines, outcomes.days(options.folder))
+    text = document(kept_tables.with_kept(PAGE, "goals", HEAD, lines, key=("work", "goal")))
     print(text)
     if options.write:
-        replace_part(ROOT / "docs" / "benchmarks.md", "goals", text)
+        replace_part(PAGE, "goals", text)
 
 
-def of_works(found: Outcomes) -> Iterator[list[str]]:
+def of_works(found: Outcomes, days: Mapping[str, str]) -> Iterator[list[str]]:
     """Make a line of each goal of works that were measured beside what it compares with."""
     for goal in GOALS:
         of_work = found.get(goal.work, {})
@@ -102,29 +106,32 @@ def of_works(found: Outcomes) -> Iterator[list[str]]:
             _TITLES[goal.work],
             f"at most {'' if goal.most == 1 else f'{goal.most:g} times '}{goal.beside}",
             f"{ours:.3g} s, {ratio:.2f} times {best} ({peers[best]:.3g} s)",
+            days.get(goal.work, ""),
             _yes(holds=holds),
             "" if holds else goal.limit,
         ]
 
 
-def of_growth(rows: Iterable[GrowthRow]) -> Iterator[list[str]]:
+def of_growth(rows: Iterable[GrowthRow], days: Mapping[str, str]) -> Iterator[list[str]]:
     """Make a line of each row of growth."""
     for row in rows:
         costs = ", ".join(
             f"{cost:.3g} ({size})" for cost, size in zip(row.costs, row.sizes, strict=True)
         )
         limit = "" if row.holds else row.limit
-        yield [row.work, row.goal, f"{costs} {row.unit}", _yes(holds=row.holds), limit]
+        day = days.get(row.work, "")
+        yield [row.work, row.goal, f"{costs} {row.unit}", day, _yes(holds=row.holds), limit]
 
 
-def document(lines: Sequence[Sequence[str]], days: Sequence[str]) -> str:
+def document(lines: Sequence[Sequence[str]]) -> str:
     """Return the table, those first that do not hold, and how many there are of each."""
-    missed = [line for line in lines if line[3] != _yes(holds=True)]
-    held = [line for line in lines if line[3] == _yes(holds=True)]
+    missed = [line for line in lines if line[_HOLDS] != _yes(holds=True)]
+    held = [line for line in lines if line[_HOLDS] == _yes(holds=True)]
+    days = kept_tables.days(lines, HEAD)
     measured = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "never"
     return (
         f"Measured {measured}: {len(held)} of {len(lines)} hold. What limits a goal that holds is "
-        f"in the tables below.\n\n{markdown_table(_HEAD, [*missed, *held])}"
+        f"in the tables below.\n\n{markdown_table(HEAD, [*missed, *held])}"
     )
 
 

@@ -50,12 +50,10 @@ def growth(folder: Path = FOLDER) -> list[GrowthRow]:
     ]
 
 
-def days(folder: Path = FOLDER) -> list[str]:
-    """Return the days on which something that is kept was measured, ascending."""
-    entries = [
-        entry for name in ("works.json", "growth.json") for entry in _known(folder / name).values()
-    ]
-    return sorted({entry["day"] for entry in entries})
+def days(folder: Path = FOLDER) -> dict[str, str]:
+    """Return the days on which works were measured, by their name."""
+    known = _known(folder / "works.json") | _known(folder / "growth.json")
+    return {work: entry["day"] for work, entry in known.items()}
 
 
 def _keep(path: Path, new: Mapping[str, Any]) -> None:

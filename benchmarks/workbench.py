@@ -237,7 +237,13 @@ def _drawings(folder: Path, table: pl.Table, kind: str) -> list[tuple[str, Calla
         ranges = ((newest - 1, newest), (newest - 10, newest))
         return [(f"changes {one}", partial(show.changes, *one)) for one in ranges]
     if kind == "file":
-        listed = pl.connect(str(folder)).table(f"{table.name}$files").scan().to_arrow().to_pylist()
+        listed = (
+            pl.connect(str(folder))
+            .system_table(f"{table.name}$files")
+            .scan()
+            .to_arrow()
+            .to_pylist()
+        )
         files = sorted(listed, key=lambda one: int(one["record_count"]))
         return [
             (f"file of {one['record_count']:,} rows", partial(show.file, _name(one["file_path"])))

@@ -1,13 +1,15 @@
-"""Measure, print, and write the table into ``docs/benchmarks.md``."""
+"""Measure, print, and write the rows into the table of ``docs/benchmarks.md``."""
 
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import cast
 
 from benchmarks.growth import SUBJECTS
-from benchmarks.growth.row import ROOT, GrowthRow, Subject, markdown
+from benchmarks.growth.row import HEAD, ROOT, Subject, cells, markdown
+from benchmarks.kept_tables import with_kept
 from benchmarks.outcomes import keep_growth
 from benchmarks.report import replace_part
 
@@ -18,16 +20,19 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=list(SUBJECTS), choices=SUBJECTS)
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     options = parser.parse_args()
-    found = list[GrowthRow]()
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    found = list[list[str]]()
     for name in options.only:
         subject = cast("Subject", import_module(f"benchmarks.growth.{name}"))
         for row in subject.rows():
-            found.append(row)
+            found.append(cells(row, day))
             keep_growth([row])
-            print(markdown([row]).splitlines()[-1], flush=True)
+            print(markdown(found[-1:]).splitlines()[-1], flush=True)
     print("\n" + markdown(found))
     if options.write:
-        replace_part(ROOT / "docs" / "benchmarks.md", "growth", markdown(found))
+        page = ROOT / "docs" / "benchmarks.md"
+        table = with_kept(page, "growth", HEAD, found, key=("work",))
+        replace_part(page, "growth", markdown(table))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 import paimonlab as pl
-from benchmarks.growth.row import GrowthRow, markdown
+from benchmarks.growth.row import GrowthRow, cells, markdown
 
 CYCLE = 100
 """Commits on each side of a comparison: some merges of small manifests, many compactions."""
@@ -46,7 +46,7 @@ def main() -> None:
     if options.first:
         _first(options.first, *options.tables)
     else:
-        print(markdown(list(_rows(options.tables, options.commits))))
+        print(markdown([cells(row, "") for row in _rows(options.tables, options.commits)]))
 
 
 def _rows(tables: Sequence[str], commits: int) -> Iterator[GrowthRow]:

@@ -72,19 +72,23 @@ def peak_resident() -> int:
     return int(peak.split()[1]) * 1024
 
 
-def markdown(rows: Sequence[GrowthRow]) -> str:
-    """Return the rows as a table for people."""
-    head = ["work", "sizes", "cost", "ratio", "others", "goal", "holds", "what limits it"]
-    lines = [head, ["---"] * len(head), *map(_cells, rows)]
+HEAD = ("work", "sizes", "cost", "ratio", "others", "day", "goal", "holds", "what limits it")
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Return the cells of rows as a table for people."""
+    lines = [HEAD, ["---"] * len(HEAD), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _cells(row: GrowthRow) -> list[str]:
+def cells(row: GrowthRow, day: str) -> list[str]:
+    """Return what the table says of a row that was measured on a day."""
     others = "; ".join(f"{name} {_numbers(costs)}" for name, costs in row.peers.items())
     ratio = f"{row.ratio:.2f}" if len(row.costs) > 1 else ""
     cost = f"**{_numbers(row.costs)}** {row.unit}"
     holds = "yes" if row.holds else "no"
-    return [row.work, ", ".join(row.sizes), cost, ratio, others, row.goal, holds, row.limit]
+    sizes = ", ".join(row.sizes)
+    return [row.work, sizes, cost, ratio, others, day, row.goal, holds, row.limit]
 
 
 def _numbers(costs: Sequence[float | None]) -> str:
