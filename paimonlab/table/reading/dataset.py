@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds  # noqa: TID251 - what engines take, no format of files
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.interrupts import whole_module
 from paimonlab.table.reading.expressions import restricted
 from paimonlab.table.reading.scan import Scan
@@ -17,17 +19,27 @@ if TYPE_CHECKING:
     import duckdb
 
 
-class ScanDataset(ds.Dataset):  # type: ignore[misc]
+class ScanDataset(ds.FileSystemDataset):  # type: ignore[misc]
     """The rows of a scan: each question reads the same snapshot.
 
     Parameters
     ----------
     scan
         The read.
+    condition
+        Of pyarrow: only rows for which it is true, which rules out no files; None: all.
+
+    Notes
+    -----
+    Where pyarrow does not call methods of Python, as in a union of datasets, it asks what its class
+    keeps in C++: a file that refuses to be read. Without one pyarrow crashes.
     """
 
-    def __init__(self, scan: Scan) -> None:
+    def __init__(self, scan: Scan, condition: pc.Expression | None = None) -> None:
+        layout = ds.ParquetFileFormat()
+        super().__init__([layout.make_fragment(_Refusing())], scan.arrow_schema, layout)
         self._scan = scan
+        self._condition = condition
 
     def __repr__(self) -> str:
         return f"<Dataset: {self._scan!r}>"
@@ -58,9 +70,7 @@ class ScanDataset(ds.Dataset):  # type: ignore[misc]
             How pyarrow's own datasets would read: the table's options say that here.
         """
         del options
-        scan, left = self._scan, filter
-        if filter is not None and (known := restricted(scan, filter)) is not None:
-            scan, left = known, None
+        scan, left = self._restricted(filter)
         if left is not None or isinstance(columns, Mapping):
             return ds.Scanner.from_batches(scan.to_batches(), columns=columns, filter=left)
         if columns is not None:
@@ -77,13 +87,79 @@ class ScanDataset(ds.Dataset):  # type: ignore[misc]
         **options
             As for `scanner`.
         """
-        if filter is None:
-            return self._scan.count()
-        found = restricted(self._scan, filter)
-        if found is not None:
-            return found.count()
+        scan, left = self._restricted(filter)
+        if left is None:
+            return scan.count()
         rows: int = self.scanner(None, filter, **options).count_rows()
         return rows
+
+    def _restricted(self, filter: pc.Expression | None) -> tuple[Scan, pc.Expression | None]:
+        """Return the read of fewer rows, and what is left to evaluate on them."""
+        left = self._condition
+        if filter is None:
+            return self._scan, left
+        known = restricted(self._scan, filter)
+        if known is not None:
+            return known, left
+        return self._scan, filter if left is None else left & filter
+
+    def filter(self, expression: pc.Expression) -> ds.Dataset:
+        """Return a dataset of the rows for which an expression is true.
+
+        Parameters
+        ----------
+        expression
+            Of pyarrow; comparisons with constants rule out files.
+        """
+        return ScanDataset(*self._restricted(expression))
+
+    def sort_by(self, sorting: str | Sequence[tuple[str, str]], **kwargs: Any) -> ds.Dataset:
+        """Return a dataset of the rows in another order, in memory.
+
+        Parameters
+        ----------
+        sorting
+            A column, or columns with ``ascending`` or ``descending``.
+        **kwargs
+            As of `pyarrow.dataset.Dataset.sort_by`.
+        """
+        return ds.InMemoryDataset(self.to_table()).sort_by(sorting, **kwargs)
+
+    def join(self, right_dataset: ds.Dataset, *args: Any, **kwargs: Any) -> ds.Dataset:
+        """Return a dataset of the rows joined with those of another one, in memory.
+
+        Parameters
+        ----------
+        right_dataset
+            The other one.
+        *args, **kwargs
+            As of `pyarrow.dataset.Dataset.join`.
+        """
+        return ds.InMemoryDataset(self.to_table()).join(_held(right_dataset), *args, **kwargs)
+
+    def join_asof(self, right_dataset: ds.Dataset, *args: Any, **kwargs: Any) -> ds.Dataset:
+        """Return a dataset of the rows joined with the nearest of another one, in memory.
+
+        Parameters
+        ----------
+        right_dataset
+            The other one.
+        *args, **kwargs
+            As of `pyarrow.dataset.Dataset.join_asof`.
+        """
+        held = ds.InMemoryDataset(self.to_table())
+        return held.join_asof(_held(right_dataset), *args, **kwargs)
+
+    def replace_schema(self, schema: pa.Schema) -> ds.Dataset:
+        """Refuse it: columns are those of the scan.
+
+        Parameters
+        ----------
+        schema
+            Other columns.
+        """
+        del schema
+        raise UnsupportedError("replace_schema of a dataset of a scan", "choose columns in scan()")
 
     def get_fragments(self, filter: pc.Expression | None = None) -> Any:
         """Refuse it: files of a table may have to be merged.
@@ -94,7 +170,27 @@ class ScanDataset(ds.Dataset):  # type: ignore[misc]
             Of pyarrow.
         """
         del filter
-        raise NotImplementedError("a dataset of a scan has no fragments; use scanner()")
+        raise UnsupportedError("get_fragments of a dataset of a scan", "use scanner()")
+
+
+class _Refusing(io.RawIOBase):
+    """A file that says how the rows of a scan are read instead."""
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, _offset: int, _whence: int = 0) -> int:
+        raise UnsupportedError("this use of a dataset of a scan", "give pyarrow scan.to_arrow()")
+
+
+def _held(dataset: ds.Dataset) -> ds.Dataset:
+    """Return a dataset whose rows pyarrow may read in C++ as often as it likes."""
+    if isinstance(dataset, ScanDataset):
+        return ds.InMemoryDataset(dataset.to_table())
+    return dataset
 
 
 def relation(

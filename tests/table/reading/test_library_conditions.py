@@ -10,6 +10,7 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pytest
 
 import paimonlab
@@ -149,6 +150,42 @@ def test_a_dataset_of_a_narrowed_scan_stays_within_it(table: Table) -> None:
     assert ids(by_function.to_table(filter=f("id") > 1)) == [3, 7]
     assert by_function.count_rows(f("id") > 1) == 2
     assert rows.to_table(columns={"n": f("id") * 0}).column_names == ["n"]
+
+
+OTHER = ds.InMemoryDataset(pa.table({"id": pa.array([3, 7, 9], pa.int32()), "n": [1, 2, 3]}))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda rows: rows.filter(f("id") > 5),
+        lambda rows: rows.filter(pc.utf8_lower(f("s")) == "rain"),
+        lambda rows: rows.sort_by([("id", "descending")]),
+        lambda rows: rows.join(OTHER, "id", join_type="inner"),
+        lambda rows: rows.join(rows, "id", right_suffix="_again"),
+        lambda rows: rows.filter(f("id") > 3).sort_by("s"),
+        lambda rows: rows.filter(f("id") == 5).join_asof(OTHER, "id", [], 2),
+    ],
+)
+def test_a_dataset_answers_as_one_in_memory(use: Any, table: Table) -> None:
+    found = use(table.scan(["id", "s"]).to_dataset()).to_table()
+
+    wanted = use(ds.InMemoryDataset(table.scan(["id", "s"]).to_arrow())).to_table()
+    assert found.sort_by("id").equals(wanted.sort_by("id"))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda rows: rows.get_fragments(),
+        lambda rows: rows.replace_schema(rows.schema),
+        lambda rows: ds.dataset([rows, rows]).to_table(),
+        lambda rows: OTHER.join(rows, "id"),
+    ],
+)
+def test_what_pyarrow_would_read_by_itself_is_refused(use: Any, table: Table) -> None:
+    with pytest.raises(UnsupportedError, match="dataset of a scan"):
+        use(table.scan(["id"]).to_dataset())
 
 
 def test_verbs_take_them(tmp_path: Path) -> None:
