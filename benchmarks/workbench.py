@@ -29,6 +29,7 @@ import pyarrow as pa
 
 import paimonlab as pl
 from benchmarks import workbench_rows
+from paimonlab.catalog import FileSystemCatalog
 from paimonlab.errors import CorruptDataError
 from paimonlab.notebook import commands, views
 from paimonlab.notebook.connections.connection import connect
@@ -97,7 +98,7 @@ def _build(folder: Path, snapshots: int) -> None:
 
     Days one after the other, four buckets each; nine appends, then one bucket is compacted.
     """
-    catalog = pl.Catalog(str(folder), LocalFileIO(durability="none"))
+    catalog = FileSystemCatalog(str(folder), LocalFileIO(durability="none"))
     catalog.create_database("db")
     table = catalog.create_table(
         LARGE,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-import paimonlab as pl
+from paimonlab.catalog import FileSystemCatalog
 from paimonlab.storage.local import LocalFileIO
 
 TABLE = "db.rows"
@@ -23,7 +23,7 @@ _NEW = 0.9
 
 def build_rows(folder: Path, snapshots: int, rows: int) -> None:
     """Write the table: days one after the other, each but the last compacted at its end."""
-    catalog = pl.Catalog(str(folder), LocalFileIO(durability="none"))
+    catalog = FileSystemCatalog(str(folder), LocalFileIO(durability="none"))
     catalog.create_database("db")
     table = catalog.create_table(
         TABLE,

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.connect import connect
-from paimonlab.catalog.filesystem import Catalog
+from paimonlab.catalog.filesystem import FileSystemCatalog
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
@@ -16,6 +17,6 @@ if TYPE_CHECKING:
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import replacing as replacing
 
-__all__ = ["Catalog", "connect"]
+__all__ = ["Catalog", "FileSystemCatalog", "connect"]
 
 __getattr__, __dir__ = attributes_on_use(__name__, "column_types", "global_tables", "replacing")

@@ -9,13 +9,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from paimonlab import storage
-from paimonlab.catalog.filesystem import MAX_COLUMNS, Catalog
+from paimonlab.catalog.catalog import MAX_COLUMNS, Catalog
+from paimonlab.catalog.kinds import METASTORES, CatalogKind, CatalogRequest, kind_of
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.options.grammar import parse_list
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 
-_SUPPORTED = {"metastore": ("filesystem",), "table.type": ("managed",)}
+_METASTORE = "metastore"
+_SUPPORTED = {_METASTORE: METASTORES, "table.type": ("managed",)}
 _NO_EFFECT = frozenset(
     {
         "cache-enabled",
@@ -97,18 +99,25 @@ def connect(
         options = dict(warehouse)
     else:
         options = {"warehouse": os.fspath(warehouse)}
-    _check(options)
+    kind = _checked_kind(options)
     roots = parse_list(options.get(_ROOTS, ""))
     follows = follow_links or _is_true(_FOLLOW_LINKS, options)
-    path, store = _opened(options, follow_links=follows)
-    return Catalog(
-        path,
-        ReadOnlyFileIO(store) if _is_true(_READ_ONLY, options) else store,
+    is_read_only = _is_true(_READ_ONLY, options)
+
+    def open_store() -> tuple[str, FileIO]:
+        path, store = _opened(options, follow_links=follows)
+        return path, ReadOnlyFileIO(store) if is_read_only else store
+
+    request = CatalogRequest(
+        options=options,
         external_roots=tuple(map(root_folder, roots)),
         lookup_folder=_lookup_folder(options),
-        options=options,
         max_columns=_columns_allowed(max_columns, options),
+        follows_links=follows,
+        is_read_only=is_read_only,
+        open_store=open_store,
     )
+    return kind.open(request)
 
 
 def _opened(options: Mapping[str, str], *, follow_links: bool) -> tuple[str, FileIO]:
@@ -138,22 +147,28 @@ def _columns_allowed(given: int | None, options: Mapping[str, str]) -> int:
     return given
 
 
-def _check(options: Mapping[str, str]) -> None:
+def _checked_kind(options: Mapping[str, str]) -> CatalogKind:
+    """Check options, and return the kind of catalog that they ask for."""
+    for key, supported in _SUPPORTED.items():
+        if options.get(key, supported[0]) not in supported:
+            raise UnsupportedError(f"{key} = '{options[key]}'")
+    kind = kind_of(options.get(_METASTORE, METASTORES[0]))
+    known = (*_KNOWN, *sorted(kind.options))
     for key, value in options.items():
-        if key in _SUPPORTED:
-            if value not in _SUPPORTED[key]:
-                raise UnsupportedError(f"{key} = '{value}'")
-        elif key.startswith(_STORE_PREFIXES):
+        if key in kind.options or key.startswith(kind.prefixes):
+            continue
+        if key.startswith(_STORE_PREFIXES):
             _check_store(key, options.get("warehouse", ""))
-        elif key not in (*_NO_EFFECT, *_OWN):
-            if key in _KNOWN:
+        elif key not in (*_NO_EFFECT, *_OWN, *_SUPPORTED):
+            if key in known:
                 raise UnsupportedError(f"{key} = '{value}'")
-            raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, _KNOWN)}")
+            raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, known)}")
     memory = options.get(_SQL_MEMORY)
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise ValueError(f"{_SQL_MEMORY} = {memory!r} is not a size such as 2GB, or 50%")
     if not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
+    return kind
 
 
 def _check_store(key: str, warehouse: str) -> None:

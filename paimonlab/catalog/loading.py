@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from paimonlab.catalog.filesystem import Catalog
+from paimonlab.catalog.catalog import Catalog
 from paimonlab.errors import DataError
 from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
 from paimonlab.secrets import hides_secrets

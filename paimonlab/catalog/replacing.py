@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from paimonlab.catalog.new_schemas import checked_schema
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.options.table_options import Options, find_option
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption
 from paimonlab.spec.schema.definition import Schema
@@ -24,6 +24,18 @@ from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.table import Table
 
 
+class Schemas(Protocol):
+    """The schemas of a table, where its catalog keeps them."""
+
+    def latest(self) -> TableSchema | None:
+        """Return the current one; None if the table does not exist."""
+        ...
+
+    def publish(self, schema: TableSchema) -> bool:
+        """Make a schema the current one; False if its id is taken."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """A definition that is to take the place of that of a table."""
@@ -31,7 +43,7 @@ class Replacement:
     before: Table
     table: Table
     """With the new definition: files can be written for it; it cannot be opened by name yet."""
-    _schemas: SchemaManager
+    _schemas: Schemas
 
     def publish(self) -> Table:
         """Remove all rows, then give the table its new definition.
@@ -68,7 +80,7 @@ class Replacement:
         )
 
 
-def replacement_of(before: Table, definition: Schema, schemas: SchemaManager) -> Replacement:
+def replacement_of(before: Table, definition: Schema, schemas: Schemas) -> Replacement:
     """Prepare another definition of a table; nothing changes.
 
     Parameters

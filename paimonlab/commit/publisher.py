@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from paimonlab.metadata.layout import TableLayout
@@ -22,6 +22,14 @@ class SnapshotPublisher(Protocol):
         ...
 
 
+class TablePublisher(SnapshotPublisher, Protocol):
+    """Publishes the snapshots of a table, and knows the publishers of its branches."""
+
+    def on_branch(self, layout: TableLayout) -> TablePublisher:
+        """Return the publisher of a branch of the table, which has this layout."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RenamelessPublisher:
     """Creates the snapshot file if it is absent, in one step of the store."""
@@ -32,3 +40,7 @@ class RenamelessPublisher:
     def publish(self, snapshot: Snapshot) -> bool:
         """Create the file of a snapshot if nothing exists there."""
         return self.file_io.publish(self.layout.snapshot(snapshot.id), snapshot.to_json())
+
+    def on_branch(self, layout: TableLayout) -> RenamelessPublisher:
+        """Return the publisher of a branch of the table."""
+        return replace(self, layout=layout)

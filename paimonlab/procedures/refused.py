@@ -19,10 +19,6 @@ def _refused(reason: str) -> Callable[[Invocation], Sequence[Row]]:
     return refuse
 
 
-def _repair(call: Invocation) -> Sequence[Row]:
-    call.catalog.repair(call.filled("database_or_table"))
-
-
 _NO_GLOBAL_INDEXES = "indexes over a whole table are not implemented"
 
 REFUSED_PROCEDURES = (
@@ -53,15 +49,6 @@ REFUSED_PROCEDURES = (
         result=RESULT,
         description="Turn a Hive table into a Paimon table.",
         rows=_refused(_NO_HIVE),
-    ),
-    Procedure(
-        name="repair",
-        parameters=(
-            required("database_or_table", "STRING", "Databases and tables, separated by commas."),
-        ),
-        result=RESULT,
-        description="Make a metastore agree with the files.",
-        rows=_repair,
     ),
     Procedure(
         name="create_global_index",

@@ -13,6 +13,7 @@ from paimonlab.procedures.copying import COPY_PROCEDURES
 from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
 from paimonlab.procedures.kept import KEPT_PROCEDURES
 from paimonlab.procedures.marking import MARK_PROCEDURES
+from paimonlab.procedures.metastores import METASTORE_PROCEDURES
 from paimonlab.procedures.procedure import Procedure
 from paimonlab.procedures.refused import REFUSED_PROCEDURES
 from paimonlab.procedures.rewriting import REWRITE_PROCEDURES
@@ -36,6 +37,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 *MARK_PROCEDURES,
                 *KEPT_PROCEDURES,
                 *COPY_PROCEDURES,
+                *METASTORE_PROCEDURES,
                 *REFUSED_PROCEDURES,
             ),
             key=lambda procedure: procedure.name,

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from paimonlab.commit.publisher import RenamelessPublisher, SnapshotPublisher
+from paimonlab.commit.publisher import TablePublisher
 from paimonlab.errors import (
     BranchNotFoundError,
     SnapshotExpiredError,
     SnapshotNotFoundError,
-    UnsupportedError,
 )
 from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.changelogs import ChangelogManager
@@ -56,7 +55,7 @@ class TableStore:
     """``database.table``, for messages."""
     file_io: FileIO
     layout: TableLayout
-    publisher: SnapshotPublisher
+    publisher: TablePublisher
     callbacks: tuple[CommitCallback, ...] = ()
     """Called after every commit."""
     lookup_folder: str = ""
@@ -165,8 +164,6 @@ class TableStore:
         schema = SchemaManager(self.file_io, layout, table_name=name).latest()
         if schema is None:
             raise BranchNotFoundError(self.name, branch, self.branches.names())
-        if not isinstance(self.publisher, RenamelessPublisher):
-            raise UnsupportedError("a branch", f"of {self.name}: its catalog publishes snapshots")
-        publisher = replace(self.publisher, layout=layout)
+        publisher = self.publisher.on_branch(layout)
         store = replace(self, name=name, layout=layout, publisher=publisher)
         return TableDefinition.of_schema(name, schema), store

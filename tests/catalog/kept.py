@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from paimonlab.catalog import Catalog
+from paimonlab.catalog import FileSystemCatalog
 from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.names import parse
 from paimonlab.catalog.views import ViewCatalog
 from paimonlab.errors import (
     AlreadyExistsError,
-    DatabaseNotFoundError,
     FunctionNotFoundError,
     ViewNotFoundError,
 )
@@ -19,7 +18,7 @@ from paimonlab.spec.view import View
 from paimonlab.table.table import Table
 
 
-class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
+class KeepingCatalog(ViewCatalog, FunctionCatalog, FileSystemCatalog):
     """Tables in files; views and functions as the JSON that other catalogs keep, in memory."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -28,7 +27,7 @@ class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
         self._functions: dict[str, bytes] = {}
 
     def views(self, database: str) -> list[str]:
-        self._check_database(f"{database}.v")
+        self._check_database(database)
         names = (name.split(".", 1) for name in self._documents)
         return sorted(view for of, view in names if of == database)
 
@@ -38,7 +37,7 @@ class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
         return View.from_json(self._documents[name], name=name)
 
     def create_view(self, name: str, view: View, *, exist_ok: bool = False) -> None:
-        self._check_database(name)
+        self._check_database(parse(name).database)
         if exist_ok and name in self._documents:
             return
         self._check_free(name)
@@ -50,7 +49,7 @@ class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
 
     def rename_view(self, source: str, target: str) -> None:
         self.view(source)
-        self._check_database(target)
+        self._check_database(parse(target).database)
         self._check_free(target)
         self._documents[target] = self._documents.pop(source)
 
@@ -60,7 +59,7 @@ class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
         self._documents.pop(name, None)
 
     def functions(self, database: str) -> list[str]:
-        self._check_database(f"{database}.f")
+        self._check_database(database)
         names = (name.split(".", 1) for name in self._functions)
         return sorted(function for of, function in names if of == database)
 
@@ -70,7 +69,7 @@ class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
         return Function.from_json(self._functions[name], name=name)
 
     def create_function(self, name: str, function: Function, *, exist_ok: bool = False) -> None:
-        self._check_database(name)
+        self._check_database(parse(name).database)
         if name in self._functions:
             if exist_ok:
                 return
@@ -90,11 +89,6 @@ class KeepingCatalog(ViewCatalog, FunctionCatalog, Catalog):
         if name in self._documents:
             raise AlreadyExistsError("view", name)
         return super().create_table(name, *arguments, **options)
-
-    def _check_database(self, name: str) -> None:
-        database = parse(name).database
-        if not self.has_database(database):
-            raise DatabaseNotFoundError(database, self.databases())
 
     def _check_free(self, name: str) -> None:
         if name in self._documents:

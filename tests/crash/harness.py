@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import paimonlab as pl
+from paimonlab.catalog import FileSystemCatalog
 from paimonlab.errors import (
     CommitError,
     CommitOutcomeUnknownError,
@@ -95,7 +96,7 @@ class Prepared:
 
 def catalog(warehouse: Path, store: Any = UNSYNCED) -> pl.Catalog:
     """Open a warehouse."""
-    return pl.Catalog(str(warehouse), store)
+    return FileSystemCatalog(str(warehouse), store)
 
 
 def state(warehouse: Path, operation: Operation) -> State:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from click.testing import CliRunner
 
 import paimonlab as pm
-from paimonlab.catalog.filesystem import Catalog
+from paimonlab.catalog import Catalog
 from paimonlab.cli.main import main as command_line
 from paimonlab.errors import DatabaseNotFoundError, TableNotFoundError
 from paimonlab.sql_engine import changes

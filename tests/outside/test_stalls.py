@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
+from paimonlab.catalog import FileSystemCatalog
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.inside import store_of
 from paimonlab.table.table import Table
@@ -46,7 +47,7 @@ def _rows(*keys: int) -> pa.Table:
 
 
 def _table(warehouse: Path, store: LocalFileIO | None = None) -> Table:
-    table = pl.Catalog(str(warehouse), store or LocalFileIO()).table("db.t")
+    table = FileSystemCatalog(str(warehouse), store or LocalFileIO()).table("db.t")
     assert isinstance(table, Table)
     return table
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from paimonlab.analysis.health.measures import Thresholds
 from paimonlab.analysis.health.report import TableHealth, unreadable
 from paimonlab.analysis.health.table_health import table_health
-from paimonlab.catalog.filesystem import Catalog
+from paimonlab.catalog.catalog import Catalog
 from paimonlab.errors import PaimonError
 from paimonlab.progress import Progress
 from paimonlab.table.inside import definition_of, store_of

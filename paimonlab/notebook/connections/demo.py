@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 
-from paimonlab.catalog import Catalog, connect
+from paimonlab.catalog import Catalog, FileSystemCatalog, connect
 from paimonlab.notebook.connections.connection import make_current
 from paimonlab.notebook.connections.demo_tables import EVENTS, ORDERS, make_tables
 from paimonlab.notebook.connections.warehouse_connection import DEFAULT_CATALOG, Connection
@@ -42,4 +42,4 @@ def _temporary() -> Catalog:
     """Make a warehouse that need not survive a crash of the machine."""
     folder = tempfile.mkdtemp(prefix="paimonlab-demo-")
     delete_at_exit(folder)
-    return Catalog(folder, LocalFileIO(durability="none"))
+    return FileSystemCatalog(folder, LocalFileIO(durability="none"))

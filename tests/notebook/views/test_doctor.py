@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab import notebook
-from paimonlab.catalog import Catalog
+from paimonlab.catalog import FileSystemCatalog
 from paimonlab.cli.main import main
 from paimonlab.notebook.kernel import determinism
 from paimonlab.spark import java
@@ -147,7 +147,7 @@ def test_a_folder_that_may_only_be_read_is_found(tmp_path: Path) -> None:
         def make_directory(self, path: str) -> None:
             raise PermissionError(13, "Permission denied", path)
 
-    found = verdict(measured(Catalog(str(tmp_path), ReadOnly())), "warehouse")
+    found = verdict(measured(FileSystemCatalog(str(tmp_path), ReadOnly())), "warehouse")
 
     assert found.status == "error"
     assert "Permission denied" in found.found
@@ -214,7 +214,7 @@ def test_a_store_that_publishes_twice_is_found(tmp_path: Path) -> None:
             Path(path).write_bytes(data)
             return True
 
-    assert not try_warehouse(Catalog(str(tmp_path), Overwriting())).publishes_once
+    assert not try_warehouse(FileSystemCatalog(str(tmp_path), Overwriting())).publishes_once
 
 
 def test_a_warehouse_that_cannot_be_written_is_found(tmp_path: Path) -> None:

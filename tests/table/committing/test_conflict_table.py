@@ -16,9 +16,10 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.commit.publisher import SnapshotPublisher
+from paimonlab.commit.publisher import TablePublisher
 from paimonlab.errors import FilesConflictError
 from paimonlab.formats.manifests.entry_rows import table_to_entries
+from paimonlab.metadata.layout import TableLayout
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
@@ -183,7 +184,7 @@ OPERATIONS: Mapping[str, Operation] = {
 class Late:
     """Lets another commit land when the first one is about to be published."""
 
-    publisher: SnapshotPublisher
+    publisher: TablePublisher
     theirs: Callable[[], None]
     is_over: bool = False
 
@@ -192,6 +193,9 @@ class Late:
             self.is_over = True
             self.theirs()
         return self.publisher.publish(snapshot)
+
+    def on_branch(self, layout: TableLayout) -> TablePublisher:
+        return self.publisher.on_branch(layout)
 
 
 def _cells() -> Iterator[tuple[str, str, str, str]]:

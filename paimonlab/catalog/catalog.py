@@ -1,0 +1,496 @@
+"""What every catalog does: names to tables, and the definition of tables.
+
+Kinds of catalogs inherit from `Catalog`, and say who knows the names: a folder, a database, a
+server. Those whose tables have schema files that paimonlab writes inherit from
+`paimonlab.catalog.schema_files.SchemaFileCatalog`.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.Catalog``, ``AbstractCatalog``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from paimonlab import catalog
+from paimonlab.catalog import copying, filled_tables, opening
+from paimonlab.catalog.names import SYSTEM_DATABASE, check_name, parse
+from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
+from paimonlab.commit.publisher import RenamelessPublisher
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DatabaseNotFoundError,
+    SchemaError,
+    TableNotFoundError,
+    UnsupportedError,
+    habits,
+)
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
+from paimonlab.spec.options.given import OptionValue
+from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.definition import Schema, TableSchema
+from paimonlab.spec.schema.schema_changes import SchemaChange
+from paimonlab.storage import FileIO, ReadOnlyFileIO
+from paimonlab.table import system
+from paimonlab.table.branch_options import BranchOptions
+from paimonlab.table.definition import TableDefinition
+from paimonlab.table.inside import definition_of
+from paimonlab.table.store import TableStore
+from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.catalog.replacing import Replacement, Schemas
+    from paimonlab.commit.callbacks import CommitCallback
+    from paimonlab.commit.publisher import TablePublisher
+    from paimonlab.table.system import SystemTable
+
+MAX_COLUMNS = 20_000
+"""How many columns a table may have, unless more are asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundTable:
+    """What a catalog knows of a table: enough to open it."""
+
+    identifier: Identifier
+    """Without branch and system table."""
+    schema: TableSchema
+    """The latest one of the main branch."""
+    path: str
+    """The folder."""
+    file_io: FileIO
+    """A store in which it can be read and written."""
+    callbacks: tuple[CommitCallback, ...] = ()
+    """What the catalog does after every commit."""
+
+
+class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALOG):
+    """Databases and tables of one warehouse; `paimonlab.connect` opens it."""
+
+    def __init__(
+        self,
+        path: str,
+        file_io: FileIO,
+        *,
+        external_roots: tuple[str, ...] = (),
+        lookup_folder: str = "",
+        options: Mapping[str, str] | None = None,
+        max_columns: int = MAX_COLUMNS,
+    ) -> None:
+        self.path = path
+        """The warehouse folder."""
+        self.file_io = file_io
+        """Its store."""
+        self.external_roots = external_roots
+        """Folders outside of it that data files of any table may be in."""
+        self.lookup_folder = lookup_folder
+        """Where lookup stores are kept; empty: where the system has temporary files."""
+        self.options = dict(options or {"warehouse": path})
+        """The catalog options, by Paimon's keys."""
+        self.max_columns = max_columns
+        """How many columns a table may have."""
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be changed."""
+        return isinstance(self.file_io, ReadOnlyFileIO)
+
+    def __repr__(self) -> str:
+        return f"<paimonlab.Catalog {self.path}>"
+
+    # Databases
+
+    @abstractmethod
+    def databases(self) -> list[str]:
+        """Names of the databases, sorted."""
+
+    @abstractmethod
+    def has_database(self, database: str) -> bool:
+        """Whether a database exists."""
+
+    def database_options(self, database: str) -> dict[str, str]:
+        """Return what the catalog keeps of a database beside its name.
+
+        Returns
+        -------
+        dict[str, str]
+            Empty if the catalog keeps nothing.
+
+        Raises
+        ------
+        DatabaseNotFoundError
+            If there is no such database.
+        """
+        return self._database_options(database)
+
+    def create_database(
+        self,
+        database: str,
+        *,
+        options: Mapping[str, str] | None = None,
+        exist_ok: bool = False,
+    ) -> None:
+        """Create a database.
+
+        Parameters
+        ----------
+        options
+            What the catalog keeps of it, such as ``comment``.
+        exist_ok
+            Leave a database of this name as it is.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If it already exists, unless ``exist_ok``.
+        UnsupportedError
+            If there are ``options`` and the catalog keeps none.
+        """
+        check_name("database", database)
+        if not self._create_database(database, dict(options or {})) and not exist_ok:
+            raise AlreadyExistsError("database", database)
+
+    def alter_database(
+        self,
+        database: str,
+        *,
+        set: Mapping[str, str] | None = None,
+        remove: Iterable[str] = (),
+    ) -> None:
+        """Change what the catalog keeps of a database.
+
+        Parameters
+        ----------
+        set
+            Options that get these values.
+        remove
+            Options that are removed; those that the database does not have are passed over.
+
+        Raises
+        ------
+        DatabaseNotFoundError
+            If there is no such database.
+        UnsupportedError
+            If the catalog keeps no options of databases.
+        """
+        self._alter_database(database, dict(set or {}), frozenset(remove))
+
+    def drop_database(
+        self, database: str, *, cascade: bool = False, missing_ok: bool = False
+    ) -> None:
+        """Delete a database.
+
+        Parameters
+        ----------
+        cascade
+            Also delete its tables.
+        missing_ok
+            Do nothing if it does not exist.
+
+        Raises
+        ------
+        SchemaError
+            If it has tables and ``cascade`` is not given.
+        """
+        check_name("database", database)
+        if not self.has_database(database):
+            if missing_ok:
+                return
+            raise DatabaseNotFoundError(database, self.databases())
+        inside = [] if cascade else self._contents(database)
+        if inside:
+            raise SchemaError(
+                f"database {database} has tables ({', '.join(inside[:5])}); drop them first, or "
+                "pass cascade=True to delete them with all their data"
+            )
+        self._drop_database(database)
+
+    # Tables
+
+    def tables(self, database: str) -> list[str]:
+        """Names of the tables of a database, sorted."""
+        if database == SYSTEM_DATABASE:
+            return catalog.global_tables.global_table_names()
+        return self._table_names(database)
+
+    def has_table(self, name: str) -> bool:
+        """Whether a table exists."""
+        return self._is_there(parse(name))
+
+    table = opening.table
+    system_table = opening.system_table
+
+    def relation(self, name: str) -> Table | SystemTable:
+        """Open whatever has a name: a table, or a system table as ``db.t$snapshots``.
+
+        ``$branch_x`` opens the branch x, ``$branch_x$snapshots`` a system table of it. The
+        database ``sys`` has tables about all others: ``sys.all_table_options``.
+
+        Raises
+        ------
+        TableNotFoundError
+            If it does not exist.
+        BranchNotFoundError
+            If the table exists and the branch does not.
+        """
+        if Identifier.parse(name).database == SYSTEM_DATABASE:
+            return catalog.global_tables.global_table(self, Identifier.parse(name))
+        identifier = parse(name)
+        found = self._found(Identifier(identifier.database, identifier.table))
+        if found is None:
+            raise self._not_found(identifier)
+        table = self._open(found)
+        branch = identifier.branch or definition_of(table).options.slice(BranchOptions).branch
+        if branch != MAIN_BRANCH:
+            table = table.on_branch(branch)
+        if identifier.system_table is None:
+            return table
+        return system.open_system_table(table, identifier.system_table)
+
+    def create_table(
+        self,
+        name: str,
+        schema: Any,
+        *,
+        primary_keys: Sequence[str] = (),
+        partition_keys: Sequence[str] = (),
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+        exist_ok: bool = False,
+    ) -> Table:
+        """Create a table.
+
+        Parameters
+        ----------
+        name
+            ``database.table``; the database must be there.
+        schema
+            Names with Paimon's type text
+            (``{"id": "BIGINT NOT NULL", "amount": "DECIMAL(12, 2)"}``), an Arrow schema, or a
+            `Schema` that says everything. Of an Arrow table, a pandas or polars frame or
+            anything else that speaks Arrow the columns are taken and no row is written
+            (`Table.write` does that); levels of a pandas index that have names come first.
+        primary_keys, partition_keys, options, comment
+            What a `Schema` would say; ``options`` by Paimon's keys.
+        exist_ok
+            Return the existing table, whatever its definition.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If the table exists, unless ``exist_ok``.
+        SchemaError
+            If the definition is not allowed, or an option is unknown.
+        DataError
+            If a pandas frame has columns without names, or two of one name.
+        TypeError
+            If ``schema`` is none of these.
+        UnsupportedError
+            If an option has a value that is not implemented, or values of a column's type
+            cannot be written.
+        """
+        identifier = self._plain(name)
+        definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
+        table_schema = checked_schema(definition)
+        check_width(identifier.full_name, table_schema, self.max_columns)
+        made = self._create(identifier, table_schema)
+        if made is not None:
+            return self._open(made)
+        if not exist_ok:
+            raise AlreadyExistsError("table", identifier.full_name)
+        return self.table(name)
+
+    copy_table = copying.copy_table
+    write_table = filled_tables.write_table
+
+    def alter_table(self, name: str, *changes: SchemaChange) -> Table:
+        """Change the definition of a table; data files stay as they are.
+
+        Parameters
+        ----------
+        *changes
+            `AddColumn`, `RenameColumn`, `SetOption` …, applied in order, all or nothing.
+
+        Returns
+        -------
+        Table
+            Opened with the new schema.
+        """
+        identifier = parse(name)
+        if identifier.system_table is not None:
+            raise SchemaError(f"{name} is read-only; name the table: {identifier.full_name}")
+        altered = self._alter(identifier, changes)
+        if identifier.branch is not None:
+            return self.table(str(identifier))
+        return self._open(altered)
+
+    def replacement(self, name: str, schema: Schema) -> Replacement:
+        """Prepare another definition of a table, which keeps its snapshots and tags.
+
+        `Replacement.publish` gives it to the table, and removes all rows.
+
+        Raises
+        ------
+        SchemaError
+            If the definition is not allowed, or an option is unknown.
+        UnsupportedError
+            If a table with snapshots would get other keys or such a value of an option.
+        """
+        identifier = self._plain(name)
+        before = self.table(name)
+        made = catalog.replacing.replacement_of(before, schema, self._schemas(identifier))
+        check_width(identifier.full_name, made.table.schema, self.max_columns)
+        return made
+
+    def rename_table(self, source: str, target: str) -> None:
+        """Give a table another name, in the same or another database.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If the name is taken.
+        """
+        old, new = self._plain(source), self._plain(target)
+        self._rename(old, new)
+
+    def drop_table(self, name: str, *, missing_ok: bool = False) -> None:
+        """Delete a table with all its data and history."""
+        identifier = self._plain(name)
+        if not self._drop(identifier) and not missing_ok:
+            raise self._not_found(identifier)
+
+    @abstractmethod
+    def repair(self, name: str | None = None) -> None:
+        """Make what the catalog knows agree with the files in the warehouse.
+
+        Parameters
+        ----------
+        name
+            A database or a table; None: all.
+
+        Raises
+        ------
+        UnsupportedError
+            If the catalog knows nothing but what the files say.
+        """
+
+    # What kinds of catalogs say. Names were checked; what is missing is an error of `_not_found`.
+
+    def _database_options(self, database: str) -> dict[str, str]:
+        """Return what is kept of a database."""
+        self._check_database(database)
+        return {}
+
+    @abstractmethod
+    def _create_database(self, database: str, options: dict[str, str]) -> bool:
+        """Create a database; False if it exists."""
+
+    def _alter_database(
+        self, database: str, set_to: dict[str, str], removed: frozenset[str]
+    ) -> None:
+        """Change what is kept of a database."""
+        self._check_database(database)
+        raise UnsupportedError(
+            f"altering {', '.join([*set_to, *sorted(removed)])} of database {database}",
+            "the catalog keeps no options of databases",
+        )
+
+    @abstractmethod
+    def _drop_database(self, database: str) -> None:
+        """Delete a database that exists, with all that is in it."""
+
+    def _contents(self, database: str) -> list[str]:
+        """Return the names of all that dropping a database would delete, sorted."""
+        return self._table_names(database)
+
+    @abstractmethod
+    def _table_names(self, database: str) -> list[str]:
+        """Return the names of the tables of a database, sorted."""
+
+    @abstractmethod
+    def _found(self, identifier: Identifier) -> FoundTable | None:
+        """Look a table up; None if there is no such table or database.
+
+        The identifier has neither branch nor system table.
+        """
+
+    @abstractmethod
+    def _is_there(self, identifier: Identifier) -> bool:
+        """Whether there is a table, or its branch; also if it cannot be opened."""
+
+    @abstractmethod
+    def _create(self, identifier: Identifier, schema: TableSchema) -> FoundTable | None:
+        """Create a table; None if there is a table of that name.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If there is something else of that name.
+        """
+
+    @abstractmethod
+    def _alter(self, identifier: Identifier, changes: Sequence[SchemaChange]) -> FoundTable:
+        """Change the definition of a table, or of its branch."""
+
+    @abstractmethod
+    def _schemas(self, identifier: Identifier) -> Schemas:
+        """Return what gives a table a whole new definition."""
+
+    @abstractmethod
+    def _rename(self, old: Identifier, new: Identifier) -> None:
+        """Give a table another name.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If the name is taken.
+        """
+
+    @abstractmethod
+    def _drop(self, identifier: Identifier) -> bool:
+        """Delete a table; False if there is no such table."""
+
+    def _publisher(self, found: FoundTable, file_io: FileIO, layout: TableLayout) -> TablePublisher:
+        """Return what makes snapshots of a table visible; the layout is that of its main branch."""
+        del found
+        return RenamelessPublisher(file_io, layout)
+
+    # What they take from here.
+
+    def _open(self, found: FoundTable) -> Table:
+        identifier, schema = found.identifier, found.schema
+        check_width(identifier.full_name, schema, self.max_columns)
+        options = Options(schema.options)
+        roots = (*options.slice(ExternalPathOptions).readable_folders, *self.external_roots)
+        layout = TableLayout(found.path, external_roots=roots)
+        file_io = found.file_io.within(layout.table_path, *roots)
+        store = TableStore(
+            name=identifier.full_name,
+            file_io=file_io,
+            layout=layout,
+            publisher=self._publisher(found, file_io, layout),
+            callbacks=found.callbacks,
+            lookup_folder=self.lookup_folder,
+        )
+        definition = TableDefinition(name=store.name, schema=schema, options=options)
+        return Table(identifier, definition, store)
+
+    def _plain(self, name: str) -> Identifier:
+        identifier = parse(name)
+        if identifier.system_table is not None or identifier.branch is not None:
+            raise SchemaError(f"{name} is read-only; name the table itself: {identifier.full_name}")
+        return identifier
+
+    def _not_found(self, identifier: Identifier) -> DatabaseNotFoundError | TableNotFoundError:
+        if not self.has_database(identifier.database):
+            return DatabaseNotFoundError(identifier.database, self.databases())
+        known = [f"{identifier.database}.{name}" for name in self.tables(identifier.database)]
+        return TableNotFoundError(identifier.full_name, known)
+
+    def _check_database(self, database: str) -> None:
+        if not self.has_database(database):
+            raise DatabaseNotFoundError(database, self.databases())

@@ -1,0 +1,66 @@
+"""Kinds of catalogs: ``metastore`` says which one `connect` opens."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from paimonlab.catalog.catalog import Catalog
+from paimonlab.catalog.filesystem import FileSystemCatalog
+from paimonlab.secrets import hides_secrets
+from paimonlab.storage import FileIO
+
+
+@hides_secrets
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogRequest:
+    """What `connect` was asked for; options that all catalogs take were checked and read."""
+
+    options: Mapping[str, str]
+    """All of them, as they were given."""
+    external_roots: tuple[str, ...]
+    lookup_folder: str
+    max_columns: int
+    follows_links: bool
+    is_read_only: bool
+    open_store: Callable[[], tuple[str, FileIO]]
+    """Opens ``warehouse``: the folder of the warehouse and its store, read-only if asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogKind:
+    """A value of ``metastore``."""
+
+    open: Callable[[CatalogRequest], Catalog]
+    options: frozenset[str] = frozenset()
+    """The options that it takes beside those of all catalogs."""
+    prefixes: tuple[str, ...] = ()
+    """What other options that it takes begin with."""
+
+
+def _filesystem(request: CatalogRequest) -> Catalog:
+    path, store = request.open_store()
+    return FileSystemCatalog(
+        path,
+        store,
+        external_roots=request.external_roots,
+        lookup_folder=request.lookup_folder,
+        options=request.options,
+        max_columns=request.max_columns,
+    )
+
+
+_FILESYSTEM = CatalogKind(open=_filesystem)
+_ELSEWHERE: Mapping[str, str] = {}
+"""Modules with a ``KIND``, by the value of ``metastore``; imported when they are used."""
+METASTORES = ("filesystem", *_ELSEWHERE)
+
+
+def kind_of(metastore: str) -> CatalogKind:
+    """Return one of `METASTORES`."""
+    if metastore == "filesystem":
+        return _FILESYSTEM
+    kind = importlib.import_module(_ELSEWHERE[metastore]).KIND
+    assert isinstance(kind, CatalogKind)
+    return kind

@@ -1,0 +1,82 @@
+"""Catalogs whose tables have schema files in a warehouse, which paimonlab writes.
+
+Layout: ``<warehouse>/<database>.db/<table>``. Who knows the names is left open.
+
+Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.AbstractCatalog``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paimonlab.catalog.altering import altered_schema
+from paimonlab.catalog.catalog import Catalog, FoundTable
+from paimonlab.catalog.names import DATABASE_SUFFIX
+from paimonlab.catalog.replacing import Schemas
+from paimonlab.errors import SchemaError
+from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.schema.schema_changes import SchemaChange
+from paimonlab.storage import join
+
+_ALTER_ATTEMPTS = 100
+
+
+class SchemaFileCatalog(Catalog):
+    """A catalog that writes the schemas of its tables into their folders."""
+
+    def _found(self, identifier: Identifier) -> FoundTable | None:
+        schema = self._schemas(identifier).latest()
+        return None if schema is None else self._found_with(identifier, schema)
+
+    def _found_with(self, identifier: Identifier, schema: TableSchema) -> FoundTable:
+        """Return a table with a schema that is known."""
+        return FoundTable(
+            identifier=identifier,
+            schema=schema,
+            path=self._table_path(identifier),
+            file_io=self.file_io,
+        )
+
+    def _alter(self, identifier: Identifier, changes: Sequence[SchemaChange]) -> FoundTable:
+        schemas = self._schemas(identifier)
+        layout = self._layout(identifier)
+        snapshots = SnapshotManager(self.file_io.within(layout.table_path), layout)
+        for _ in range(_ALTER_ATTEMPTS):
+            current = schemas.latest()
+            if current is None:
+                raise self._not_found(identifier)
+            altered = altered_schema(
+                current,
+                changes,
+                table=identifier.full_name,
+                has_snapshots=snapshots.latest_id() is not None,
+                max_columns=self.max_columns,
+            )
+            if schemas.publish(altered):
+                return self._found_with(identifier, altered)
+        raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")
+
+    def _schemas(self, identifier: Identifier) -> Schemas:
+        return self._schema_files(identifier)
+
+    def _schema_files(self, identifier: Identifier) -> SchemaManager:
+        layout = self._layout(identifier)
+        file_io = self.file_io.within(layout.table_path)
+        return SchemaManager(file_io, layout, table_name=identifier.full_name)
+
+    def _has_schemas(self, identifier: Identifier) -> bool:
+        """Whether a folder has schemas, wherever links lead: one that cannot be read can go."""
+        return bool(SchemaManager(self.file_io, self._layout(identifier)).ids())
+
+    def _layout(self, identifier: Identifier) -> TableLayout:
+        return TableLayout(self._table_path(identifier), branch=identifier.branch)
+
+    def _database_path(self, database: str) -> str:
+        return join(self.path, database + DATABASE_SUFFIX)
+
+    def _table_path(self, identifier: Identifier) -> str:
+        return join(self._database_path(identifier.database), identifier.table)
