@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 from unittest import mock
@@ -238,6 +238,9 @@ class FaultFileIO:
 
     def size_bytes(self, path: str) -> int:
         return self.call("size_bytes", path, lambda: self.store.size_bytes(path))
+
+    def check_files(self, folder: str, names: Collection[str]) -> None:
+        self.call("check_files", folder, lambda: self.store.check_files(folder, names))
 
     def list(self, path: str) -> list[FileStatus]:
         return self.call("list", path, lambda: self.store.list(path))

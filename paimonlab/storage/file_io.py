@@ -7,7 +7,7 @@ is missing and `StorageError`, an ``OSError``, when the store fails.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -114,6 +114,14 @@ class FileIO(Protocol):
 
     def size_bytes(self, path: str) -> int:
         """Size of a file."""
+        ...
+
+    def check_files(self, folder: str, names: Collection[str]) -> None:
+        """Check that names in a folder are files that may be read, before others open them.
+
+        Those that do not exist are fine. Raises what `size_bytes` does for links that lead out of
+        the table, pipes and the like; stores that have no such things need not look.
+        """
         ...
 
     def list(self, path: str) -> list[FileStatus]:

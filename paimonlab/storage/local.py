@@ -178,6 +178,22 @@ class LocalFileIO:
         return self._stat(path).st_size
 
     @named_failures
+    def check_files(self, folder: str, names: Collection[str]) -> None:
+        """Check that names in a folder are files that may be read."""
+        unsure = names
+        if len(names) > _FEW_NAMES and self._find_link(folder, folder) is None:
+            unsure = ()  # if there is no such folder
+            with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+                unsure = [
+                    entry.name
+                    for entry in entries
+                    if not entry.is_file(follow_symlinks=False) and entry.name in names
+                ]
+        for name in unsure:
+            with contextlib.suppress(FileNotFoundError):
+                self._stat(f"{folder}/{name}")
+
+    @named_failures
     def list(self, path: str) -> list[FileStatus]:
         """Files and folders directly in a folder; [] when the folder does not exist."""
         link = self._find_link(path, path)
@@ -381,6 +397,8 @@ class LocalFileIO:
             sync_folders(paths)
 
 
+_FEW_NAMES = 16
+"""So many are looked at one by one; the folder may have many others."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _READ = os.O_RDONLY | os.O_NONBLOCK
 """Without waiting for who writes into a pipe."""

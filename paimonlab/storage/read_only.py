@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -40,6 +40,10 @@ class ReadOnlyFileIO:
     def size_bytes(self, path: str) -> int:
         """Size of a file."""
         return self.store.size_bytes(path)
+
+    def check_files(self, folder: str, names: Collection[str]) -> None:
+        """Check that names in a folder are files that may be read."""
+        self.store.check_files(folder, names)
 
     def list(self, path: str) -> list[FileStatus]:
         """Files and folders directly in a folder."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -83,6 +83,9 @@ class MemoryStore:
 
     def size_bytes(self, path: str) -> int:
         return len(self.read(path))
+
+    def check_files(self, folder: str, names: Collection[str]) -> None:
+        """Do nothing: there are no links."""
 
     def list_names(self, path: str) -> Sequence[str]:
         self.before("list_names", path)

@@ -128,3 +128,51 @@ def test_a_join_reads_only_partitions_that_the_other_side_has(
     assert files_read(frame) == 4 + 1
     assert "dynamicpruning" in physical_plan(frame)
     assert [row.v for row in frame.collect()] == [6, 7, 22, 23]
+
+
+@pytest.mark.parametrize(
+    ("query", "files"),
+    [
+        ("SELECT v FROM sales JOIN days USING (p)", 4 + 1),
+        ("SELECT v FROM days JOIN (SELECT p + 0 q, v FROM sales) ON p = q", 4 + 1),
+        ("SELECT v FROM (SELECT v, p q FROM sales) s RIGHT JOIN days d ON q = d.p", 40 + 1),
+        ("SELECT v FROM (SELECT v, p q FROM sales) s JOIN days d ON d.p = q AND v > 6", 3 + 1),
+        ("SELECT v FROM sales LEFT JOIN days USING (p)", 40 + 1),
+        ("SELECT v FROM sales WHERE p IN (SELECT p FROM days)", 4 + 1),
+        ("SELECT v FROM sales WHERE p NOT IN (SELECT p FROM days WHERE p > 0)", 40 + 1),
+        ("SELECT v FROM sales LEFT ANTI JOIN days USING (p)", 40 + 1),
+        ("SELECT v FROM sales WHERE v IN (SELECT p FROM days)", 40 + 1),
+        ("SELECT count(v) FROM sales s JOIN sales o USING (v) JOIN days d ON s.p = d.p", 44 + 1),
+    ],
+)
+def test_a_small_side_without_a_condition_says_which_partitions_are_read(
+    sales: Catalog, spark: SparkSession, query: str, files: int
+) -> None:
+    days = sales.create_table("db.days", {"p": "INT"})
+    days.write(pa.table({"p": pa.array([3, 11, None, 99], pa.int32())}))
+    for name in ("sales", "days"):
+        spark.table(f"paimon.db.{name}").createOrReplaceTempView(name)
+        rows = sales.table(f"db.{name}").scan().to_arrow()
+        spark.createDataFrame(rows).createOrReplaceTempView(f"plain_{name}")
+    plain = query.replace("sales", "plain_sales").replace("days", "plain_days")
+
+    frame = spark.sql(query)
+
+    assert files_read(frame) == files
+    found, expected = ([row[0] for row in one.collect()] for one in (frame, spark.sql(plain)))
+    assert sorted(found, key=str) == sorted(expected, key=str)
+
+
+def test_the_switch_of_spark_for_pruning_while_a_query_runs_is_obeyed(
+    sales: Catalog, spark: SparkSession
+) -> None:
+    days = sales.create_table("db.days", {"p": "INT"})
+    days.write(pa.table({"p": pa.array([3], pa.int32())}))
+    key = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+    spark.conf.set(key, "false")
+    try:
+        frame = spark.sql("SELECT v FROM paimon.db.sales JOIN paimon.db.days USING (p)")
+        assert "<=>" not in str(frame._jdf.queryExecution().optimizedPlan())
+        assert files_read(frame) == 40 + 1
+    finally:
+        spark.conf.unset(key)

@@ -4,11 +4,12 @@ import multiprocessing
 import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from paimonlab.errors import CorruptMetadataError
+from paimonlab.errors import CorruptDataError, CorruptMetadataError
 from paimonlab.storage import LocalFileIO, safe_join
 
 
@@ -190,6 +191,44 @@ def test_files_are_deleted_together_as_they_are_alone(tmp_path: Path) -> None:
         "bucket-1/b",
         "bucket-1/link",
     }
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_files_are_checked_together_as_they_are_alone(tmp_path: Path, count: int) -> None:
+    """By one look at the folder, if there are many."""
+    table, outside = tmp_path / "t", tmp_path / "outside"
+    for folder in (table / "moved", outside):
+        folder.mkdir(parents=True)
+    names = {f"file {number}" for number in range(count)}
+    for name in names:
+        (table / "moved" / name).touch()
+    (outside / "file").touch()
+    (table / "inside").symlink_to(table / "moved")
+    (table / "led-out").symlink_to(outside)
+    store = LocalFileIO().within(str(table))
+
+    store.check_files(str(table / "moved"), names | {"missing"})
+    store.check_files(str(table / "inside"), names)
+    store.check_files(str(table / "none"), names)
+    with pytest.raises(CorruptMetadataError, match="a link that leads out of"):
+        store.check_files(str(table / "led-out"), names)
+
+    makers: dict[str, Callable[[Path], None]] = {
+        "link": lambda path: path.symlink_to(outside / "file"),
+        "pipe": os.mkfifo,
+        "folder": lambda path: path.mkdir(),
+    }
+    for name, make in makers.items():
+        make(table / "moved" / name)
+        store.check_files(str(table / "moved"), names)
+        with pytest.raises((CorruptDataError, CorruptMetadataError)) as alone:
+            store.size_bytes(str(table / "moved" / name))
+        with pytest.raises(type(alone.value), match=re.escape(str(alone.value))):
+            store.check_files(str(table / "moved"), names | {name})
+
+    trusting = LocalFileIO(follow_links=True).within(str(table))
+    trusting.check_files(str(table / "moved"), names | {"link"})
+    trusting.check_files(str(table / "led-out"), {"file"})
 
 
 def test_list_tells_sizes_and_folders(file_io: LocalFileIO, tmp_path: Path) -> None:

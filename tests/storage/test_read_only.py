@@ -10,12 +10,21 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.errors import ReadOnlyError
+from paimonlab.errors import CorruptDataError, ReadOnlyError
 from paimonlab.procedures import PROCEDURES
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 from paimonlab.table.table import Table
 
-READING = {"within", "read", "open_input", "exists", "size_bytes", "list", "list_names"}
+READING = {
+    "check_files",
+    "exists",
+    "list",
+    "list_names",
+    "open_input",
+    "read",
+    "size_bytes",
+    "within",
+}
 METHODS = [name for name in vars(FileIO) if not name.startswith("_")]
 
 
@@ -47,6 +56,10 @@ def test_the_rest_is_what_the_store_says(tmp_path: Path) -> None:
     assert store.open_input(path).read() == b"1"
     assert store.exists(path)
     assert store.size_bytes(path) == 1
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CorruptDataError, match="it is a folder"):
+        store.check_files(str(tmp_path), {"a", "folder"})
+    (tmp_path / "folder").rmdir()
     assert store.list(str(tmp_path)) == local.list(str(tmp_path))
     assert store.list_names(str(tmp_path)) == ["a"]
     with pytest.raises(ReadOnlyError):

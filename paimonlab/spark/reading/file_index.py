@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import threading
 from collections import OrderedDict
@@ -18,7 +17,7 @@ from paimonlab.spark.jvm.file_failures import remember_folder
 from paimonlab.spark.reading.constants import Texts, partition_schema, partition_texts
 from paimonlab.spark.reading.file_shape import FileShape
 from paimonlab.spark.reading.filters import is_float, source_filters, to_predicate
-from paimonlab.spark.reading.listing import Directory, ListedFile, Listing
+from paimonlab.spark.reading.listing import Directory, ListedFile, Listing, uri_of
 from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.reading.masks import MASK_SCHEMA
 from paimonlab.spark.reading.padded_filters import padded_predicate
@@ -67,7 +66,7 @@ class SnapshotFileIndex(PinnedRead):
         self._choice = choice
         self._masked = snapshot.needs_masks(shape)
         definition, store = snapshot.scan.definition, snapshot.scan.store
-        remember_folder(_uri(store.layout.table_path), definition.name)
+        remember_folder(uri_of(store.layout.table_path), definition.name)
         self._names = {
             column.file_name: column.name for column in shape if column.is_compared_alike
         }
@@ -79,7 +78,7 @@ class SnapshotFileIndex(PinnedRead):
     def rootPaths(self) -> Any:
         """Return the table's folder."""
         path = self._bridge.jvm.org.apache.hadoop.fs.Path
-        return self._bridge.seq([path(_uri(self._snapshot.scan.store.layout.table_path))])
+        return self._bridge.seq([path(uri_of(self._snapshot.scan.store.layout.table_path))])
 
     def partitionSchema(self) -> Any:
         """Return the columns of the partition and the mask, if there are masks."""
@@ -109,7 +108,7 @@ class SnapshotFileIndex(PinnedRead):
 
     def inputFiles(self) -> Any:
         """Return the paths of all files."""
-        return self._bridge.strings([_uri(path) for path in self._paths()])
+        return self._bridge.strings([uri_of(path) for path in self._paths()])
 
     def refresh(self) -> None:
         """Do nothing: a snapshot does not change."""
@@ -159,7 +158,7 @@ class SnapshotFileIndex(PinnedRead):
             rows = {
                 file.file_name: (
                     *texts[split.partition],
-                    *file_texts(_uri(self._snapshot.path(split, file)), split, file),
+                    *file_texts(uri_of(self._snapshot.path(split, file)), split, file),
                 )
                 for split in splits
                 for file in self._own(split)
@@ -329,8 +328,19 @@ class SnapshotFileIndex(PinnedRead):
                     masked.append(Directory(number, [self._listed(split, file)], mask.bits))
         mask_bytes = sum(len(one.mask or b"") for one in masked)
         whole = [Directory(number, files) for number, files in plain.items() if files]
+        directories = [*masked, *whole]
+        self._check(directories)
         listing = self._rows.listing
-        return listing.directories([*masked, *whole], has_mask_column=self._masked), mask_bytes
+        return listing.directories(directories, has_mask_column=self._masked), mask_bytes
+
+    def _check(self, directories: Sequence[Directory]) -> None:
+        """Refuse links that lead out: Spark would follow them. What is missing Spark says."""
+        names: dict[str, set[str]] = {}
+        for file in (file for one in directories for file in one.files):
+            names.setdefault(file.folder, set()).add(file.name)
+        file_io = self._snapshot.scan.store.file_io
+        for folder, some in names.items():
+            file_io.check_files(folder, some)
 
     def _own(self, split: DataSplit) -> list[DataFileMeta]:
         return [file for file in split.files if self._snapshot.has_shape(file, self._shape)]
@@ -355,12 +365,8 @@ class SnapshotFileIndex(PinnedRead):
         ]
 
     def _listed(self, split: DataSplit, file: DataFileMeta) -> ListedFile:
-        path = self._snapshot.path(split, file)
-        # A link that leads out is refused here: Spark would follow it. That a file is missing Spark
-        # says when it comes to it.
-        with contextlib.suppress(FileNotFoundError):
-            self._snapshot.scan.store.file_io.size_bytes(path)
-        return ListedFile(_uri(path), file.file_size_bytes, file.creation_time_millis or 0)
+        folder, _, name = self._snapshot.path(split, file).rpartition("/")
+        return ListedFile(folder, name, file.file_size_bytes, file.creation_time_millis or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,7 +384,3 @@ def _masks_for(split: DataSplit, source: DataSplit, masks: SplitMasks) -> SplitM
     """Pick the masks of a split's files out of those of a split with more files."""
     by_name = {file.file_name: mask for file, mask in zip(source.files, masks, strict=True)}
     return tuple(by_name[file.file_name] for file in split.files)
-
-
-def _uri(path: str) -> str:
-    return path if "://" in path else "file:" + path

@@ -92,7 +92,9 @@ class SnapshotScan:
     @cached_property
     def shapes(self) -> tuple[FileShape, ...]:
         """The shapes of the files that Spark reads itself; at least that of no file at all."""
-        file_shapes = (self._shape(file) for split in self._native for file in split.files)
+        files = (file for split in self._native for file in split.files)
+        one_of_each = {file.schema_id: file for file in files}.values()
+        file_shapes = (self._shape(file) for file in one_of_each)
         shapes = tuple(dict.fromkeys(shape for shape in file_shapes if shape is not None))
         if shapes or self._arrow:
             return shapes

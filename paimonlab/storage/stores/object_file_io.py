@@ -11,7 +11,7 @@ import itertools
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -169,6 +169,9 @@ class ObjectFileIO:
         return int(
             self._asked(path, "asking", lambda: obstore.head(bucket.patient, place.key))["size"]
         )
+
+    def check_files(self, folder: str, names: Collection[str]) -> None:
+        """Do nothing: an object is nothing but its bytes."""
 
     def list(self, path: str) -> list[FileStatus]:
         """Files and folders directly in a folder; [] when the folder does not exist."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from paimonlab.spark.reading.optimizing.chosen_scans import SCAN
 from paimonlab.spark.reading.optimizing.known_columns import KNOWING
+from paimonlab.spark.reading.optimizing.small_sides import IMPORTS, SMALL_SIDES
 
 RULE = "Choosing"
 SOURCE = (
@@ -65,7 +66,9 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.math.BigInt;
 import scala.runtime.AbstractPartialFunction;
-
+"""
+    + IMPORTS
+    + """
 public final class Choosing extends Rule {
   private final Function4 ask;
   private final String mask;
@@ -80,6 +83,9 @@ public final class Choosing extends Rule {
     for (int i = 0; i < leaves.size(); i++) {
       if (index(leaves.apply(i)) != null) {
         TreeNode fewer = plan.transformDown(new Step(this.ask, this.mask));
+        if (SQLConf.get().dynamicPartitionPruningEnabled()) {
+          fewer = fewer.transformUp(new SmallSides());
+        }
         return Knowing.isAsked() ? fewer.transformUp(new Knowing(this.ask)) : fewer;
       }
     }
@@ -104,6 +110,7 @@ public final class Choosing extends Rule {
 """
     + SCAN
     + KNOWING
+    + SMALL_SIDES
     + """
   static void conjuncts(Expression condition, List into) {
     if (condition instanceof And) {
