@@ -71,6 +71,9 @@ class FoundTable:
 class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALOG):
     """Databases and tables of one warehouse; `paimonlab.connect` opens it."""
 
+    keeps_database_options = True
+    """Whether databases have options, such as ``comment``."""
+
     def __init__(
         self,
         path: str,

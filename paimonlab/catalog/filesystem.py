@@ -21,6 +21,8 @@ from paimonlab.spec.schema.definition import TableSchema
 class FileSystemCatalog(SchemaFileCatalog):
     """Databases and tables that are the folders of a warehouse."""
 
+    keeps_database_options = False
+
     def databases(self) -> list[str]:
         """Names of the databases, sorted."""
         names = self.file_io.list_names(self.path)

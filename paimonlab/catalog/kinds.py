@@ -52,7 +52,7 @@ def _filesystem(request: CatalogRequest) -> Catalog:
 
 
 _FILESYSTEM = CatalogKind(open=_filesystem)
-_ELSEWHERE: Mapping[str, str] = {}
+_ELSEWHERE: Mapping[str, str] = {"jdbc": "paimonlab.catalog.jdbc.opening"}
 """Modules with a ``KIND``, by the value of ``metastore``; imported when they are used."""
 METASTORES = ("filesystem", *_ELSEWHERE)
 

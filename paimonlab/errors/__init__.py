@@ -27,6 +27,8 @@ PaimonError
 ├── ForkedProcessError              begun in the process that this one was forked from
 ├── MemoryLimitError                a file takes more memory than there is (also MemoryError)
 ├── StorageError                    the disk or store failed            (also OSError)
+│   ├── CatalogDatabaseError        the database of a catalog failed
+│   └── CatalogLockError            the lock of a table could not be taken: nothing was done
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -60,6 +62,7 @@ from paimonlab.errors.damage import (
     MemoryLimitError,
     StorageError,
 )
+from paimonlab.errors.databases import CatalogDatabaseError, CatalogLockError
 from paimonlab.errors.not_found import (
     BranchNotFoundError,
     ColumnNotFoundError,
@@ -90,6 +93,8 @@ __all__ = [
     "AlreadyExistsError",
     "ArgumentError",
     "BranchNotFoundError",
+    "CatalogDatabaseError",
+    "CatalogLockError",
     "ColumnNotFoundError",
     "CommitError",
     "CommitHistoryExpiredError",

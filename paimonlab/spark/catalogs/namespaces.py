@@ -62,29 +62,39 @@ class Namespaces(Proxy):
         return self._exists(namespace) or self._is_missing_default(namespace)
 
     def loadNamespaceMetadata(self, namespace: Sequence[str]) -> Any:
-        """Return the properties of a database: a filesystem catalog keeps none."""
+        """Return the properties of a database."""
         if not self.namespaceExists(namespace):
             self._throw("NoSuchNamespaceException", namespace)
-        return self._bridge.map({})
+        if self._is_missing_default(namespace):
+            return self._bridge.map({})
+        return self._bridge.map(self._catalog.database_options(self._database(namespace)))
 
     def createNamespace(self, namespace: Sequence[str], properties: Mapping[str, str]) -> None:
-        """Run CREATE DATABASE."""
-        for key in dict(properties).keys() - _SET_BY_SPARK:
-            raise UnsupportedError(
-                f"CREATE DATABASE with {key} = {properties[key]!r}",
-                "a filesystem catalog keeps no properties of databases",
-            )
+        """Run CREATE DATABASE; who runs it is kept only where others are."""
+        given = dict(properties)
+        if not self._catalog.keeps_database_options:
+            given = {key: value for key, value in given.items() if key not in _SET_BY_SPARK}
         try:
-            self._catalog.create_database(self._database(namespace))
+            self._catalog.create_database(self._database(namespace), options=given)
         except AlreadyExistsError:
             self._throw("NamespaceAlreadyExistsException", namespace)
 
-    def alterNamespace(self, namespace: Sequence[str], *_: Any) -> None:
-        """Refuse: there is nothing to alter."""
-        raise UnsupportedError(
-            f"ALTER DATABASE {'.'.join(namespace)}",
-            "a filesystem catalog keeps no properties of databases",
-        )
+    def alterNamespace(self, namespace: Sequence[str], changes: Sequence[Any]) -> None:
+        """Run ALTER DATABASE … SET and UNSET PROPERTIES, and COMMENT ON DATABASE."""
+        changed: dict[str, str] = {}
+        removed: set[str] = set()
+        for change in changes:
+            key = str(change.property())
+            removed.discard(key)
+            changed.pop(key, None)
+            if change.getClass().getSimpleName() == "RemoveProperty":
+                removed.add(key)
+            else:
+                changed[key] = str(change.value())
+        try:
+            self._catalog.alter_database(self._database(namespace), set=changed, remove=removed)
+        except DatabaseNotFoundError:
+            self._throw("NoSuchNamespaceException", namespace)
 
     def dropNamespace(self, namespace: Sequence[str], cascade: bool) -> bool:  # noqa: FBT001
         """Run DROP DATABASE."""

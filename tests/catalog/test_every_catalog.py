@@ -1,0 +1,71 @@
+"""One suite for all kinds of catalogs; another kind joins by one line of `OPENED`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+import paimonlab as pl
+from tests.catalog.contracts import ViewContract
+from tests.catalog.jdbc.servers import login_of
+from tests.catalog.table_contract import Again, TableContract
+
+_NUMBERS = itertools.count()
+
+
+Fixture = Callable[[str], str]
+
+
+def jdbc(uri: str, folder: Path) -> dict[str, str]:
+    """Return the options of a catalog of its own in a database."""
+    pytest.importorskip("sqlalchemy")
+    return {
+        "metastore": "jdbc",
+        "uri": uri,
+        "warehouse": f"{folder}/w",
+        "catalog-key": f"k{next(_NUMBERS)}",
+        **login_of(uri),
+    }
+
+
+OPENED: Mapping[str, Callable[[Fixture, Path], dict[str, str]]] = {
+    "filesystem": lambda _, folder: {"warehouse": f"{folder}/w"},
+    "sqlite": lambda _, folder: jdbc(f"jdbc:sqlite:{folder}/c.db", folder),
+    "mariadb": lambda fixture, folder: jdbc(fixture("mariadb_uri"), folder),
+    "postgres": lambda fixture, folder: jdbc(fixture("postgres_uri"), folder),
+    "mariadb with locks": lambda fixture, folder: (
+        jdbc(fixture("mariadb_uri"), folder) | {"lock.enabled": "true"}
+    ),
+    "postgres with locks": lambda fixture, folder: (
+        jdbc(fixture("postgres_uri"), folder) | {"lock.enabled": "true"}
+    ),
+}
+WITH_VIEWS = ("sqlite", "mariadb", "postgres", "postgres with locks")
+
+
+@pytest.fixture
+def again(request: pytest.FixtureRequest, tmp_path: Path) -> Again:
+    options = OPENED[request.param](request.getfixturevalue, tmp_path)
+    return lambda: pl.connect(options)
+
+
+@pytest.fixture
+def catalog(again: Again) -> pl.Catalog:
+    return again()
+
+
+@pytest.mark.parametrize("again", OPENED, indirect=True)
+class TestTables(TableContract):
+    pass
+
+
+@pytest.mark.parametrize("again", WITH_VIEWS, indirect=True)
+class TestViews(ViewContract):
+    @pytest.fixture
+    def catalog(self, again: Again) -> pl.Catalog:
+        opened = again()
+        opened.create_database("db")
+        return opened
