@@ -3,6 +3,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.paimon.CoreOptions;
 import org.apache.paimon.catalog.Catalog;
+import org.apache.paimon.catalog.Identifier;
+import org.apache.paimon.catalog.PropertyChange;
 import org.apache.paimon.iceberg.IcebergOptions;
 import org.apache.paimon.options.ConfigOption;
 import org.apache.paimon.schema.Schema;
@@ -68,6 +70,38 @@ final class Definitions {
         schema.comment(request.text("comment", null));
         catalog.createTable(request.identifier(), schema.build(), false);
         return null;
+    }
+
+    /** {@code table, target}. */
+    static Object renameTable(Request request) throws Exception {
+        Identifier target = Identifier.fromString(request.text("target"));
+        request.catalog().renameTable(request.identifier(), target, false);
+        return null;
+    }
+
+    /** {@code database}. */
+    static Object tables(Request request) throws Exception {
+        return request.catalog().listTables(request.text("database"));
+    }
+
+    /** {@code database, options}. */
+    static Object createDatabase(Request request) throws Exception {
+        request.catalog().createDatabase(request.text("database"), false, request.map("options"));
+        return null;
+    }
+
+    /** {@code database, set, remove}. */
+    static Object alterDatabase(Request request) throws Exception {
+        List<PropertyChange> changes = new ArrayList<>();
+        request.map("set").forEach((key, value) -> changes.add(PropertyChange.setProperty(key, value)));
+        request.texts("remove").forEach(key -> changes.add(PropertyChange.removeProperty(key)));
+        request.catalog().alterDatabase(request.text("database"), changes, false);
+        return null;
+    }
+
+    /** {@code database}. */
+    static Object databaseOptions(Request request) throws Exception {
+        return request.catalog().getDatabase(request.text("database")).options();
     }
 
     /** {@code changes [["rename", "a", "b"], ...]}; a column may be a path, {@code ["r", "x"]}. */

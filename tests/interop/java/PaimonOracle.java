@@ -48,6 +48,12 @@ public final class PaimonOracle {
         COMMANDS.put("create_table", Definitions::createTable);
         COMMANDS.put("alter_table", Definitions::alterTable);
         COMMANDS.put("drop_table", PaimonOracle::dropTable);
+        COMMANDS.put("rename_table", Definitions::renameTable);
+        COMMANDS.put("databases", request -> request.catalog().listDatabases());
+        COMMANDS.put("tables", Definitions::tables);
+        COMMANDS.put("create_database", Definitions::createDatabase);
+        COMMANDS.put("alter_database", Definitions::alterDatabase);
+        COMMANDS.put("database_options", Definitions::databaseOptions);
         COMMANDS.put("schema", request -> MAPPER.readTree(request.storeTable().schema().toString()));
         COMMANDS.put("write", Writing::write);
         COMMANDS.put("compact", Writing::compact);

@@ -4,9 +4,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.paimon.catalog.Catalog;
+import org.apache.paimon.catalog.CatalogContext;
+import org.apache.paimon.catalog.CatalogFactory;
 import org.apache.paimon.catalog.FileSystemCatalog;
 import org.apache.paimon.catalog.Identifier;
 import org.apache.paimon.fs.Path;
+import org.apache.paimon.options.Options;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.table.FileStoreTable;
 import org.apache.paimon.table.Table;
@@ -66,7 +69,14 @@ final class Request {
         return found;
     }
 
+    /** The catalog of {@code warehouse}, or the one that {@code catalog}, its options, names. */
     Catalog catalog() {
+        if (has("catalog")) {
+            return CATALOGS.computeIfAbsent(
+                    get("catalog").toString(),
+                    key -> CatalogFactory.createCatalog(
+                            CatalogContext.create(Options.fromMap(map("catalog")))));
+        }
         return CATALOGS.computeIfAbsent( // without a cache: another process writes the same tables
                 text("warehouse"),
                 path -> new FileSystemCatalog(new BufferedFileIO(), new Path(path)));
