@@ -17,6 +17,7 @@ from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.commit_changes import Change, Increment, Overwrite, TableShape
 from paimonlab.commit.history import CommitHistory
+from paimonlab.commit.kept_settlement import KeptSettler
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.preparation import Preparation
 from paimonlab.commit.publisher import SnapshotPublisher
@@ -32,6 +33,7 @@ from paimonlab.errors import (
     TableNotFoundError,
 )
 from paimonlab.metadata.hints import write_hint
+from paimonlab.metadata.kept_history import KeptHistory
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -157,7 +159,9 @@ class Landing:
             raise
         return self._called_back(self._landed(snapshot, preparation, race))
 
-    def _settler(self) -> Settler:
+    def _settler(self) -> Settler | KeptSettler:
+        if isinstance(self.publisher, KeptHistory):
+            return KeptSettler(table=self.table, kept=self.publisher, manifests=self.manifests)
         return Settler(
             table=self.table,
             file_io=self.file_io,
@@ -170,6 +174,8 @@ class Landing:
 
     def _may_follow(self, latest: Snapshot | None) -> bool:
         """Whether the next id is free, and was not used before."""
+        if isinstance(self.publisher, KeptHistory):
+            return True  # the catalog finds out
         if latest is None:
             return not self.snapshots.has(FIRST_SNAPSHOT_ID)
         return not self.snapshots.has(latest.id + 1) and self.snapshots.has(latest.id)
@@ -184,7 +190,8 @@ class Landing:
         self.strict.landed(snapshot)
         try:
             self.snapshots.write_latest_hint(snapshot.id)
-            if snapshot.id == FIRST_SNAPSHOT_ID:
+            is_kept = isinstance(self.publisher, KeptHistory)
+            if snapshot.id == FIRST_SNAPSHOT_ID and not is_kept:
                 write_hint(self.file_io, self.layout.earliest_hint, snapshot.id)
             preparation.discard_unused()
         except BaseException as error:

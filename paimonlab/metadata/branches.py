@@ -79,7 +79,7 @@ class BranchManager(TableFiles):
         SnapshotExpiredError
             If the snapshot expired meanwhile; the branch was not created.
         """
-        _check_name(name)
+        check_branch_name(name)
         target = safe_join(self._layout.branches_folder, f"{BRANCH_PREFIX}{name}")
         if name in self.names():
             raise AlreadyExistsError("branch", f"{name!r} of {self._table}")
@@ -108,7 +108,7 @@ class BranchManager(TableFiles):
         BranchNotFoundError
             If there is no such branch.
         """
-        path = self.layout(_check_name(name)).branch_path
+        path = self.layout(check_branch_name(name)).branch_path
         gone = join(self._layout.branches_folder, f".{BRANCH_PREFIX}{name}-{uuid.uuid4()}.tmp")
         with self._found(name):
             self._file_io.rename(path, gone)
@@ -124,8 +124,8 @@ class BranchManager(TableFiles):
         AlreadyExistsError
             If the new name is taken.
         """
-        path = self.layout(_check_name(name)).branch_path
-        new = safe_join(self._layout.branches_folder, f"{BRANCH_PREFIX}{_check_name(target)}")
+        path = self.layout(check_branch_name(name)).branch_path
+        new = safe_join(self._layout.branches_folder, f"{BRANCH_PREFIX}{check_branch_name(target)}")
         try:
             with self._found(name):
                 self._file_io.rename(path, new)
@@ -152,7 +152,7 @@ class BranchManager(TableFiles):
         Snapshots of this branch are removed first, the newest first, then those of the other one
         are copied: a crash leaves it at one of the snapshots, and a second call completes it.
         """
-        source = self.layout(_check_name(name))
+        source = self.layout(check_branch_name(name))
         if source == self._layout:
             raise ValueError(f"{self._table}: a branch cannot be forwarded to itself")
         plan = self._plan_forward(source, name)
@@ -361,7 +361,14 @@ def plan_forward(
     )
 
 
-def _check_name(name: str) -> str:
+def check_branch_name(name: str) -> str:
+    """Return the name of a branch but the main one.
+
+    Raises
+    ------
+    ValueError
+        If no branch can have it.
+    """
     if name == MAIN_BRANCH:
         raise ValueError(f"{name!r} is the name of the main branch")
     if not name.strip() or name.isdecimal() or "/" in name or "$" in name:

@@ -16,6 +16,7 @@ from paimonlab.errors import (
 from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.consumers import ConsumerManager
+from paimonlab.metadata.kept_history import KeptBranches, KeptHistory, KeptSnapshots
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.load_history import LoadHistory
 from paimonlab.metadata.manifests import ManifestStore
@@ -61,9 +62,16 @@ class TableStore:
     lookup_folder: str = ""
     """Where lookup stores are kept; empty: where the system has temporary files."""
 
+    @property
+    def kept(self) -> KeptHistory | None:
+        """What the catalog keeps of the table's history; None: files tell all."""
+        return self.publisher if isinstance(self.publisher, KeptHistory) else None
+
     @cached_property
     def snapshots(self) -> SnapshotManager:
         """The snapshots of the table."""
+        if self.kept is not None:
+            return KeptSnapshots(self.kept, self.file_io, self.layout, table_name=self.name)
         return SnapshotManager(self.file_io, self.layout, table_name=self.name)
 
     @cached_property
@@ -94,6 +102,8 @@ class TableStore:
     @cached_property
     def branches(self) -> BranchManager:
         """The branches of the table."""
+        if self.kept is not None:
+            return KeptBranches(self.kept, self.file_io, self.layout, table_name=self.name)
         return BranchManager(self.file_io, self.layout, table_name=self.name)
 
     @cached_property

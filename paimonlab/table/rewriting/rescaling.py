@@ -251,6 +251,9 @@ class _Work:
             assert current is not None, "a table has a schema"
             if current.options.get("bucket") == wanted:
                 return current
+            if self.store.kept is not None:
+                self.store.kept.set_option("bucket", wanted)
+                continue
             altered = apply_changes(
                 current,
                 [SetOption("bucket", wanted)],

@@ -58,7 +58,14 @@ def rollback_to(
         raise ValueError("give what to roll back to: snapshot=, tag= or timestamp=")
     target = _target(table, point)
     history = history_of(definition_of(table), store_of(table))
-    return plan(target, history) if dry_run else roll_back(target, history)
+    kept = store_of(table).kept
+    if not dry_run and kept is None:
+        return roll_back(target, history)
+    planned = plan(target, history)
+    latest = None if dry_run or kept is None else kept.latest()
+    if kept is not None and latest is not None:
+        kept.roll_back(target.id, tag=tag, latest=latest.id)
+    return planned
 
 
 def _target(table: Opened, point: TravelPoint) -> Snapshot:
