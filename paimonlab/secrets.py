@@ -23,8 +23,12 @@ _WORDS = (
     "passphrase",
     "pwd",
     r"(?<![a-z])pass(?![a-z])",
-    # Not what is counted or told of tokens, in columns and names of tables.
-    r"token(?!iz|is[ei]|s(?![a-z])|[_-]?(?:counts?|ids?|types?|len|lengths?)(?![a-z]))",
+    # Not what is counted or told of tokens, in columns and names of tables, nor where options of a
+    # catalog say that they come from.
+    (
+        r"token(?!iz|is[ei]|s(?![a-z])|[_-]?(?:counts?|ids?|types?|len|lengths?)(?![a-z])"
+        r"|[.-](?:provider|enabled|loader|path|ecs-metadata-url|ecs-role-name)(?![a-z]))"
+    ),
     "credential",
     "signature",
     r"(?<![a-z])sig(?![a-z])",

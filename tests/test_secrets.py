@@ -168,6 +168,11 @@ def test_a_secret_beside_harmless_names_is_hidden(text: str) -> None:
         "file-index.bitmap.a.secret.index-block-size",
         "tokenizer",
         "max_tokens",
+        "token.provider",
+        "data-token.enabled",
+        "dlf.token-loader",
+        "dlf.token-path",
+        "dlf.token-ecs-role-name",
     ],
 )
 def test_an_option_of_a_column_is_shown_whatever_its_name(key: str) -> None:

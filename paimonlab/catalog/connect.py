@@ -166,7 +166,7 @@ def _checked_kind(options: Mapping[str, str]) -> CatalogKind:
     memory = options.get(_SQL_MEMORY)
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise ValueError(f"{_SQL_MEMORY} = {memory!r} is not a size such as 2GB, or 50%")
-    if not options.get("warehouse"):
+    if kind.needs_warehouse and not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
     return kind
 

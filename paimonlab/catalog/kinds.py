@@ -37,6 +37,8 @@ class CatalogKind:
     """The options that it takes beside those of all catalogs."""
     prefixes: tuple[str, ...] = ()
     """What other options that it takes begin with."""
+    needs_warehouse: bool = True
+    """Whether the option ``warehouse`` must be given."""
 
 
 def _filesystem(request: CatalogRequest) -> Catalog:
@@ -52,7 +54,10 @@ def _filesystem(request: CatalogRequest) -> Catalog:
 
 
 _FILESYSTEM = CatalogKind(open=_filesystem)
-_ELSEWHERE: Mapping[str, str] = {"jdbc": "paimonlab.catalog.jdbc.opening"}
+_ELSEWHERE: Mapping[str, str] = {
+    "jdbc": "paimonlab.catalog.jdbc.opening",
+    "rest": "paimonlab.catalog.rest.opening",
+}
 """Modules with a ``KIND``, by the value of ``metastore``; imported when they are used."""
 METASTORES = ("filesystem", *_ELSEWHERE)
 

@@ -18,6 +18,7 @@ PaimonError
 ├── ArgumentError                   wrong arguments of a procedure     (also ValueError)
 ├── AlreadyExistsError              a name is taken
 ├── ReadOnlyError                   the catalog was opened to read only
+├── AccessDeniedError               the catalog's server refuses these credentials
 ├── SchemaError                     a definition that the format does not allow
 ├── DataError                       rows that the table does not accept
 ├── UnsupportedError                not implemented here              (also NotImplementedError)
@@ -28,7 +29,8 @@ PaimonError
 ├── MemoryLimitError                a file takes more memory than there is (also MemoryError)
 ├── StorageError                    the disk or store failed            (also OSError)
 │   ├── CatalogDatabaseError        the database of a catalog failed
-│   └── CatalogLockError            the lock of a table could not be taken: nothing was done
+│   ├── CatalogLockError            the lock of a table could not be taken: nothing was done
+│   └── CatalogServerError          the server of a catalog failed or does not answer
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -88,13 +90,16 @@ from paimonlab.errors.refused import (
     SchemaError,
     UnsupportedError,
 )
+from paimonlab.errors.servers import AccessDeniedError, CatalogServerError
 
 __all__ = [
+    "AccessDeniedError",
     "AlreadyExistsError",
     "ArgumentError",
     "BranchNotFoundError",
     "CatalogDatabaseError",
     "CatalogLockError",
+    "CatalogServerError",
     "ColumnNotFoundError",
     "CommitError",
     "CommitHistoryExpiredError",
