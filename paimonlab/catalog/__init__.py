@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from paimonlab.catalog import column_types as column_types
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import replacing as replacing
+    from paimonlab.catalog import serving as serving
 
 __all__ = ["Catalog", "FileSystemCatalog", "connect"]
 
-__getattr__, __dir__ = attributes_on_use(__name__, "column_types", "global_tables", "replacing")
+__getattr__, __dir__ = attributes_on_use(
+    __name__, "column_types", "global_tables", "replacing", "serving"
+)

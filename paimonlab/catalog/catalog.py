@@ -44,6 +44,7 @@ from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.catalog.replacing import Replacement, Schemas
+    from paimonlab.catalog.served import ServedCatalog
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.publisher import TablePublisher
     from paimonlab.table.system import SystemTable
@@ -365,6 +366,69 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         identifier = self._plain(name)
         if not self._drop(identifier) and not missing_ok:
             raise self._not_found(identifier)
+
+    def serve(
+        self,
+        *,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        token: str | None = None,
+        users: str | Sequence[Any] | None = None,
+        name: str | None = None,
+        read_only: bool = False,
+        audit_log: str | None = None,
+        certificate: tuple[str, str] | None = None,
+    ) -> ServedCatalog:
+        """Serve the catalog to others by Paimon's REST protocol, in threads of this process.
+
+        Clients are paimonlab, Java Paimon with Flink and Spark, and pypaimon. They read and write
+        files themselves, so they must reach the warehouse as well.
+
+        Parameters
+        ----------
+        port
+            0: one that is free.
+        host
+            The address to listen at; ``0.0.0.0`` lets other machines in.
+        token
+            What clients must send; None: one is made, see ``server.token``.
+        users
+            Instead of a token: a file of TOML with users who have tokens or access keys and
+            rights of their own (``docs/catalogs.md``), or a list of them
+            (`paimonlab.catalog.rest_server.authorising.User`).
+        name
+            What clients call the warehouse; None: the name of its folder.
+        read_only
+            Whether requests that change something are refused.
+        audit_log
+            A file that gets a line of JSON for each request.
+        certificate
+            Files with a certificate and its key, for TLS; None: plain HTTP.
+
+        Returns
+        -------
+        ServedCatalog
+            It answers already; ``server.options`` is what `paimonlab.connect` takes, and
+            ``server.stop()`` or the end of a ``with`` ends it.
+
+        Raises
+        ------
+        UnsupportedError
+            If tornado is not installed.
+        OSError
+            If the port is taken.
+        """
+        return catalog.serving.serve(
+            self,
+            port=port,
+            host=host,
+            token=token,
+            users=users,
+            name=name,
+            read_only=read_only,
+            audit_log=audit_log,
+            certificate=certificate,
+        )
 
     @abstractmethod
     def repair(self, name: str | None = None) -> None:

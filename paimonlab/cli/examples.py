@@ -74,6 +74,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "repair": ("paimonlab repair shop.orders --dry-run",),
     "doctor": ("paimonlab doctor ./warehouse",),
     "call": ("paimonlab call \"sys.compact(table => 'shop.orders')\" --dry-run",),
+    "serve": (
+        "paimonlab serve ./warehouse --port 0",
+        "paimonlab serve --port 0 --read-only --audit-log requests.jsonl",
+    ),
     "completion": (
         'eval "$(paimonlab completion bash)"',
         'eval "$(paimonlab completion zsh)"',

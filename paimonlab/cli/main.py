@@ -17,6 +17,7 @@ from paimonlab.cli.health import health
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.cli.making import create, load
 from paimonlab.cli.querying import run_sql
+from paimonlab.cli.serving import serve
 from paimonlab.cli.shells import completion
 
 
@@ -67,7 +68,7 @@ _SECTIONS: dict[str, tuple[click.Command, ...]] = {
         repairing.purge,
     ),
     "Check": (health, fsck, repairing.repair, doctor),
-    "Else": (call, completion),
+    "Else": (call, serve, completion),
 }
 for _title, _commands in _SECTIONS.items():
     main.add_section(_title, _commands)

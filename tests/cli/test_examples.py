@@ -43,7 +43,11 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.Table:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_run(name: str, run: Run, shop: pl.Table, tmp_path: Path) -> None:
+def test_examples_run(
+    name: str, run: Run, shop: pl.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paimonlab.catalog.rest_server.serving.Server.wait", lambda _: None)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # it is the tests' own
     if name == "create":
         pl.connect(tmp_path / "warehouse").drop_table("shop.prices")
     if name == "load":

@@ -1,0 +1,187 @@
+"""Tables of a catalog, as the protocol has them."""
+
+from __future__ import annotations
+
+import hashlib
+
+from paimonlab.catalog.catalog import Catalog
+from paimonlab.catalog.rest.changes import changes_from_json
+from paimonlab.catalog.rest.wire import (
+    AllTablesPage,
+    Alter,
+    CreateTable,
+    IdentifierDocument,
+    Register,
+    Rename,
+    SchemaDocument,
+    TableAnswer,
+    TableDetailsPage,
+    TablesPage,
+)
+from paimonlab.catalog.rest_server.databases import seen
+from paimonlab.catalog.rest_server.exchange import NotUnderstoodError, Request
+from paimonlab.catalog.rest_server.listing import matching, page_of
+from paimonlab.errors import (
+    BranchNotFoundError,
+    NotFoundError,
+    TableNotFoundError,
+    UnsupportedError,
+)
+from paimonlab.spec.identifier import Identifier
+from paimonlab.table.table import Table
+
+
+def listed(catalog: Catalog, request: Request, database: str) -> TablesPage:
+    """List names."""
+    page, token = page_of(_names(catalog, request, database), request.query, str)
+    return TablesPage(tables=page, next_page_token=token)
+
+
+def described(catalog: Catalog, request: Request, database: str) -> TableDetailsPage:
+    """List tables with all there is to know of them."""
+    page, token = page_of(_names(catalog, request, database), request.query, str)
+    tables = []
+    for name in page:
+        try:
+            tables.append(table_answer(catalog.table(f"{database}.{name}")))
+        except TableNotFoundError:
+            continue  # dropped meanwhile
+    return TableDetailsPage(table_details=tables, next_page_token=token)
+
+
+def listed_everywhere(catalog: Catalog, request: Request) -> AllTablesPage:
+    """List names in all databases."""
+    found = [
+        IdentifierDocument(database=database, object=name)
+        for database in seen(catalog, request)
+        for name in _names(catalog, request, database)
+    ]
+    page, token = page_of(found, request.query, lambda one: one.name)
+    return AllTablesPage(tables=page, next_page_token=token)
+
+
+def _names(catalog: Catalog, request: Request, database: str) -> list[str]:
+    names = matching(catalog.tables(database), request.query.get("tableNamePattern"))
+    wanted = request.query.get("tableType")
+    if not wanted:
+        return names
+    return [
+        name
+        for name in names
+        if catalog.table(f"{database}.{name}").options.get("type", "table") == wanted
+    ]
+
+
+def created(catalog: Catalog, request: Request, database: str) -> None:
+    """Create a table."""
+    asked = request.document(CreateTable)
+    name = _named(asked.identifier, database)
+    catalog.create_table(name, asked.schema.definition(name=name))
+
+
+def found(catalog: Catalog, request: Request, database: str, name: str) -> TableAnswer:
+    """Describe a table, or one of its branches."""
+    del request
+    return table_answer(opened(catalog, database, name))
+
+
+def found_by_id(catalog: Catalog, request: Request, table_id: str) -> TableAnswer:
+    """Describe the table that has an id."""
+    for database in filter(request.sees, catalog.databases()):
+        for name in catalog.tables(database):
+            table = catalog.table(f"{database}.{name}")
+            if table_id_of(table) == table_id:
+                return table_answer(table)
+    raise TableNotFoundError(table_id)
+
+
+def altered(catalog: Catalog, request: Request, database: str, name: str) -> None:
+    """Change the definition of a table, or of one of its branches."""
+    table = opened(catalog, database, name)
+    changes = changes_from_json(request.document(Alter).changes, table.schema.fields)
+    catalog.alter_table(f"{database}.{name}", *changes)
+
+
+def dropped(catalog: Catalog, request: Request, database: str, name: str) -> None:
+    """Delete a table."""
+    del request
+    catalog.drop_table(f"{database}.{name}")
+
+
+def renamed(catalog: Catalog, request: Request) -> None:
+    """Give a table another name."""
+    asked = request.document(Rename)
+    catalog.rename_table(asked.source.name, asked.destination.name)
+
+
+def registered(catalog: Catalog, request: Request, database: str) -> None:
+    """Refuse to take a table from elsewhere into the catalog."""
+    asked = request.document(Register)
+    raise UnsupportedError(
+        f"registering {_named(asked.identifier, database)} at {asked.path}",
+        f"{catalog.path} has its tables in its own folders",
+    )
+
+
+def _named(identifier: IdentifierDocument, database: str) -> str:
+    if identifier.database != database:
+        raise NotUnderstoodError(f"{identifier.name} is not in the database {database}")
+    return identifier.name
+
+
+def opened(catalog: Catalog, database: str, name: str) -> Table:
+    """Open a table, or one of its branches.
+
+    Raises
+    ------
+    TableNotFoundError
+        If there is no such table or branch.
+    """
+    try:
+        identifier = Identifier.parse(f"{database}.{name}")
+    except ValueError:
+        raise TableNotFoundError(f"{database}.{name}") from None
+    if not catalog.has_database(database):
+        catalog.tables(database)  # raises what a missing database is
+    try:
+        return catalog.table(str(identifier))
+    except BranchNotFoundError:
+        raise TableNotFoundError(str(identifier)) from None
+
+
+def table_answer(table: Table) -> TableAnswer:
+    """Describe an open table."""
+    identifier = table.identifier
+    schema = SchemaDocument.of(table.schema)
+    return TableAnswer(
+        id=table_id_of(table),
+        database=identifier.database,
+        name=str(identifier).removeprefix(f"{identifier.database}."),
+        path=table.path if "://" in table.path else f"file:{table.path}",
+        is_external=False,
+        schema_id=table.schema.id,
+        schema=schema,
+        owner=table.options.get("owner"),
+        created_at=_created_at(table),
+        updated_at=table.schema.time_millis,
+    )
+
+
+def table_id_of(table: Table) -> str:
+    """Return what the protocol calls a table: another name after it was created anew.
+
+    It is that of the table's oldest schema, which stays when the table is renamed; all branches
+    have it.
+    """
+    first = next(iter(table.schemas.ids()), None)
+    if first is None:
+        raise TableNotFoundError(table.name)
+    try:
+        document = table.schemas.get(first).to_json()
+    except NotFoundError:
+        raise TableNotFoundError(table.name) from None
+    return hashlib.sha256(document).hexdigest()[:32]
+
+
+def _created_at(table: Table) -> int:
+    return table.schemas.get(table.schemas.ids()[0]).time_millis
