@@ -13,8 +13,8 @@ from typing import Self
 
 import pyarrow as pa
 
-from paimonlab.datafile.writer import DataFileWriter, FileTarget
-from paimonlab.datafile.written_file import described, described_slices
+from paimonlab.datafile.writer import DataFileWriter, FileTarget, write_small_file
+from paimonlab.datafile.written_file import WrittenFile, described, described_slices
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.storage import FileIO
 
@@ -93,20 +93,52 @@ def written_together(
     list of list of DataFileMeta
         The files of each bucket, as `written_alone` returns them.
     """
-    writers = [DataFileWriter(file_io, target, only_counts=True) for target in targets]
     in_files = targets[0].format.as_in_files(rows.rows)
+    written = list[Sequence[WrittenFile]]()
     try:
-        for writer, own, first_number in zip(
-            writers, _slices(in_files, rows.lengths), first_numbers, strict=True
+        write = _SmallOrAny(file_io, targets[0], in_files.schema)
+        for target, own, number in zip(
+            targets, _slices(in_files, rows.lengths), first_numbers, strict=True
         ):
-            writer.write(own, first_number)
-            writer.finish()
-        found = iter(described_slices([file for one in writers for file in one.files], rows.rows))
-        return [[next(found) for _ in writer.files] for writer in writers]
+            written.append(write(target, own, number))
+        found = iter(described_slices([file for files in written for file in files], rows.rows))
+        return [[next(found) for _ in files] for files in written]
     except BaseException:
-        for writer in writers:
-            writer.abort()
+        for target, files in zip(targets, written, strict=False):
+            for path in (path for file in files for path in target.paths_of(file)):
+                file_io.delete(path)
         raise
+
+
+class _SmallOrAny:
+    """Writes files of buckets, of which nothing but the rows is counted."""
+
+    def __init__(self, file_io: FileIO, first: FileTarget, schema: pa.Schema) -> None:
+        self._file_io = file_io
+        self._small = None
+        if not first.indexes.indexes and first.format.shape_is(schema):
+            self._small = first.format.small_files()
+        self._most_bytes = first.target_file_size_bytes
+        self._most_rows = first.target_file_rows
+
+    def __call__(self, target: FileTarget, rows: pa.Table, number: int) -> Sequence[WrittenFile]:
+        count, size = rows.num_rows, rows.nbytes
+        if (
+            self._small is not None
+            and self._small.take(count, size)
+            and 0 < count <= self._most_rows
+            and size <= self._most_bytes
+        ):
+            data = self._small.encoded(rows, size)
+            return [write_small_file(self._file_io, target, data, count, number)]
+        writer = DataFileWriter(self._file_io, target, only_counts=True)
+        try:
+            writer.write(rows, number)
+            writer.finish()
+        except BaseException:
+            writer.abort()
+            raise
+        return writer.files
 
 
 def written_runs(

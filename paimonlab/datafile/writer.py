@@ -93,6 +93,39 @@ class FileTarget:
         return [path, *(join(folder, name) for name in file.extra_files)]
 
 
+def write_small_file(
+    file_io: FileIO, target: FileTarget, data: memoryview, row_count: int, first_number: int
+) -> WrittenFile:
+    """Write a file that is encoded already.
+
+    Parameters
+    ----------
+    file_io, target
+        Where to write.
+    data
+        The file.
+    row_count
+        Rows of the file; nothing else is known of them until files are described together.
+    first_number
+        Sequence number of the first row, in append tables.
+    """
+    name, external_path = target.new_file()
+    path = folder_of(external_path) if external_path else join(target.folder, name)
+    with failures_named(path):
+        file_io.create(path, data)
+    facts = RowFacts(target.columns, target.stats, only_counts=True)
+    facts.counted(row_count, first_number)
+    return WrittenFile(
+        file_name=name,
+        external_path=external_path,
+        file_size_bytes=len(data),
+        schema_id=target.schema_id,
+        level=target.level,
+        source=target.source,
+        facts=facts,
+    )
+
+
 class DataFileWriter:
     """Writes rows to files of one bucket, beginning a new one at the target size.
 

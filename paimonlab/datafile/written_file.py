@@ -44,9 +44,9 @@ class RowFacts:
         self.only_counts = only_counts
         self.columns = columns
         self.stats = stats
-        self.values = StatsCollector(columns.values, stats.modes)
-        key_modes = [_KEY_MODE] * len(columns.keys)
-        self.keys = StatsCollector(columns.keys, key_modes)
+        if not only_counts:
+            self.values = StatsCollector(columns.values, stats.modes)
+            self.keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
         self.count = 0
         self.deleted = 0
         self.min_sequence_number = 2**63 - 1
@@ -64,11 +64,13 @@ class RowFacts:
         first_sequence_number
             That of the first row, in append tables.
         """
-        if not self.only_counts:
-            self.values.add(rows)
+        if self.only_counts:
+            self.counted(rows.num_rows, first_sequence_number)
+            return
+        self.values.add(rows)
         if not self.columns.keys:
             self._add_numbers(first_sequence_number, first_sequence_number + rows.num_rows - 1)
-        elif not self.only_counts:
+        else:
             self.keys.add(rows)
             sequence = _numbers(rows, SEQUENCE_NUMBER)
             self._add_numbers(int(sequence.min()), int(sequence.max()))
@@ -78,6 +80,13 @@ class RowFacts:
                 self.ends.append([key.slice(0, 1) for key in keys])
             self.ends[1:] = [[key.slice(rows.num_rows - 1, 1) for key in keys]]
         self.count += rows.num_rows
+
+    def counted(self, row_count: int, first_sequence_number: int) -> None:
+        """Take rows into account that are only counted."""
+        assert self.only_counts, "what else is known of the rows is needed"
+        if not self.columns.keys:
+            self._add_numbers(first_sequence_number, first_sequence_number + row_count - 1)
+        self.count += row_count
 
     def _add_numbers(self, low: int, high: int) -> None:
         self.min_sequence_number = min(self.min_sequence_number, low)

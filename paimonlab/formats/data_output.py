@@ -21,6 +21,7 @@ from paimonlab.formats.orc.options import OrcOptions
 from paimonlab.formats.orc.writer import OrcWriter
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.small_files import SmallFiles
 from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.data_types import DataField
@@ -79,6 +80,18 @@ class DataFormat:
         if not isinstance(self.options, ParquetOptions):
             return self
         return replace(self, shape=FileShape.of(fields, samples, self.options))
+
+    def shape_is(self, schema: pa.Schema) -> bool:
+        """Whether rows of a schema are as files that share a shape have them."""
+        return self.shape is not None and schema.equals(self.shape.schema)
+
+    def small_files(self) -> SmallFiles | None:
+        """Return what encodes small files that share a shape; None: they are written one by one."""
+        if not isinstance(self.options, ParquetOptions) or self.shape is None:
+            return None
+        if self.shape.repetitive is None or self.shape.has_nanos:
+            return None
+        return SmallFiles(self.options, self.shape)
 
     def as_in_files(self, rows: pa.Table) -> pa.Table:
         """Return rows of many files as each file has them, if that needs no cast."""

@@ -17,6 +17,14 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.groups import Positions
 
 _LARGE_VALUE_BYTES = 1024
+_LEAST_EQUAL = 1 << 12
+"""Values from which on it pays to see whether they have one length."""
+_OFFSET_TYPES = {
+    pa.string(): np.int32,
+    pa.binary(): np.int32,
+    pa.large_string(): np.int64,
+    pa.large_binary(): np.int64,
+}
 _FREED_BYTES = 32 << 20
 THREADS = os.cpu_count() or 1
 """How many pick and write at once."""
@@ -78,9 +86,7 @@ def taken(rows: pa.Table, positions: Positions) -> pa.Table:
     """
     indices = arrow_array(positions)
     columns = [
-        _of_pieces(column, positions)
-        if column.num_chunks > 1
-        else pc.take(column, indices, boundscheck=False)
+        _of_pieces(column, positions) if column.num_chunks > 1 else _of_one(column, indices)
         for column in rows.columns
     ]
     return pa.table(columns, schema=rows.schema)
@@ -92,6 +98,31 @@ def piece_rows(rows: pa.Table) -> int:
     piece_bytes = max(min(PIECES_BYTES // THREADS, size // _LEAST_PIECES), PIECE_BYTES)
     count = piece_bytes * rows.num_rows // size
     return max(count - count % _STEP_ROWS if count > _STEP_ROWS else count, 1)
+
+
+def _of_one(column: pa.ChunkedArray, indices: pa.Array) -> pa.Array | pa.ChunkedArray:
+    """Pick values; texts and bytes that all have one length in less than half of the time."""
+    offset_type = _OFFSET_TYPES.get(column.type)
+    if offset_type is None or len(column) < _LEAST_EQUAL or column.null_count:
+        return pc.take(column, indices, boundscheck=False)
+    [values] = column.chunks
+    _, offsets, data = values.buffers()
+    ends = np.frombuffer(offsets, offset_type)[values.offset : values.offset + len(values) + 1]
+    length = int(ends[1] - ends[0])
+    if (
+        not 0 < length <= _LARGE_VALUE_BYTES
+        or len(indices) > len(column)  # or the ends might be too large for their type
+        or not (ends[1:] - ends[:-1] == length).all()
+    ):
+        return pc.take(column, indices, boundscheck=False)
+    start, stop = int(ends[0]), int(ends[-1])
+    wide = pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(length), len(values), [None, data.slice(start, stop - start)]
+    )
+    picked = pc.take(wide, indices, boundscheck=False)
+    new_ends = np.arange(0, len(picked) * length + 1, length, dtype=offset_type)
+    buffers = [None, pa.py_buffer(new_ends), picked.buffers()[1]]
+    return pa.Array.from_buffers(column.type, len(picked), buffers)
 
 
 def _of_pieces(column: pa.ChunkedArray, positions: Positions) -> pa.Array:

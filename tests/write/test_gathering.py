@@ -34,6 +34,24 @@ def test_rows_are_those_that_arrow_takes(rng: np.random.Generator) -> None:
         assert taken(prepared, positions).equals(rows.take(pa.array(positions)))
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
+@pytest.mark.parametrize("lengths", [(3, 4), (3, 5), (0, 1)], ids=["equal", "some", "empty"])
+def test_texts_of_one_length_are_those_that_arrow_takes(
+    kind: pa.DataType, lengths: tuple[int, int], rng: np.random.Generator
+) -> None:
+    values = [
+        "x" * int(length) + "é" * int(length > 2) for length in rng.integers(*lengths, 10_000)
+    ]
+    texts = pa.array(values).cast(kind).slice(17, 9_000)
+    rows = pa.table({"s": texts, "n": pa.array([None, *values[1:9_000]]).cast(kind)})
+    positions = rng.permutation(9_000)[: int(rng.integers(0, 9_000))]
+
+    picked = taken(rows, positions)
+
+    picked.validate(full=True)
+    assert picked.equals(rows.take(pa.array(positions)))
+
+
 def test_a_column_is_not_in_memory_twice() -> None:
     pieces = [pa.table({f"c{n}": np.zeros(2000) for n in range(200)}) for _ in range(20)]
     rows = pa.concat_tables(pieces).cast(pa.schema([(f"c{n}", pa.float32()) for n in range(200)]))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import paimonlab as pl
-from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.spec.statistics import columns
 
 COLUMNS = {"id": "BIGINT NOT NULL", "name": "STRING NOT NULL", "seq": "INT", "v": "INT"}
@@ -84,7 +84,7 @@ def test_many_small_buckets_are_described_together(
 ) -> None:
     table = table_of(tmp_path)
     described, opened = [], []
-    describe, start = columns.stats_of_slices, ParquetWriter.__init__
+    describe, start = columns.stats_of_slices, pq.ParquetWriter.__init__
 
     def counted(*args: Any, **options: Any) -> Any:
         described.append(len(args[1]))
@@ -95,7 +95,7 @@ def test_many_small_buckets_are_described_together(
         start(*args, **options)
 
     monkeypatch.setattr("paimonlab.datafile.written_file.stats_of_slices", counted)
-    monkeypatch.setattr(ParquetWriter, "__init__", opening)
+    monkeypatch.setattr(pq.ParquetWriter, "__init__", opening)
     ids = np.arange(1000)
     names = pa.array(ids.astype("U4"))
     table.write(

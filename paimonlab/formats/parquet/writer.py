@@ -21,6 +21,7 @@ from paimonlab.formats.parquet.repetitive import (
     repetitive_columns,
 )
 from paimonlab.formats.parquet.timestamps import EndHeldBack, with_integers
+from paimonlab.formats.parquet.writer_settings import writer_settings
 from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
@@ -196,9 +197,7 @@ class ParquetWriter:
         pieces = self._pending.take()
         table = pa.concat_tables(pieces) if len(pieces) > 1 else pieces[0]
         if self._writer is None:
-            self._page_rows, self._batch_values = _page_bounds(
-                table, size, self._options.page_bytes
-            )
+            self._page_rows, self._batch_values = page_bounds(table, size, self._options.page_bytes)
             dictionaries = self._dictionary_columns(table)
             if self._options.may_leave_columns and table.num_rows >= LEAST_ROWS:
                 self._left = incompressible_columns(table, self._options.compressor, dictionaries)
@@ -244,29 +243,19 @@ class ParquetWriter:
         *,
         has_int96: bool = False,
     ) -> pq.ParquetWriter:
-        codec: str | dict[str, str] = self._codec
-        options = self._options
-        level: int | dict[str, int] | None = options.codec_level
-        if self._left:
-            codec = {name: "none" if name in self._left else self._codec for name in schema.names}
-            if options.codec_level is not None:
-                level = dict.fromkeys(set(schema.names) - self._left, options.codec_level)
+        settings = writer_settings(
+            schema,
+            self._options,
+            dictionary_columns=dictionary_columns,
+            left=self._left,
+            has_int96=has_int96,
+        )
         return pq.ParquetWriter(
             file,
             schema,
-            compression=codec,
-            compression_level=level,
-            use_dictionary=dictionary_columns,
-            use_deprecated_int96_timestamps=has_int96,
-            store_decimal_as_integer=True,
-            write_time_adjusted_to_utc=True,
-            write_page_checksum=True,
-            write_page_index=True,
             max_rows_per_page=self._page_rows,
             write_batch_size=self._batch_values,
-            store_schema=False,
-            data_page_size=self._options.page_bytes,
-            dictionary_pagesize_limit=self._options.dictionary_bytes,
+            **settings,
         )
 
     def _twin(self) -> bytes:
@@ -276,10 +265,17 @@ class ParquetWriter:
         return bytes(file.getvalue())
 
 
-def _page_bounds(table: pa.Table, size: int, page_bytes: int) -> tuple[int, int]:
+def page_bounds(table: pa.Table, size: int, page_bytes: int) -> tuple[int, int]:
     """Choose the rows of a page, and the values after which its size is looked at.
 
     Both are fewer where rows, or the values of a column, are large.
+
+    Parameters
+    ----------
+    table, size
+        The first rows of a file, and their bytes.
+    page_bytes
+        Encoded bytes that fill a page.
     """
     count = table.num_rows
     if size <= page_bytes:

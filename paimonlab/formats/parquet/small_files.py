@@ -1,0 +1,100 @@
+"""Small Parquet files that are written at once, alike, each encoded in one piece."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paimonlab.formats.parquet.file_shape import FileShape
+from paimonlab.formats.parquet.incompressible import LEAST_ROWS
+from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.repetitive import FEW_ROWS, may_have_dictionary
+from paimonlab.formats.parquet.writer import page_bounds
+from paimonlab.formats.parquet.writer_settings import writer_settings
+
+_MOST_BYTES = 1 << 20
+_COLUMN_BYTES = 2048
+"""What is stored of a column beside its values, about."""
+
+
+class SmallFiles:
+    """Encodes files as `ParquetWriter` does, with what they share found out once.
+
+    It keeps the memory that it encodes to, so that the system need not hand out new pages for each
+    file. One for each thread.
+
+    Parameters
+    ----------
+    options
+        Compression and sizes.
+    shape
+        Of all files, told by rows of some of them; no column has nanoseconds.
+    """
+
+    def __init__(self, options: ParquetOptions, shape: FileShape) -> None:
+        assert shape.repetitive is not None, "rows of some files were looked at"
+        assert not shape.has_nanos, "ends of files with INT96 are held back"
+        self._options = options
+        self._schema = shape.schema
+        names = [field.name for field in shape.schema if may_have_dictionary(field.type)]
+        may_have_any = options.enable_dictionary is not False or bool(options.dictionary_of)
+        of_few = options.codec != "none"
+        repetitive = options.dictionary_columns(names, shape.repetitive) if may_have_any else []
+        asked_for = options.dictionary_columns(names, []) if options.dictionary_of else []
+        self._settings = writer_settings(
+            shape.schema, options, dictionary_columns=repetitive, left=shape.left
+        )
+        self._settings_of_few = self._settings
+        if of_few:
+            self._settings_of_few = writer_settings(
+                shape.schema, options, dictionary_columns=asked_for, left=shape.left
+            )
+        self._memory = pa.py_buffer(b"")
+
+    def take(self, row_count: int, size: int) -> bool:
+        """Whether rows of so many bytes are one page of each column of one row group."""
+        options = self._options
+        most = min(_MOST_BYTES, options.page_bytes, options.row_group_bytes)
+        return row_count < LEAST_ROWS and size < most
+
+    def encoded(self, rows: pa.Table, size: int) -> memoryview:
+        """Encode a file.
+
+        Parameters
+        ----------
+        rows
+            Rows with the schema of the shape, of so many bytes that they are taken.
+        size
+            Their bytes.
+
+        Returns
+        -------
+        memoryview
+            The file; valid until the next one is encoded.
+        """
+        room = size + size // 4 + _COLUMN_BYTES * len(self._schema)
+        if self._memory.size < room:
+            self._memory = pa.py_buffer(np.empty(1 << room.bit_length(), np.uint8))
+        file = pa.FixedSizeBufferWriter(self._memory)
+        try:
+            self._write(rows, size, file)
+            return memoryview(self._memory)[: file.tell()]
+        except OSError:  # it is larger than it seemed, for values that a dictionary has once
+            grown = pa.BufferOutputStream()
+            self._write(rows, size, grown)
+            return memoryview(grown.getvalue())
+
+    def _write(self, rows: pa.Table, size: int, file: pa.NativeFile) -> None:
+        settings = self._settings if rows.num_rows >= FEW_ROWS else self._settings_of_few
+        page_rows, _ = page_bounds(rows, size, self._options.page_bytes)
+        # However soon the size of a page is looked at, it does not fill one.
+        writer = pq.ParquetWriter(
+            file, self._schema, max_rows_per_page=page_rows, write_batch_size=page_rows, **settings
+        )
+        try:
+            writer.write_table(rows, row_group_size=rows.num_rows)
+            writer.close()
+        except BaseException:
+            writer.is_open = False  # or it would be closed when it is collected, and fail again
+            raise

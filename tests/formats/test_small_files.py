@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paimonlab.formats.parquet.file_shape import FileShape
+from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.small_files import SmallFiles
+from paimonlab.formats.parquet.writer import ParquetWriter
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
+from paimonlab.storage.local import LocalFileIO
+
+TYPES = {
+    "i": "INT",
+    "r": "BIGINT",
+    "f": "DOUBLE",
+    "s": "STRING",
+    "b": "BOOLEAN",
+    "t": "TIMESTAMP(6)",
+    "m": "DECIMAL(12, 2)",
+    "n": "ARRAY<INT>",
+}
+FIELDS = [DataField(at, name, parse_type(text)) for at, (name, text) in enumerate(TYPES.items())]
+SHAPE = FileShape.of(FIELDS)
+
+
+def _rows(count: int, rng: np.random.Generator) -> pa.Table:
+    numbers = rng.integers(0, 1 << 40, count).tolist()
+    made = {
+        "i": [None if one % 7 == 0 else one % 1000 for one in numbers],
+        "r": [one % 3 for one in numbers],
+        "f": [one / 3 for one in numbers],
+        "s": [f"{one % 50}é" * (one % 4) for one in numbers],
+        "b": [one % 2 == 0 for one in numbers],
+        "t": numbers,
+        "m": [Decimal(one % 10**9) / 100 for one in numbers],
+        "n": [[one % 5] * (one % 3) for one in numbers],
+    }
+    return pa.table(made, schema=SHAPE.schema)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ParquetOptions(),
+        ParquetOptions(compression="snappy", page_bytes=1 << 14),
+        ParquetOptions(own_compression="uncompressed", dictionary_of={"s": True, "r": False}),
+        ParquetOptions(enable_dictionary=False),
+    ],
+    ids=["default", "snappy", "plain", "no dictionary"],
+)
+def test_files_are_those_that_the_writer_of_one_file_makes(
+    options: ParquetOptions, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    tables = [_rows(int(count), rng) for count in (1, 900, 1024, 5000, 3, 8191)]
+    shape = FileShape.of(FIELDS, tables, options)
+    small = SmallFiles(options, shape)
+
+    taken = 0
+    for number, table in enumerate(tables):
+        path = str(tmp_path / f"{number}.parquet")
+        writer = ParquetWriter(LocalFileIO(), path, FIELDS, options, shape=shape)
+        writer.write(table)
+        writer.close()
+        if small.take(table.num_rows, table.nbytes):
+            taken += 1
+            assert bytes(small.encoded(table, table.nbytes)) == Path(path).read_bytes()
+
+    assert taken >= 2
+
+
+def test_a_file_that_is_larger_than_it_seemed_is_encoded_all_the_same() -> None:
+    fields = [DataField(0, "s", parse_type("STRING"))]
+    shape = FileShape.of(fields, [pa.table({"s": ["a"]})])
+    options = ParquetOptions(own_compression="uncompressed", enable_dictionary=False)
+    table = pa.table({"s": [str(one) * 20 for one in range(4000)]}, schema=shape.schema)
+
+    encoded = SmallFiles(options, shape).encoded(table, 10)
+
+    assert pq.read_table(pa.BufferReader(encoded)).equals(table)
+
+
+def test_rows_of_several_pages_are_not_taken() -> None:
+    fields = [DataField(0, "i", parse_type("INT"))]
+    small = SmallFiles(ParquetOptions(), FileShape.of(fields, [pa.table({"i": [1]})]))
+
+    assert small.take(8191, 1000)
+    assert not small.take(8192, 1000)
+    assert not small.take(10, 2 << 20)
