@@ -499,3 +499,56 @@ def test_spark_goes_on_in_dynamic_buckets_that_we_wrote(
 
     found = spark.sql("SELECT * FROM paimon.db.dyn ORDER BY k").collect()
     assert [tuple(row) for row in found] == [(0, 2), (1, 3), (2, 2), (3, 2), (4, 2), (5, 3)]
+
+
+@pytest.mark.parametrize("options", [{}, {"bucket": "-2"}], ids=["append", "postponed"])
+def test_one_task_writes_a_partition_where_the_table_asks_for_it(
+    options: dict[str, str], catalog: Catalog, spark: SparkSession
+) -> None:
+    files = {}
+    for strategy in ("none", "HASH"):
+        table = catalog.create_table(
+            f"db.by_{strategy.lower()}",
+            {"id": "BIGINT", "p": "INT"},
+            primary_keys=["id", "p"] if options else [],
+            partition_keys=["p"],
+            options=options | {"partition.sink-strategy": strategy},
+        )
+        rows = "SELECT id, CAST(id % 2 AS INT) FROM range(0, 100, 1, 4)"
+        spark.sql(f"INSERT INTO paimon.{table.name} {rows}")
+        files[strategy] = [path.parent for path in Path(table.path).rglob("bucket-*/*")]
+        written = catalog.system_table(f"{table.name}$snapshots").scan().to_arrow()
+        assert written["total_record_count"].to_pylist() == [100]
+
+    assert len(set(files["none"])) == len(set(files["HASH"])) == 2
+    assert len(files["HASH"]) == 2
+    assert len(files["none"]) == 8
+
+
+def test_partitions_that_are_written_to_are_marked_where_the_table_asks_for_it(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    options = {"partition.end-input-to-done": "true"}
+    columns = {"id": "INT", "p": "STRING"}
+    table = catalog.create_table("db.m", columns, partition_keys=["p"], options=options)
+
+    def marked() -> set[str]:
+        return {path.parent.name for path in Path(table.path).rglob("_SUCCESS")}
+
+    spark.sql("INSERT INTO paimon.db.m VALUES (1, 'a'), (2, 'b')")
+    assert marked() == {"p=a", "p=b"}
+    spark.sql("INSERT OVERWRITE paimon.db.m PARTITION (p = 'c') VALUES (3)")
+    assert marked() == {"p=a", "p=b", "p=c"}
+    for path in Path(table.path).rglob("_SUCCESS"):
+        path.unlink()
+    spark.sql("UPDATE paimon.db.m SET id = 4 WHERE p = 'b'")
+    assert marked() == {"p=b"}
+
+    spark.conf.set("spark.paimon.partition.mark-done-action", "http-report")
+    try:
+        with pytest.raises(UnsupportedError, match="mark-done-action"):
+            spark.sql("INSERT INTO paimon.db.m VALUES (5, 'd')")
+    finally:
+        spark.conf.unset("spark.paimon.partition.mark-done-action")
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 3, 4]
+    assert not [path for path in Path(table.path).rglob("data-*") if "p=d" in str(path)]

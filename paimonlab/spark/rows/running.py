@@ -54,6 +54,7 @@ from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.after_write import compact_written
 from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.plans.write import write_plan
+from paimonlab.table.writing.mark_done import check_marks_of_writes, mark_written
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
 from paimonlab.write.merge_clauses import Action, allows_many_source_rows
@@ -116,6 +117,7 @@ class RunningStatement:
         DataError
             If several rows of the source match one row of the target, or a value does not fit.
         """
+        check_marks_of_writes(definition)
         self.check()
         definition, store = definition_of(self.table), store_of(self.table)
         self._batch = statement_commit(self.bridge, self.table, self.statement.name)
@@ -130,6 +132,7 @@ class RunningStatement:
         else:
             snapshot = run(definition, store, Statement(predicate=None), self._changed)
             if snapshot is not None:
+                mark_written(definition, store, self._messages)
                 workers = SparkWorkers(self.bridge)
                 compact_written(definition, store, self._messages, snapshot, workers=workers)
         if self._batch is not None:

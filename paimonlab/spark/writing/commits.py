@@ -20,6 +20,7 @@ from paimonlab.table.compacting.after_write import compact_written
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.upkeep.after_commit import committer_of
+from paimonlab.table.writing.mark_done import mark_written
 from paimonlab.table.writing.writers import has_same_buckets
 from paimonlab.write.folders import delete_files
 
@@ -82,6 +83,7 @@ def commit_rows(
     compact_written(
         definition, store, messages, written, workers=workers, round_number=round_number
     )
+    mark_written(definition, store, messages)
 
 
 def commit_scope(
@@ -127,6 +129,7 @@ def commit_scope(
         round_number=round_number,
         reports=False,
     )
+    mark_written(definition, store, messages)
 
 
 def _check_scope(table: Table, messages: Sequence[CommitMessage], scope: OverwriteScope) -> None:

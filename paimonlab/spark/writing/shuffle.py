@@ -43,6 +43,7 @@ from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.plans.write import write_plan
+from paimonlab.table.writing.divided import SinkOptions
 from paimonlab.table.writing.key_index import KeyIndex, StoredKeyIndex, all_splits
 from paimonlab.table.writing.writers import sequence_numbers
 
@@ -108,8 +109,17 @@ def shuffled(
         case BucketMode.KEY_DYNAMIC:
             return _by_key(bridge, rows, table, None if replaces else seen, plan, replaces)
         case BucketMode.POSTPONE_MODE:
-            return Shuffled(rows, waiting)
-    return Shuffled(rows)
+            return Shuffled(_by_partition(rows, table, is_alone=is_alone), waiting)
+    return Shuffled(_by_partition(rows, table, is_alone=is_alone))
+
+
+def _by_partition(rows: DataFrame, table: Table, *, is_alone: bool) -> DataFrame:
+    """Bring all rows of a partition into one task, if the table asks for it."""
+    definition = definition_of(table)
+    keys = definition.partition_keys
+    if is_alone or not keys or not definition.options.slice(SinkOptions).by_partition:
+        return rows
+    return rows.repartition(*(functions.col(quoted(key)) for key in keys))
 
 
 def _are_few(rows: DataFrame) -> bool:

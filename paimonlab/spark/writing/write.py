@@ -40,6 +40,7 @@ from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.table import Table
+from paimonlab.table.writing.mark_done import check_marks_of_writes
 
 CAPABILITIES = (
     "AUTOMATIC_SCHEMA_EVOLUTION",
@@ -316,6 +317,7 @@ def divided_write(
 
     Parameters as in `written`; ``are_placed`` says that all rows of a bucket are in one task.
     """
+    check_marks_of_writes(definition_of(table))
     ship(bridge.spark.sparkContext)
     store = store_of(table)
     plan = write_plan(definition_of(table), store.layout)

@@ -69,7 +69,6 @@ metastore.tag-to-partition  string  -
 metastore.tag-to-partition.preview  enum  none  none|process-time|watermark|batch
 owner  string  -
 page-size  memory  64 kb
-partition.end-input-to-done  boolean  false
 partition.idle-time-to-done  duration  -
 partition.idle-time-to-report-statistic  duration  0 ms
 partition.mark-done-action.custom.class  string  -
@@ -77,7 +76,6 @@ partition.mark-done-action.http.params  string  -
 partition.mark-done-action.http.url  string  -
 partition.mark-done-action.mode  enum  process-time  process-time|watermark
 partition.mark-done.recover-from-state  boolean  true
-partition.sink-strategy  enum  NONE  NONE|HASH|PARTITION_DYNAMIC
 partition.time-interval  duration  -
 partition.timestamp-format.strict  boolean  false
 precommit-compact  boolean  false

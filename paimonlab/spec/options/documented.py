@@ -153,6 +153,7 @@ partial-update.remove-record-on-delete  boolean  false
 partial-update.remove-record-on-sequence-group  string  -
 partition  string  -
 partition.default-name  string  __DEFAULT_PARTITION__
+partition.end-input-to-done  boolean  false
 partition.expiration-batch-size  int  -
 partition.expiration-check-interval  duration  1 h
 partition.expiration-max-num  int  100
@@ -160,6 +161,7 @@ partition.expiration-strategy  enum  values-time  values-time*|update-time*|cust
 partition.expiration-time  duration  -
 partition.legacy-name  boolean  true
 partition.mark-done-action  string  success-file
+partition.sink-strategy  enum  NONE  NONE*|HASH*|PARTITION_DYNAMIC*
 partition.timestamp-formatter  string  -
 partition.timestamp-pattern  string  -
 postpone.default-bucket-num  int  1

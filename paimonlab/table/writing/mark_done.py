@@ -6,7 +6,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.partition.actions``,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ import pyarrow as pa
 from paimonlab.arrow_values import arrow_array
 from paimonlab.clock import now_millis
 from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
+from paimonlab.spec.binary_row.rows import decode
+from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import option_field, parse_list
 from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
 from paimonlab.storage import safe_join
@@ -34,6 +36,8 @@ class MarkDoneOptions:
         "partition.mark-done-action", "string", ("success-file",), parse=parse_list
     )
     """``partition.mark-done-action``"""
+    after_write: bool = option_field("partition.end-input-to-done", "boolean", default=False)
+    """``partition.end-input-to-done``: whether Spark marks the partitions that a write wrote to."""
 
 
 class SuccessFile(msgspec.Struct, frozen=True, rename="camel"):
@@ -49,6 +53,45 @@ def mark_partitions_done(
     definition: TableDefinition, store: TableStore, partitions: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """Mark partitions; see `Table.mark_partitions_done`."""
+    _check_actions(definition)
+    paths = [_path(definition, partition) for partition in partitions]
+    for path in paths:
+        _mark(store, path)
+    return paths
+
+
+def check_marks_of_writes(definition: TableDefinition) -> None:
+    """Check that `mark_written` can do what the table asks for.
+
+    Raises
+    ------
+    UnsupportedError
+        If it asks for another action than a ``_SUCCESS`` file.
+    """
+    if _marks_writes(definition):
+        _check_actions(definition)
+
+
+def mark_written(
+    definition: TableDefinition, store: TableStore, messages: Iterable[CommitMessage]
+) -> None:
+    """Mark the partitions that were written to, if the table asks for it."""
+    if not _marks_writes(definition):
+        return
+    keys = definition.schema.partition_keys
+    types = [definition.schema.field(key).type for key in keys]
+    rows = arrow_array(list({message.partition for message in messages}), pa.large_binary())
+    options = definition.options.slice(PartitionOptions)
+    for path in partition_paths(keys, decode(rows, types), types, options):
+        _mark(store, path)
+
+
+def _marks_writes(definition: TableDefinition) -> bool:
+    has_partitions = bool(definition.schema.partition_keys)
+    return has_partitions and definition.options.slice(MarkDoneOptions).after_write
+
+
+def _check_actions(definition: TableDefinition) -> None:
     for action in definition.options.slice(MarkDoneOptions).actions:
         if action != "success-file":
             raise UnsupportedError(
@@ -56,10 +99,6 @@ def mark_partitions_done(
                 "a file-system catalog keeps no list of partitions and tells no server; "
                 "'success-file' would do",
             )
-    paths = [_path(definition, partition) for partition in partitions]
-    for path in paths:
-        _mark(store, path)
-    return paths
 
 
 def _path(definition: TableDefinition, partition: Mapping[str, Any]) -> str:
