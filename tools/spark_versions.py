@@ -37,6 +37,10 @@ class Line:
     spark: str
     java: str
 
+    def is_of(self, spark: str, java: str) -> bool:
+        """Say whether it has these versions, or the first digits of them."""
+        return f"{self.spark}.".startswith(spark) and f"{self.java}.".startswith(java)
+
     @property
     def folder(self) -> Path:
         """Where its environment is."""
@@ -71,9 +75,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.spark_versions")
     parser.add_argument("--tests", nargs="+", default=["tests/spark"], help="what pytest runs")
     parser.add_argument("--write", action="store_true", help="write docs/spark.md")
+    parser.add_argument("--spark", default="", help="only this version of Spark")
+    parser.add_argument("--java", default="", help="only this version of Java, as 17")
     options = parser.parse_args()
     found = []
-    for line in lines():
+    chosen = [line for line in lines() if line.is_of(options.spark, options.java)]
+    if options.write and len(chosen) < len(list(lines())):
+        parser.error("--write is for all lines")
+    for line in chosen:
         outcome = _run(line, options.tests)
         found.append((line, outcome))
         print(f"Python {line.python}, Spark {line.spark}, Java {line.java}: {outcome}", flush=True)

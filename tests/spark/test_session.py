@@ -15,6 +15,9 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark import connect
+from paimonlab.spark.rows.counts import Counts
+from paimonlab.spark.rows.running import RunningStatement
+from paimonlab.spark.sessions import self_check
 from paimonlab.spark.sessions.session import _settings
 
 SESSION = 'connect("w", master="local[1]", memory="1g")'
@@ -254,3 +257,32 @@ def test_other_versions_of_spark_are_refused(
 
     with pytest.raises(UnsupportedError, match=r"4\.2\.x, 4\.3\.x"):
         connect(warehouse)
+
+
+def test_a_release_that_was_not_tried_is_checked_once(
+    spark: SparkSession, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "4.3.77")
+    monkeypatch.setattr(self_check, "_passed", set())
+
+    connect(warehouse, spark=spark)
+
+    assert self_check._passed == {"4.3.77"}
+    assert not list(warehouse.iterdir())
+    names = [row.catalog for row in spark.sql("SHOW CATALOGS").collect()]
+    assert not [name for name in names if "check" in name]
+    monkeypatch.setattr(self_check, "_STATEMENTS", (("SELECT 1", [(2,)]),))
+    connect(warehouse, spark=spark)
+
+
+def test_a_release_that_answers_otherwise_is_refused(
+    spark: SparkSession, warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", "4.2.77")
+    # What became of SupportsRowLevelOperations with Python writers: success, and not one row.
+    monkeypatch.setattr(RunningStatement, "run", lambda _: Counts(updated=2))
+
+    with pytest.raises(UnsupportedError, match=r"PySpark 4\.2\.77.*DELETE FROM"):
+        connect(warehouse, spark=spark)
+
+    assert "4.2.77" not in self_check._passed

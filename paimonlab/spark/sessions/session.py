@@ -37,6 +37,7 @@ from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.rows.rewriting import rewrite_statements
 from paimonlab.spark.sessions.noise import quiet
 from paimonlab.spark.sessions.remote import VARIABLE, is_remote
+from paimonlab.spark.sessions.self_check import check_release
 from paimonlab.spark.statements.parser import read_statements
 from paimonlab.spark.streaming.relations import resolve_streams
 from paimonlab.spark.writing.access import REFUSED_OPTIONS
@@ -116,7 +117,8 @@ def connect(
     Raises
     ------
     UnsupportedError
-        If the Spark version is not one of `SUPPORTED_SPARK`, the warehouse is not on a disk that
+        If the Spark version is not one of `SUPPORTED_SPARK`, or fails a check that releases which
+        were not tried have to pass once in a process, the warehouse is not on a disk that
         all of Spark's processes see, the session is a Spark Connect client (it has no JVM to call
         Python from), or ``conf`` has a password in an address that
         would stand on the command line of the JVM.
@@ -166,6 +168,7 @@ def connect(
     offer_table_functions(bridge)
     sources = bridge.session.sessionState().dataSourceManager()
     sources.registerDataSource(NAME, data_source(bridge, PaimonSource))
+    check_release(bridge, opened)
     return active
 
 
