@@ -36,6 +36,12 @@ TABLES = {
     "append": "'deletion-vectors.enabled' = 'true'",
     "rewritten": "'bucket' = '-1'",
 }
+STREAM = "STREAM"
+"""Begins what is no SQL: a number, what to add to the ids of `SOURCE`, and the table."""
+STREAMED = 40
+"""Rows of the table that streams read, in as many files as half of a batch."""
+STREAM_ATTEMPTS = 10
+SOURCE = "paimon.db.source"
 KINDS = ("executor", "worker", "pause")
 PAUSE_SECONDS = 3
 FAULTY = {
@@ -61,6 +67,8 @@ class Journal:
     faults: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*KINDS, "driver"), 0))
     failed: int = 0
     """Statements that ended with an error and left nothing."""
+    kinds: dict[str, int] = field(default_factory=dict)
+    """How many statements of each kind were harmed."""
     landed: int = 0
     """Statements that a killed driver had committed."""
     seconds: float = 2.0
@@ -76,32 +84,65 @@ def statement(number: int, rows: dict[str, Rows]) -> tuple[str, str, Rows]:
     """Make up a statement; return it, its table, and the rows that it leaves."""
     chance = random.Random(number)
     name = chance.choice(list(TABLES))
-    before, table = rows[name], f"paimon.db.{name}"
-    low = 1000 * number if name != "keyed" else chance.randrange(500)
-    ids = range(low, low + 400)
-    source = f"SELECT CAST(id AS INT) id, 'n{number}' v FROM range({low}, {ids.stop}, 1, 4)"
-    match chance.randrange(4 if before else 1):
-        case 0:
-            new = {str(one): f"n{number}" for one in ids}
-            return f"INSERT INTO {table} {source}", name, before | new
-        case 1:
-            part = chance.randrange(5)
-            left = {one: v for one, v in before.items() if int(one) % 5 != part}
-            return f"DELETE FROM {table} WHERE id % 5 = {part}", name, left
-        case 2:
-            first = min(map(int, before), default=0)
-            ids = range(first, first + 300)
-            source = f"SELECT CAST(id AS INT) id FROM range({ids.start}, {ids.stop}, 1, 4)"
-            merged = before | {str(one): f"m{number}" for one in ids}
-            sql = (
-                f"MERGE INTO {table} t USING ({source}) s ON t.id = s.id "
-                f"WHEN MATCHED THEN UPDATE SET v = 'm{number}' "
-                f"WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 'm{number}')"
-            )
-            return sql, name, merged
-        case _:
-            call = f"CALL paimon.sys.compact(table => 'db.{name}', compact_strategy => 'full')"
-            return call, name, before
+    before = rows[name]
+    makes = chance.choice(ADDING + CHANGING) if before else chance.choice(ADDING)
+    sql, after = makes(number, f"paimon.db.{name}", before, chance)
+    return sql, name, after
+
+
+def inserts(number: int, table: str, before: Rows, chance: random.Random) -> tuple[str, Rows]:
+    """Insert rows, or overwrite all by them."""
+    low = 1000 * number if not table.endswith("keyed") else chance.randrange(500)
+    source = f"SELECT CAST(id AS INT) id, 'n{number}' v FROM range({low}, {low + 400}, 1, 4)"
+    new = {str(one): f"n{number}" for one in range(low, low + 400)}
+    if chance.randrange(3):
+        return f"INSERT INTO {table} {source}", before | new
+    return f"INSERT OVERWRITE {table} {source}", new
+
+
+def streams(number: int, table: str, before: Rows, _: random.Random) -> tuple[str, Rows]:
+    """Add the rows of a stream, by other ids."""
+    low = 1000 * number
+    new = {str(low + one): f"n{number}" for one in range(STREAMED)}
+    return f"{STREAM} {number} {low} {table}", before | new
+
+
+def deletes(_: int, table: str, before: Rows, chance: random.Random) -> tuple[str, Rows]:
+    """Delete one row of five."""
+    part = chance.randrange(5)
+    left = {one: v for one, v in before.items() if int(one) % 5 != part}
+    return f"DELETE FROM {table} WHERE id % 5 = {part}", left
+
+
+def updates(number: int, table: str, before: Rows, chance: random.Random) -> tuple[str, Rows]:
+    """Update one row of five."""
+    part = chance.randrange(5)
+    changed = {one: f"u{number}" for one in before if int(one) % 5 == part}
+    return f"UPDATE {table} SET v = 'u{number}' WHERE id % 5 = {part}", before | changed
+
+
+def merges(number: int, table: str, before: Rows, _: random.Random) -> tuple[str, Rows]:
+    """Update the first rows, or insert them."""
+    first = min(map(int, before), default=0)
+    source = f"SELECT CAST(id AS INT) id FROM range({first}, {first + 300}, 1, 4)"
+    merged = before | {str(one): f"m{number}" for one in range(first, first + 300)}
+    sql = (
+        f"MERGE INTO {table} t USING ({source}) s ON t.id = s.id "
+        f"WHEN MATCHED THEN UPDATE SET v = 'm{number}' "
+        f"WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 'm{number}')"
+    )
+    return sql, merged
+
+
+def compacts(_: int, table: str, before: Rows, __: random.Random) -> tuple[str, Rows]:
+    """Compact a table in full."""
+    name = table.removeprefix("paimon.")
+    call = f"CALL paimon.sys.compact(table => '{name}', compact_strategy => 'full')"
+    return call, before
+
+
+ADDING = (inserts, streams)
+CHANGING = (deletes, updates, merges, compacts)
 
 
 def contents(catalog: Catalog, name: str) -> list[tuple[str, str]]:
@@ -161,6 +202,11 @@ def main(master: str, folder: str, faults: str) -> None:
                 f"CREATE TABLE IF NOT EXISTS paimon.db.{name} (id INT NOT NULL, v STRING) "
                 f"TBLPROPERTIES ({options})"
             )
+        if "source" not in catalog.tables("db"):
+            spark.sql(
+                f"CREATE TABLE {SOURCE} AS "
+                f"SELECT CAST(id AS INT) id FROM range(0, {STREAMED}, 1, 4)"
+            )
     elif journal.table:
         settle(journal, catalog)
     while sum(journal.faults.values()) < int(faults):
@@ -185,6 +231,26 @@ def settle(journal: Journal, catalog: Catalog) -> None:
     journal.table = ""
 
 
+def execute(spark: Any, text: str, folder: Path) -> None:
+    """Run a statement, or a stream until all of its rows are there."""
+    if not text.startswith(STREAM):
+        spark.sql(text).collect()
+        return
+    _, number, low, table = text.split()
+    for attempt in range(STREAM_ATTEMPTS):
+        rows = spark.readStream.option("read.stream.maxFilesPerTrigger", "8").table(SOURCE)
+        made = rows.selectExpr(f"CAST(id + {low} AS INT) AS id", f"'n{number}' AS v")
+        writer = made.writeStream.trigger(availableNow=True)
+        query = writer.option("checkpointLocation", f"{folder}/checkpoints/{number}").toTable(table)
+        try:
+            query.awaitTermination()
+        except PySparkException:
+            if attempt == STREAM_ATTEMPTS - 1:
+                raise
+        else:
+            return
+
+
 def run(spark: Any, catalog: Catalog, journal: Journal, path: Path) -> None:
     """Run a statement while something is harmed; compare what it leaves."""
     number = journal.next
@@ -200,7 +266,7 @@ def run(spark: Any, catalog: Catalog, journal: Journal, path: Path) -> None:
     harm.start()
     begun = time.monotonic()
     try:
-        spark.sql(sql).collect()
+        execute(spark, sql, path.parent)
     except PostCommitError:
         pass
     except (Py4JJavaError, PySparkException) as error:
@@ -212,6 +278,8 @@ def run(spark: Any, catalog: Catalog, journal: Journal, path: Path) -> None:
     was_running = begun + delay < ended
     if made == [True] and was_running:
         journal.faults[kind] += 1
+        verb = sql.partition(" ")[0]
+        journal.kinds[verb] = journal.kinds.get(verb, 0) + 1
     journal.seconds = 0.7 * journal.seconds + 0.3 * min(ended - begun, 10)
     assert contents(catalog, name) == sorted(after.items()), sql
     journal.rows[name], journal.table = after, ""

@@ -1,6 +1,6 @@
-"""A driver with two streams from one table, to be killed; run as a program.
+"""A driver with streams from one table, to be killed; run as a program.
 
-Arguments: the folder of the warehouse, the folder of the checkpoints. Prints a line once both run,
+Arguments: the folder of the warehouse, the folder of the checkpoints. Prints a line once all run,
 and ends when nothing is left to read.
 """
 
@@ -19,20 +19,23 @@ CONF = {
     "spark.sql.shuffle.partitions": "2",
 }
 
+SINKS = ("sink", "counted", "twice")
+"""Tables and consumers of the streams into them: without a key, with one, by two statements."""
+
 
 def twice(batch: DataFrame, number: int) -> None:
     """Write a batch by two statements, which tell which one of them it was."""
     del number
     batch.createOrReplaceTempView("batch")
-    batch.sparkSession.sql("INSERT INTO paimon.db.twice SELECT id, 'first' FROM batch")
-    batch.selectExpr("id", "'second' AS v").writeTo("paimon.db.twice").append()
+    batch.sparkSession.sql("INSERT INTO paimon.db.twice SELECT id, 'first', n FROM batch")
+    batch.selectExpr("id", "'second' AS v", "n").writeTo("paimon.db.twice").append()
 
 
 def main(warehouse: str, checkpoints: str) -> None:
-    """Run both streams to their end."""
+    """Run the streams to their end."""
     spark = connect(warehouse, master="local[2]", memory="1g", conf=CONF)
     queries = []
-    for name in ("sink", "twice"):
+    for name in SINKS:
         rows = spark.readStream.options(
             **{
                 "scan.mode": "from-snapshot",
@@ -44,9 +47,10 @@ def main(warehouse: str, checkpoints: str) -> None:
         writer = rows.writeStream.trigger(availableNow=True).option(
             "checkpointLocation", str(Path(checkpoints, name))
         )
-        is_sink = name == "sink"
         queries.append(
-            writer.toTable("paimon.db.sink") if is_sink else writer.foreachBatch(twice).start()
+            writer.foreachBatch(twice).start()
+            if name == "twice"
+            else writer.toTable(f"paimon.db.{name}")
         )
     print("running", flush=True)  # noqa: T201
     for query in queries:

@@ -1,6 +1,7 @@
 """A driver of streams is killed at random and started again: every row arrives once.
 
-``PAIMONLAB_STREAM_KILLS`` says how often it is killed.
+``PAIMONLAB_STREAM_KILLS`` says how often it is killed. The table with a key adds up what arrives
+for each key, so that a row that is written again shows.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import pyarrow as pa
 
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.table.table import Table
+from tests.spark.streaming.restarted_job import SINKS
 
 JOB = Path(__file__).parent / "restarted_job.py"
 KILLS = int(os.environ.get("PAIMONLAB_STREAM_KILLS", "2"))
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
-WAIT_SECONDS = 20
-COLUMNS = {"id": "BIGINT", "v": "STRING"}
+WAIT_SECONDS = 300
+COLUMNS = {"id": "BIGINT", "v": "STRING", "n": "INT"}
+ADDED_UP = {"bucket": "2", "merge-engine": "aggregation", "fields.n.aggregate-function": "sum"}
 
 
 def start(tmp_path: Path, log: Path) -> subprocess.Popen[str]:
@@ -40,12 +43,17 @@ def start(tmp_path: Path, log: Path) -> subprocess.Popen[str]:
         )
 
 
-def wait_for_batches(tmp_path: Path, more: int) -> None:
-    """Wait until so many batches more are done, or none comes any more."""
-    wanted = done(tmp_path) + more
+def kill(driver: subprocess.Popen[str], tmp_path: Path, chance: random.Random) -> bool:
+    """Kill a driver after a few batches, at a random moment; False if it ended before."""
+    wanted = done(tmp_path) + chance.randint(0, 4)
     end = time.monotonic() + WAIT_SECONDS
-    while done(tmp_path) < wanted and time.monotonic() < end:
+    while done(tmp_path) < wanted and time.monotonic() < end and driver.poll() is None:
         time.sleep(0.05)
+    time.sleep(chance.uniform(0, 1.5))
+    if driver.poll() is None:
+        os.killpg(driver.pid, signal.SIGKILL)
+    driver.communicate()
+    return driver.returncode == -signal.SIGKILL
 
 
 def done(tmp_path: Path) -> int:
@@ -53,11 +61,18 @@ def done(tmp_path: Path) -> int:
     return len(list(tmp_path.glob("checkpoints/*/commits/[0-9]*")))
 
 
+def begun(tmp_path: Path) -> set[Path]:
+    """Return the batches that were begun and are not noted as done."""
+    offsets = tmp_path.glob("checkpoints/*/offsets/[0-9]*")
+    return {path for path in offsets if not (path.parents[1] / "commits" / path.name).exists()}
+
+
 def fill(source: Table, first: int, commits: int) -> int:
     """Commit rows, three at a time; return the next id."""
     for number in range(commits):
         ids = range(first + 3 * number, first + 3 * number + 3)
-        source.write(pa.table({"id": pa.array(ids), "v": ["a"] * 3}))
+        ones = pa.array([1] * 3, pa.int32())
+        source.write(pa.table({"id": pa.array(ids), "v": ["a"] * 3, "n": ones}))
     return first + 3 * commits
 
 
@@ -75,30 +90,48 @@ def test_every_row_arrives_once_however_often_the_driver_is_killed(tmp_path: Pat
     source, sink, twice = (
         catalog.create_table(f"db.{name}", COLUMNS) for name in ("source", "sink", "twice")
     )
+    counted = catalog.create_table("db.counted", COLUMNS, primary_keys=["id"], options=ADDED_UP)
     log = tmp_path / "errors"
-    count = fill(source, 0, 4)
-    for _ in range(KILLS):
+    count, hit = fill(source, 0, 4), set[Path]()
+    kills = 0
+    while kills < KILLS:
         driver = start(tmp_path, log)
         try:
             assert driver.stdout is not None
             assert driver.stdout.readline() == "running\n", log.read_text()[-4000:]
-            wait_for_batches(tmp_path, chance.randint(0, 4))
-            time.sleep(chance.uniform(0, 1.5))
+            kills += kill(driver, tmp_path, chance)
         finally:
-            os.killpg(driver.pid, signal.SIGKILL)
-            driver.communicate()
-        count = fill(source, count, 2)
-        expire(source, {"sink", "twice"})
+            if driver.poll() is None:
+                os.killpg(driver.pid, signal.SIGKILL)
+        assert driver.returncode in (0, -signal.SIGKILL), log.read_text()[-4000:]
+        hit |= begun(tmp_path)
+        count = fill(source, count, chance.randint(1, 2))
+        expire(source, set(SINKS))
     driver = start(tmp_path, log)
     try:
-        driver.communicate(timeout=600)
+        driver.communicate(timeout=3600)
     finally:
         if driver.poll() is None:
             os.killpg(driver.pid, signal.SIGKILL)
 
     assert driver.returncode == 0, log.read_text()[-4000:]
-    assert sorted(sink.scan().to_arrow()["id"].to_pylist()) == list(range(count))
+    said = f"{KILLS} kills, in {len(hit)} of {done(tmp_path)} batches; {count} rows"
+    print(said)  # noqa: T201
+    ids = list(range(count))
+    assert hit or KILLS < 20, "no kill ended a batch"
+    assert sorted(sink.scan().to_arrow()["id"].to_pylist()) == ids
+    assert sorted(counted.scan().to_arrow().select(["id", "n"]).to_pylist(), key=by_id) == [
+        {"id": number, "n": 1} for number in ids
+    ]
     found = twice.scan().to_arrow()
     assert Counter(zip(found["id"].to_pylist(), found["v"].to_pylist(), strict=True)) == Counter(
-        (number, verb) for number in range(count) for verb in ("first", "second")
+        (number, verb) for number in ids for verb in ("first", "second")
     )
+    earliest = source.snapshots.earliest_id()
+    assert earliest is not None
+    assert earliest > 1 or KILLS < 20, "nothing expired while the streams were down"
+
+
+def by_id(row: dict[str, int]) -> int:
+    """Return what to sort rows by."""
+    return row["id"]
