@@ -161,3 +161,15 @@ def test_buckets_of_another_meaning_are_shuffled(catalog: Catalog, tables: Table
 
     moved.maintenance.rescale(buckets=8)
     tables.check(ON_ONE, "log", "moved", exchanges=2)
+
+
+def test_an_aggregate_of_one_bucket_is_one_row(catalog: Catalog, spark: SparkSession) -> None:
+    """``DisableUnnecessaryPaimonBucketedScanSuite`` of the connector."""
+    columns = {"id": "BIGINT", "day": "DATE"}
+    catalog.create_table("db.t", columns, primary_keys=["id"], options={"bucket": "1"})
+    for day, number in (("2021-07-07", 1), ("2021-08-08", 2)):
+        spark.sql(f"INSERT INTO paimon.db.t VALUES ({number}, DATE'{day}')")
+
+    summed = spark.sql("SELECT sum(id) FROM paimon.db.t WHERE id IS NOT NULL")
+
+    assert (summed.count(), summed.collect()) == (1, [(3,)])

@@ -62,6 +62,8 @@ TABLES = [
         "part_ts",
         "pk_comp",
         "pk_part",
+        "types_avro",
+        "types_pk_avro",
         "rowkind",
         "seq_desc",
         *OTHER_KINDS,

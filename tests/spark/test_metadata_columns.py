@@ -3,6 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -39,7 +40,11 @@ def made(catalog: Catalog, **options: str) -> Table:
     return table
 
 
-@pytest.mark.parametrize("options", [{}, {"bucket": "2"}], ids=["append", "keys"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"bucket": "2"}, {"file.format": "orc"}, {"bucket": "2", "file.format": "orc"}],
+    ids=["append", "keys", "append-orc", "keys-orc"],
+)
 def test_each_row_is_where_its_metadata_say(
     catalog: Catalog, spark: SparkSession, options: dict[str, str]
 ) -> None:
@@ -51,7 +56,8 @@ def test_each_row_is_where_its_metadata_say(
 
     assert [row.id for row in rows] == expected.column("id").to_pylist()
     files = {row["__paimon_file_path"] for row in rows}
-    read = {path: pq.read_table(path.removeprefix("file:")) for path in files}
+    reader = orc.read_table if "file.format" in options else pq.read_table
+    read = {path: reader(path.removeprefix("file:")) for path in files}
     for row in rows:
         path = row["__paimon_file_path"]
         stored = read[path].slice(row["__paimon_row_index"], 1).to_pylist()[0]
@@ -126,23 +132,69 @@ def test_ids_of_rows_are_those_of_our_reader(catalog: Catalog, spark: SparkSessi
     ]
 
 
-def test_files_that_spark_cannot_read_have_no_metadata_columns(
+def test_files_that_spark_cannot_read_itself_have_metadata_columns(
     catalog: Catalog, spark: SparkSession
 ) -> None:
-    made(catalog)
-    catalog.alter_table("db.t", UpdateColumnType("v", "STRING"))
-    made_of_doubles = catalog.create_table("db.d", {"v": "DOUBLE"})
-    made_of_doubles.write(pa.table({"v": [1.5]}))
+    table = catalog.create_table("db.d", {"v": "DOUBLE"})
+    table.write(pa.table({"v": [1.5, 2.5, 3.5]}))
     catalog.alter_table("db.d", UpdateColumnType("v", "STRING"))
+    altered = catalog.table("db.d")
+    assert isinstance(altered, Table)
+    altered.write(pa.table({"v": ["2.5", "9"]}))
 
-    with pytest.raises(UnsupportedError, match="__paimon_bucket"):
-        spark.sql("SELECT __paimon_bucket FROM paimon.db.d").collect()
+    rows = spark.sql(f"SELECT v, {PLACES} FROM paimon.db.d WHERE v > '2'").collect()
+
+    assert sorted((row.v, row["__paimon_row_index"]) for row in rows) == [
+        ("2.5", 0),
+        ("2.5", 1),
+        ("3.5", 2),
+        ("9", 1),
+    ]
+    assert len({row["__paimon_file_path"] for row in rows}) == 2
+    first = "SELECT count(*) FROM paimon.db.d WHERE __paimon_row_index = 0 AND __paimon_bucket = 0"
+    assert spark.sql(first).collect() == [(2,)]
+
+
+@pytest.mark.parametrize("is_keyed", [True, False], ids=["merged", "columns-apart"])
+def test_rows_that_are_put_together_are_in_no_file(
+    is_keyed: bool, catalog: Catalog, spark: SparkSession
+) -> None:
+    options = (
+        {
+            "file.format": "avro",
+            "merge-engine": "aggregation",
+            "fields.n.aggregate-function": "sum",
+            "bucket": "1",
+        }
+        if is_keyed
+        else {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+    )
+    keys = ["id"] if is_keyed else []
+    columns = {"id": "INT", "n": "INT"}
+    table = catalog.create_table("db.s", columns, primary_keys=keys, options=options)
+    for ids in ([1, 2], [2]) if is_keyed else ([1, 2],):
+        ones = pa.array([1] * len(ids), pa.int32())
+        table.write(pa.table({"id": pa.array(ids, pa.int32()), "n": ones}))
+    if not is_keyed:
+        spark.sql("UPDATE paimon.db.s SET n = n + 1 WHERE id = 2")
+
+    with pytest.raises(UnsupportedError, match="put together from several files"):
+        spark.sql("SELECT __paimon_row_index FROM paimon.db.s").collect()
+    found = spark.sql("SELECT id, n, __paimon_bucket FROM paimon.db.s ORDER BY id").collect()
+    assert found == [(1, 1, 0), (2, 2, 0)]
+    if not is_keyed:
+        by_id = "SELECT id, _ROW_ID, _SEQUENCE_NUMBER FROM paimon.db.s ORDER BY _ROW_ID"
+        assert spark.sql(by_id).collect() == [(1, 0, 2), (2, 1, 2)]
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"bucket": "2"}, {"deletion-vectors.enabled": "true", "row-tracking.enabled": "true"}],
-    ids=["keys", "append"],
+    [
+        {"bucket": "2"},
+        {"deletion-vectors.enabled": "true", "row-tracking.enabled": "true"},
+        {"row-tracking.enabled": "true", "file.format": "orc"},
+    ],
+    ids=["keys", "append", "append-orc"],
 )
 def test_statements_choose_rows_by_where_they_are(
     catalog: Catalog, spark: SparkSession, options: dict[str, str]

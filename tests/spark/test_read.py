@@ -379,13 +379,6 @@ def test_all_types_that_spark_has(catalog: Catalog, spark: SparkSession) -> None
     agree(spark, table, "i8")
 
 
-def test_a_type_that_spark_lacks_is_refused_by_name(catalog: Catalog, spark: SparkSession) -> None:
-    catalog.create_table("db.times", {"a": "INT", "opens_at": "TIME(3)"})
-
-    with pytest.raises(UnsupportedError, match="'opens_at' of type TIME"):
-        spark.sql("SELECT * FROM paimon.db.times")
-
-
 def test_a_damaged_file_is_an_error_that_names_it(
     catalog: Catalog, spark: SparkSession, warehouse: Path
 ) -> None:

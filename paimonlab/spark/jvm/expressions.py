@@ -69,6 +69,20 @@ def unscaled(bridge: Bridge, decimal: Column) -> Column:
     return column_of(bridge, value(expression_of(bridge, decimal)))
 
 
+def null_of(bridge: Bridge, data_type: st.DataType) -> Column:
+    """Make NULL of a type, also of TIME, which Spark casts nothing to."""
+    literal = bridge.module(_EXPRESSIONS + "Literal")
+    return column_of(bridge, literal.create(None, bridge.java_type(data_type)))
+
+
+def time_of_millis(bridge: Bridge, millis: Column, time: st.DataType) -> Column:
+    """Make TIME of milliseconds since midnight: Spark's value is the number of nanoseconds."""
+    convert = bridge.java_class(_EXPRESSIONS + "PreciseTimestampConversion")
+    nanos = expression_of(bridge, millis.cast("bigint") * 1_000_000)
+    types = (bridge.java_type(st.LongType()), bridge.java_type(time))
+    return column_of(bridge, convert(nanos, *types))
+
+
 def expression_of(bridge: Bridge, column: Column) -> Any:
     """Return the Catalyst expression of a column."""
     return bridge.java_class(_EXPRESSION_UTILS).expression(column._jc)

@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from pyspark.cloudpickle import dumps
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import FloatType, StructType
+from pyspark.sql.types import FloatType, StructType, TimeType
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
+from paimonlab.spark.reading.executor_places import read_placed
 from paimonlab.spark.reading.executor_read import read_task
 from paimonlab.spark.reading.filters import to_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
+from paimonlab.spark.reading.places import IN_FILES, OWN_SCHEMA, TRACKING_SCHEMA, is_tracked
 from paimonlab.spark.reading.relation_schema import scan_schema, undeclared
 from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate
+from paimonlab.spec.schema.row_tracking import with_tracking
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,6 +64,11 @@ class ExecutorRows(Protocol):
         """All columns."""
         ...
 
+    @property
+    def own(self) -> Sequence[str]:
+        """The columns that predicates may look at."""
+        ...
+
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
         """Find what the tasks of a query read, without files that the predicate rules out."""
         ...
@@ -72,11 +81,18 @@ class ExecutorRows(Protocol):
 class SnapshotRows:
     """The splits of a snapshot that Spark cannot read itself."""
 
-    def __init__(self, snapshot: SnapshotScan) -> None:
+    def __init__(self, snapshot: SnapshotScan, *, are_placed: bool = False) -> None:
         self._snapshot = snapshot
+        self._are_placed = are_placed
         self.name = snapshot.scan.definition.name
+        self.own = snapshot.scan.schema.field_names
         schema = scan_schema(snapshot.scan.schema.fields)
-        self.schema = undeclared(schema) if snapshot.abilities.as_stored else schema
+        schema = undeclared(schema) if snapshot.abilities.as_stored else schema
+        if are_placed:
+            ids = TRACKING_SCHEMA if is_tracked(snapshot.scan.definition) else StructType()
+            missing = (field for field in ids if field.name not in self.own)
+            schema = StructType([*schema, *OWN_SCHEMA, *missing])
+        self.schema = schema
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
         """Return one piece per split."""
@@ -89,19 +105,36 @@ class SnapshotRows:
     def task(self, schema: StructType, predicate: Predicate) -> Task:
         """Return what reads splits."""
         scan = self._snapshot.scan
+        if not IN_FILES.isdisjoint(schema.names) and not self._snapshot.are_placed:
+            raise UnsupportedError(
+                f"files and positions of rows of {self.name}",
+                "some rows are put together from several files; leave out __paimon_file_path and "
+                "__paimon_row_index, or compact the table first",
+            )
         bound = self._snapshot.bound(predicate)
+        names = tuple(name for name in schema.names if name not in OWN_SCHEMA.names)
+        if self._are_placed and is_tracked(scan.definition):
+            scan = replace(scan, schema=with_tracking(scan.schema))
         return partial(
-            read_task,
-            plan=replace(scan, columns=tuple(schema.names), predicate=bound).read_plan(),
+            read_placed if self._are_placed else read_task,
+            plan=replace(scan, columns=names, predicate=bound).read_plan(),
             file_io=scan.store.file_io,
             schema=to_arrow_schema(schema, timezone="UTC"),
             cuts_timestamps=self._snapshot.abilities.cuts_timestamps,
         )
 
 
-def arrow_frame(bridge: Bridge, snapshot: SnapshotScan) -> DataFrame:
-    """Make a DataFrame of the splits of a snapshot that our reader reads."""
-    return frame_of(bridge, PinnedArrowTable(bridge, snapshot))
+def arrow_frame(bridge: Bridge, snapshot: SnapshotScan, *, are_placed: bool = False) -> DataFrame:
+    """Make a DataFrame of the splits of a snapshot that our reader reads.
+
+    Parameters
+    ----------
+    bridge, snapshot
+        The session; the snapshot.
+    are_placed
+        Whether columns follow that say where rows are: `OWN_SCHEMA`, and ids of tracked rows.
+    """
+    return frame_of(bridge, PinnedArrowTable(bridge, snapshot, are_placed=are_placed))
 
 
 def frame_of(bridge: Bridge, table: Proxy) -> DataFrame:
@@ -160,7 +193,10 @@ class ArrowTable(Proxy):
     def newScanBuilder(self, options: Any) -> Proxy:
         """Start a read."""
         del options
-        return ArrowScanBuilder(self._bridge, self._rows)
+        # Spark refuses to translate filters on TIME, and with that the query.
+        has_times = any(isinstance(field.dataType, TimeType) for field in self._rows.schema)
+        builder = ColumnsScanBuilder if has_times else ArrowScanBuilder
+        return builder(self._bridge, self._rows)
 
 
 class PinnedArrowTable(ArrowTable, PinnedRead):
@@ -171,14 +207,38 @@ class PinnedArrowTable(ArrowTable, PinnedRead):
 
         implements = [CONNECTOR + "catalog.SupportsRead"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, snapshot: SnapshotScan) -> None:
+    def __init__(self, bridge: Bridge, snapshot: SnapshotScan, *, are_placed: bool = False) -> None:
         PinnedRead.__init__(self, bridge, snapshot)
-        self._rows = SnapshotRows(snapshot)
+        self._rows = SnapshotRows(snapshot, are_placed=are_placed)
 
     equals = PinnedRead.equals
 
 
-class ArrowScanBuilder(Proxy):
+class ColumnsScanBuilder(Proxy):
+    """Takes the columns that a query needs."""
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [CONNECTOR + "read.SupportsPushDownRequiredColumns"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, rows: ExecutorRows) -> None:
+        super().__init__(bridge)
+        self._rows = rows
+        self._schema = rows.schema
+        self._names = {name: name for name in rows.own}
+        self._pushed: list[Any] = []
+
+    def pruneColumns(self, java_schema: Any) -> None:
+        """Read only these columns."""
+        self._schema = self._bridge.python_schema(java_schema)
+
+    def build(self) -> Proxy:
+        """Finish."""
+        return ArrowScan(self._bridge, self._rows, self._schema, self._names, self._pushed)
+
+
+class ArrowScanBuilder(ColumnsScanBuilder):
     """Takes the columns and filters that a query needs."""
 
     class Java:
@@ -188,17 +248,6 @@ class ArrowScanBuilder(Proxy):
             CONNECTOR + "read.SupportsPushDownRequiredColumns",
             CONNECTOR + "read.SupportsPushDownFilters",
         ]
-
-    def __init__(self, bridge: Bridge, rows: ExecutorRows) -> None:
-        super().__init__(bridge)
-        self._rows = rows
-        self._schema = rows.schema
-        self._names = {name: name for name in rows.schema.names}
-        self._pushed: list[Any] = []
-
-    def pruneColumns(self, java_schema: Any) -> None:
-        """Read only these columns."""
-        self._schema = self._bridge.python_schema(java_schema)
 
     def pushFilters(self, filters: Sequence[Any]) -> Any:
         """Take filters for the reader; all come back, for Spark to test again."""
@@ -212,10 +261,6 @@ class ArrowScanBuilder(Proxy):
     def pushedFilters(self) -> Any:
         """Return the filters that the reader takes."""
         return self._bridge.array(_SOURCE_FILTER, self._pushed)
-
-    def build(self) -> Proxy:
-        """Finish."""
-        return ArrowScan(self._bridge, self._rows, self._schema, self._names, self._pushed)
 
 
 class ArrowScan(Proxy):

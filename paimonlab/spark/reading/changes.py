@@ -50,6 +50,7 @@ class ChangedRows:
             kind = StructField(ROW_KIND, StringType(), nullable=False)
             columns = StructType([kind, *columns])
         self.schema = columns
+        self.own = columns.names
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
         """Return one piece per split of changes, with the plan to read it."""

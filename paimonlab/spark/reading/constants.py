@@ -28,6 +28,7 @@ _NUMBERS: Mapping[type[st.DataType], pa.DataType] = {
     st.DateType: pa.int32(),
     st.TimestampType: pa.int64(),
     st.TimestampNTZType: pa.int64(),
+    st.TimeType: pa.int64(),
 }
 
 
@@ -74,6 +75,8 @@ def _texts(column: pa.Array, spark_type: st.DataType) -> list[str | None]:
     if number is not None:
         if pa.types.is_timestamp(column.type):
             column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        elif pa.types.is_time(column.type):
+            column = column.cast(pa.time64("ns"))
         column = column.cast(number)
     write = _WRITERS.get(type(spark_type), str)
     return [None if value is None else write(value) for value in column.to_pylist()]

@@ -15,9 +15,10 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.file_failures import remember_folder
 from paimonlab.spark.reading.constants import Texts, partition_schema, partition_texts
+from paimonlab.spark.reading.executor_places import uri_of
 from paimonlab.spark.reading.file_shape import FileShape
 from paimonlab.spark.reading.filters import is_float, source_filters, to_predicate
-from paimonlab.spark.reading.listing import Directory, ListedFile, Listing, uri_of
+from paimonlab.spark.reading.listing import Directory, ListedFile, Listing
 from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.reading.masks import MASK_SCHEMA
 from paimonlab.spark.reading.padded_filters import padded_predicate

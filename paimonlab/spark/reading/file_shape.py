@@ -44,7 +44,7 @@ class ShapeColumn:
     @property
     def is_compared_alike(self) -> bool:
         """Whether a comparison says the same about the file's value and the read's value."""
-        if self.conversion is None:
+        if self.conversion in {None, Conversion.TIME}:
             return False
         # An integer beyond 2^24 or 2^53 moves when it becomes a FLOAT or DOUBLE.
         return self.conversion is Conversion.NONE or not _rounds(self.file_type, self.type)
@@ -90,7 +90,7 @@ def _column(field: DataField, in_file: DataField | None, taken: set[str]) -> Sha
         # A column that a file does not have is null for Spark, too, unless a dropped column of
         # that name is still there.
         clash = field.name.lower() in taken
-        how = None if clash else Conversion.NONE
+        how = None if clash else conversion(field.type, field.type)
         return ShapeColumn(field.name, field.type, field.name, field.type, how)
     casting = conversion(in_file.type, field.type)
     if casting is None:
@@ -111,6 +111,17 @@ def _is_too_precise(data_type: DataType) -> bool:
             return False
         case _:
             return any(map(_is_too_precise, parts(data_type)))
+
+
+def has_time(field: DataField) -> bool:
+    """Say whether a column is TIME, or holds some."""
+    return _has_time(field.type)
+
+
+def _has_time(data_type: DataType) -> bool:
+    if isinstance(data_type, AtomicType):
+        return data_type.root is TypeRoot.TIME
+    return any(map(_has_time, parts(data_type)))
 
 
 def parts(data_type: DataType) -> tuple[DataType, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from py4j.java_gateway import JavaObject
+from pyspark.errors import PySparkException
 
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.values.quoting import quoted
@@ -105,7 +106,10 @@ def source_filters(bridge: Bridge, expressions: Any) -> list[Any]:
     strategy = bridge.module(_STRATEGY)
     translated_filters = []
     for index in range(expressions.size()):
-        translated = strategy.translateFilter(expressions.apply(index), True)  # noqa: FBT003
+        try:
+            translated = strategy.translateFilter(expressions.apply(index), True)  # noqa: FBT003
+        except PySparkException:  # of values of TIME, to which Spark objects
+            continue
         if translated.isDefined():
             translated_filters.append(translated.get())
     return translated_filters

@@ -12,13 +12,20 @@ from pyspark.sql import types as st
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.jvm.expressions import null_of, time_of_millis
 from paimonlab.spark.reading.arrow_scan import arrow_frame
 from paimonlab.spark.reading.changes import changes_frame
+from paimonlab.spark.reading.executor_places import FILE_COLUMN, NAME, POSITION, POSITION_COLUMN
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.reading.masks import is_winner
 from paimonlab.spark.reading.optimizing.by_bucket import BUCKETS_KEY, bucket_layout
-from paimonlab.spark.reading.places import TRACKING_SCHEMA, is_tracked, place_column
+from paimonlab.spark.reading.places import (
+    TRACKING_SCHEMA,
+    is_tracked,
+    own_place_column,
+    place_column,
+)
 from paimonlab.spark.reading.relation_schema import scan_field, undeclared
 from paimonlab.spark.reading.scan import Abilities, SnapshotScan
 from paimonlab.spark.values.casts import Conversion
@@ -51,8 +58,8 @@ _SCAN_OPTIONS = {
 def read_frame(
     bridge: Bridge,
     scan: Scan,
-    more: Sequence[Column] = (),
     *,
+    positions: bool = False,
     places: Sequence[str] = (),
     as_stored: bool = False,
     own_reader: bool = False,
@@ -65,10 +72,11 @@ def read_frame(
         The session.
     scan
         What to read.
-    more
-        Columns of Spark's file metadata (``_metadata``) to add.
+    positions
+        Whether to add the name of the file of each row, `FILE_COLUMN`, and its position there,
+        `POSITION_COLUMN`.
     places
-        Names of metadata columns to add.
+        Names of metadata columns to add, after those.
     as_stored
         Whether values of CHAR(n) are left as they are stored.
     own_reader
@@ -77,44 +85,48 @@ def read_frame(
     Raises
     ------
     UnsupportedError
-        If there are ``more`` or ``places`` and our reader has to read some files, which does not
-        know them.
+        If rows that commits changed shall be placed. Once Spark plans to read: if files of rows are
+        asked for, and some rows are put together from several files.
     """
     if scan.changes is not None:
-        return _changed(bridge, scan, more, places)
-    if scan.fallback is not None and more:
+        return _changed(bridge, scan, is_placed=positions or bool(places))
+    if scan.fallback is not None and positions:
         raise UnsupportedError(
             f"a statement of Spark that changes rows of {scan.definition.name}, which has "
             "scan.fallback-branch",
             "unset the option first",
         )
     if isinstance(scan.kind, WithFallback) and scan.fallback is not None:
-        here = read_frame(bridge, replace(scan, kind=scan.kind.rows), more, places=places)
-        return here.union(read_frame(bridge, scan.fallback, more, places=places))
+        here = read_frame(bridge, replace(scan, kind=scan.kind.rows), places=places)
+        return here.union(read_frame(bridge, scan.fallback, places=places))
     able = replace(abilities(bridge, scan.schema), as_stored=as_stored, own_reader=own_reader)
     snapshot = SnapshotScan(scan, able)
-    frames = [_native_frame(bridge, snapshot, shape, more, places) for shape in snapshot.shapes]
-    if snapshot.needs_arrow:
-        if places:
-            raise UnsupportedError(
-                f"{', '.join(places)} of files of {scan.definition.name} which Spark cannot read "
-                "itself",
-                "select other columns, or compact the table first",
-            )
-        if more:
-            raise UnsupportedError(
-                "a statement of Spark that changes rows of files which Spark cannot read itself",
-                f"use delete and update of the Table of {scan.definition.name} in Python, or "
-                "compact the table first",
-            )
-        frames.append(arrow_frame(bridge, snapshot))
+    frames = [
+        _native_frame(bridge, snapshot, shape, places, positions=positions)
+        for shape in snapshot.shapes
+    ]
+    if snapshot.needs_arrow or not frames:
+        frames.append(_own_frame(bridge, snapshot, places, positions=positions))
     return functools.reduce(DataFrame.union, frames)
 
 
-def _changed(
-    bridge: Bridge, scan: Scan, more: Sequence[Column], places: Sequence[str]
+def _own_frame(
+    bridge: Bridge, snapshot: SnapshotScan, places: Sequence[str], *, positions: bool
 ) -> DataFrame:
-    if more or places:
+    """Make a DataFrame of the files that our reader reads."""
+    if not places and not positions:
+        return arrow_frame(bridge, snapshot)
+    scan = snapshot.scan
+    own = {NAME: FILE_COLUMN, POSITION: POSITION_COLUMN} if positions else {}
+    return arrow_frame(bridge, snapshot, are_placed=True).select(
+        *(functions.col(quoted(name)) for name in scan.schema.field_names),
+        *(functions.col(column).alias(name) for column, name in own.items()),
+        *(own_place_column(place, scan) for place in places),
+    )
+
+
+def _changed(bridge: Bridge, scan: Scan, *, is_placed: bool) -> DataFrame:
+    if is_placed:
         raise UnsupportedError(
             f"places of rows that commits changed in {scan.definition.name}",
             "leave out the options incremental-…",
@@ -146,8 +158,9 @@ def _native_frame(
     bridge: Bridge,
     snapshot: SnapshotScan,
     shape: FileShape,
-    more: Sequence[Column],
     places: Sequence[str],
+    *,
+    positions: bool,
 ) -> DataFrame:
     scan = snapshot.scan
     keys = scan.schema.partition_keys
@@ -172,14 +185,22 @@ def _native_frame(
     frame = DataFrame(bridge.session.baseRelationToDataFrame(relation), bridge.spark)
     if masked:
         frame = frame.where(is_winner(bridge))
-    columns = (_read_column(column, keys) for column in shape)
-    return frame.select(*columns, *more, *(place_column(place, scan) for place in places))
+    columns = (_read_column(bridge, column, keys) for column in shape)
+    # Spark has the name once a file; taken out of the path it would be made once a row.
+    more = (
+        functions.col("_metadata.file_name").alias(FILE_COLUMN),
+        functions.col("_metadata.row_index").alias(POSITION_COLUMN),
+    )
+    placed = (place_column(place, scan) for place in places)
+    return frame.select(*columns, *(more if positions else ()), *placed)
 
 
 def _file_schema(shape: FileShape, partition_keys: Sequence[str]) -> st.StructType:
     return st.StructType(
         [
-            scan_field(
+            st.StructField(column.file_name, st.IntegerType())
+            if column.conversion is Conversion.TIME
+            else scan_field(
                 column.file_name, with_nullable(column.file_type, nullable=True), column.type
             )
             for column in shape
@@ -188,15 +209,15 @@ def _file_schema(shape: FileShape, partition_keys: Sequence[str]) -> st.StructTy
     )
 
 
-def _read_column(column: ShapeColumn, partition_keys: Sequence[str]) -> Column:
+def _read_column(bridge: Bridge, column: ShapeColumn, partition_keys: Sequence[str]) -> Column:
     if column.name in partition_keys:
         return functions.col(quoted(column.name))
     if column.conversion is Conversion.NONE:
         return functions.col(quoted(column.file_name)).alias(column.name)
     target = to_spark(column.type, column=column.name, plain=True)
-    value = (
-        functions.lit(None)
-        if column.conversion is None
-        else functions.col(quoted(column.file_name))
-    )
-    return value.cast(target).alias(column.name)
+    if column.conversion is Conversion.TIME:
+        millis = functions.col(quoted(column.file_name))
+        return time_of_millis(bridge, millis, target).alias(column.name)
+    if column.conversion is None:
+        return null_of(bridge, target).alias(column.name)
+    return functions.col(quoted(column.file_name)).cast(target).alias(column.name)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from paimonlab.spark.jvm.compiled import new
+from paimonlab.spark.reading.executor_places import uri_of
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -309,8 +310,3 @@ def _packed(directories: Sequence[Directory], *, has_mask_column: bool) -> tuple
         _PLAIN_NAME.fullmatch(file.name) for file in files
     )
     return b"".join(parts), is_plain
-
-
-def uri_of(path: str) -> str:
-    """Return a path of ours as Spark takes it."""
-    return path if "://" in path else "file:" + path

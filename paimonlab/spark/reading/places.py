@@ -13,6 +13,7 @@ from pyspark.sql import Column, functions
 from pyspark.sql import types as st
 
 from paimonlab.spark.reading.constants import Texts, partition_schema
+from paimonlab.spark.reading.executor_places import BUCKET, NAME, PATH, POSITION
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
@@ -24,27 +25,35 @@ if TYPE_CHECKING:
     from paimonlab.table.definition import TableDefinition
     from paimonlab.table.reading.scan import Scan
 
-_PATH = "__paimonlab_path"
-_BUCKET = "__paimonlab_bucket"
 _FIRST_ID = "__paimonlab_first_row_id"
 _SEQUENCE = "__paimonlab_sequence_number"
 FILE_SCHEMA = (
     st.StructType()
-    .add(_PATH, st.StringType())
-    .add(_BUCKET, st.IntegerType())
+    .add(PATH, st.StringType())
+    .add(BUCKET, st.IntegerType())
     .add(_FIRST_ID, st.LongType())
     .add(_SEQUENCE, st.LongType())
 )
 """Partition columns of a scan that tells files apart."""
+OWN_SCHEMA = (
+    st.StructType()
+    .add(PATH, st.StringType())
+    .add(NAME, st.StringType())
+    .add(POSITION, st.LongType())
+    .add(BUCKET, st.IntegerType())
+)
+"""Columns of rows that our own reader reads and places."""
+IN_FILES = frozenset({PATH, NAME, POSITION})
+"""Those that are about the file that a row is in."""
 TRACKING_SCHEMA = st.StructType().add(ROW_ID, st.LongType()).add(SEQUENCE_NUMBER, st.LongType())
 """Columns of data files that hold ids and sequence numbers, if rows are tracked."""
 _TRACKED = frozenset(TRACKING_SCHEMA.names)
 _PARTITION = "__paimon_partition"
 
 _PLACES: Mapping[str, tuple[st.DataType, Callable[[], Column]]] = {
-    "__paimon_file_path": (st.StringType(), lambda: functions.col(_PATH)),
+    "__paimon_file_path": (st.StringType(), lambda: functions.col(PATH)),
     "__paimon_row_index": (st.LongType(), lambda: functions.col("_metadata.row_index")),
-    "__paimon_bucket": (st.IntegerType(), lambda: functions.col(_BUCKET)),
+    "__paimon_bucket": (st.IntegerType(), lambda: functions.col(BUCKET)),
     ROW_ID: (
         st.LongType(),
         lambda: functions.coalesce(
@@ -56,6 +65,12 @@ _PLACES: Mapping[str, tuple[st.DataType, Callable[[], Column]]] = {
         lambda: functions.coalesce(functions.col(SEQUENCE_NUMBER), functions.col(_SEQUENCE)),
     ),
 }
+_OWN_PLACES = {
+    "__paimon_file_path": PATH,
+    "__paimon_row_index": POSITION,
+    "__paimon_bucket": BUCKET,
+}
+"""Columns of our own reader; ids it has under their own names."""
 PLACES = (*_PLACES, _PARTITION)
 """Names of all metadata columns."""
 
@@ -91,3 +106,10 @@ def place_column(name: str, scan: Scan) -> Column:
         keys = [functions.col(quoted(key)).alias(key) for key in scan.schema.partition_keys]
         return functions.struct(*keys).alias(name)
     return _PLACES[name][1]().alias(name)
+
+
+def own_place_column(name: str, scan: Scan) -> Column:
+    """Return a metadata column of rows that our own reader places."""
+    if name == _PARTITION:
+        return place_column(name, scan)
+    return functions.col(_OWN_PLACES.get(name, name)).alias(name)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.secrets import hides_secrets
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
+from paimonlab.spark.reading.file_shape import has_time
 from paimonlab.spark.reading.frames import abilities, read_frame
 from paimonlab.spark.reading.relation_schema import relation_schema
 from paimonlab.spark.reading.scan import Abilities
@@ -175,6 +176,11 @@ def _view(bridge: Bridge, scan: Scan, name: Sequence[str]) -> Any:
     catalog, database, _ = name
     schema = relation_schema(scan.schema.fields)
     temporary = _temporary_view(bridge, scan)
+    has_times = any(map(has_time, scan.schema.fields))
+    if has_times:  # Spark refuses casts to TIME; where types are those of the query it makes none
+        read = bridge.spark.table(f"{_GLOBAL_TEMP}.{quoted(temporary)}").schema
+        for field, own in zip(schema, read, strict=True):
+            field.dataType, field.nullable = own.dataType, own.nullable
     columns = ", ".join(map(quoted, schema.names))
     builder = bridge.java_class(CONNECTOR + "catalog.View$Builder")()
     builder.withSchema(bridge.java_schema(schema))
@@ -184,7 +190,7 @@ def _view(bridge: Bridge, scan: Scan, name: Sequence[str]) -> Any:
     builder.withCurrentNamespace(bridge.strings([database]))
     builder.withQueryColumnNames(bridge.strings(schema.names))
     builder.withSqlConfigs(bridge.map({}))
-    builder.withSchemaMode("BINDING")
+    builder.withSchemaMode("TYPE EVOLUTION" if has_times else "BINDING")
     names = json.dumps([[_GLOBAL_TEMP, temporary]])
     properties = {"view.referredTempViewNames": names, VIEW_PROPERTY: temporary}
     builder.withProperties(bridge.map(properties))

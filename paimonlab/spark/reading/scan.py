@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
+from paimonlab.read.placed import has_places
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
 from paimonlab.scan.plan import Plan
 from paimonlab.scan.split import DataSplit
@@ -91,7 +92,7 @@ class SnapshotScan:
 
     @cached_property
     def shapes(self) -> tuple[FileShape, ...]:
-        """The shapes of the files that Spark reads itself; at least that of no file at all."""
+        """The shapes of the files that Spark reads itself; of no files, that of none."""
         files = (file for split in self._native for file in split.files)
         one_of_each = {file.schema_id: file for file in files}.values()
         file_shapes = (self._shape(file) for file in one_of_each)
@@ -100,8 +101,7 @@ class SnapshotScan:
             return shapes
         schema = self.scan.schema
         identity = file_shape(schema, schema)
-        assert identity is not None, "a schema can be read as itself"
-        return (identity,)
+        return () if identity is None else (identity,)
 
     @cached_property
     def needs_arrow(self) -> bool:
@@ -116,6 +116,11 @@ class SnapshotScan:
             if has_masks(split)
             for file in split.files
         )
+
+    @cached_property
+    def are_placed(self) -> bool:
+        """Whether each row that our reader reads is a row of one file."""
+        return all(has_places(split, self.mask_plan) for split in self._arrow)
 
     def native_splits(self, shape: FileShape, predicate: Predicate) -> list[DataSplit]:
         """Return the splits with files of a shape, without files that the predicate rules out.

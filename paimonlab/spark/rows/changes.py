@@ -7,19 +7,18 @@ each target row is: `FILE_COLUMN` and `POSITION_COLUMN`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, functions
 
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.expressions import column_of
+from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.reading.frames import read_frame
-from paimonlab.spark.rows.executor_changes import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.rows.joining import SOURCE_COLUMN, TARGET_COLUMN, frame_of, joined, named_as
 from paimonlab.spark.rows.statements import RowStatement, SparkClause, as_list, is_padded
 from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, KIND_COLUMN
-from paimonlab.spec.schema.row_tracking import with_tracking
 from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
 from paimonlab.table.reading.scan import Scan
 from paimonlab.write.merge_clauses import Action, ClauseKind
@@ -28,6 +27,8 @@ _TRUE, _FALSE = True, False
 _PLACES = (FILE_COLUMN, POSITION_COLUMN)
 LOST_NULL = "an update to NULL of "
 _CLAUSE = "__paimon_clause"
+TARGET_ID = "__paimon_target_id"
+"""Column of the id of a target row."""
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 
@@ -107,7 +108,7 @@ def changed_rows(
     if wanted.ids:
         is_new = [clause.rule.action is Action.INSERT for clause in statement.clauses]
         inserts = [number for number, new in enumerate(is_new) if new]
-        row_id = functions.col(ROW_ID)
+        row_id = functions.col(TARGET_ID)
         if inserts:
             row_id = functions.when(~functions.col(_CLAUSE).isin(inserts), row_id)
         number = functions.lit(None).cast("bigint")
@@ -182,27 +183,29 @@ def read_as(
     wanted = wanted or Wanted()
     meant = as_list(bridge, relation.output())
     own = len(scan.schema.fields)
-    if wanted.own_reader and wanted.ids:
-        scan = replace(scan, schema=with_tracking(scan.schema))
     places = [str(column.name()) for column in meant[own:]]
-    if wanted.ids and not wanted.own_reader and ROW_ID not in places:
+    if wanted.ids and ROW_ID not in places:
         places.append(ROW_ID)
-    more = _places() if wanted.places else []
     frame = read_frame(
-        bridge, scan, more, places=places, as_stored=as_stored, own_reader=wanted.own_reader
+        bridge,
+        scan,
+        positions=wanted.places,
+        places=places,
+        as_stored=as_stored,
+        own_reader=wanted.own_reader,
     )
     plan = frame._jdf.queryExecution().analyzed()
     read = as_list(bridge, plan.output())
-    if more:  # they come before places
-        read = [*read[:own], *read[own + len(more) :], *read[own : own + len(more)]]
+    if wanted.places:  # they come before places
+        rest = own + len(_PLACES)
+        read = [*read[:own], *read[rest:], *read[own:rest]]
     columns = [named_as(bridge, one, other) for one, other in zip(read, meant, strict=False)]
-    return frame_of(bridge, _project(bridge, [*columns, *read[len(meant) :]], plan))
-
-
-def _places() -> list[Column]:
-    # Spark has the name once a file; taken out of the path it would be made once a row.
-    name, position = (functions.col(f"_metadata.{field}") for field in ("file_name", "row_index"))
-    return [name.alias(FILE_COLUMN), position.alias(POSITION_COLUMN)]
+    more = read[len(meant) :]
+    if wanted.ids:  # under a name of its own: a source may have ids as well
+        own_id = read[own + places.index(ROW_ID)]
+        others = [column for column in more if not column.semanticEquals(own_id)]
+        more = [*others, _alias(bridge, own_id, TARGET_ID)]
+    return frame_of(bridge, _project(bridge, [*columns, *more], plan))
 
 
 def _chosen(bridge: Bridge, statement: RowStatement) -> Column:

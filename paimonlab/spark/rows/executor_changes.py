@@ -23,16 +23,13 @@ from paimonlab.formats.deletion_vectors import (
 )
 from paimonlab.read.matches import FileMatch, divided_rows
 from paimonlab.read.read_plan import ReadPlan
+from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.writing.executor_write import KIND_COLUMN, TaskOutcome, WriteTask
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.storage import FileIO
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
-FILE_COLUMN = "__paimon_file"
-"""Column of the name of the file of the target row; null: there is none."""
-POSITION_COLUMN = "__paimon_position"
-"""Column of its position in that file."""
 RESULT_COLUMN = "result"
 RESULT_SCHEMA = pa.schema([(RESULT_COLUMN, pa.binary())])
 _KINDS = 4

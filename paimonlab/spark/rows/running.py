@@ -19,12 +19,11 @@ from paimonlab.errors import FilesConflictError, PaimonError, UnsupportedError
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.matches import FileMatch, alive_count
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.rows.changes import LOST_NULL, Wanted, changed_rows, example_of
+from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
+from paimonlab.spark.rows.changes import LOST_NULL, TARGET_ID, Wanted, changed_rows, example_of
 from paimonlab.spark.rows.column_updates import ColumnsTask, columns_work
 from paimonlab.spark.rows.counts import Counts
 from paimonlab.spark.rows.executor_changes import (
-    FILE_COLUMN,
-    POSITION_COLUMN,
     RESULT_COLUMN,
     ChangeOutcome,
     ChangeTask,
@@ -47,16 +46,15 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_stored_tracking
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types.system_fields import ROW_ID
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Statement, run
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.after_write import compact_written
 from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.plans.write import write_plan
-from paimonlab.table.writing.mark_done import check_marks_of_writes, mark_written
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
+from paimonlab.table.writing.mark_done import check_marks_of_writes, mark_written
 from paimonlab.write.merge_clauses import Action, allows_many_source_rows
 
 _ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
@@ -117,9 +115,9 @@ class RunningStatement:
         DataError
             If several rows of the source match one row of the target, or a value does not fit.
         """
-        check_marks_of_writes(definition)
         self.check()
         definition, store = definition_of(self.table), store_of(self.table)
+        check_marks_of_writes(definition)
         self._batch = statement_commit(self.bridge, self.table, self.statement.name)
         if self._batch is not None and self._batch.earlier(self.table) is not None:
             pass  # the batch of a stream runs again, and this was done
@@ -132,9 +130,9 @@ class RunningStatement:
         else:
             snapshot = run(definition, store, Statement(predicate=None), self._changed)
             if snapshot is not None:
-                mark_written(definition, store, self._messages)
                 workers = SparkWorkers(self.bridge)
                 compact_written(definition, store, self._messages, snapshot, workers=workers)
+                mark_written(definition, store, self._messages)
         if self._batch is not None:
             statement_done(self.bridge, self.table)
         return self.counts
@@ -343,7 +341,7 @@ class RunningStatement:
         """Check that no row with an id was updated twice."""
         for outcome in outcomes:
             if outcome.twice is not None:
-                raise self._several(snapshot, {ROW_ID: outcome.twice[0]})
+                raise self._several(snapshot, {TARGET_ID: outcome.twice[0]})
 
     def _positions(
         self, snapshot: Snapshot, outcomes: Sequence[ChangeOutcome]

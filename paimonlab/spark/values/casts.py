@@ -41,6 +41,8 @@ class Conversion(Enum):
     """Read it as it is."""
     CAST = "cast"
     """Read it and cast it."""
+    TIME = "time"
+    """Read milliseconds of a day, and make times of them: Spark does not read TIME from files."""
 
 
 def conversion(old: DataType, new: DataType) -> Conversion | None:
@@ -93,6 +95,8 @@ def _same_field(old: DataField, new: DataField) -> bool:
 def _within(old: AtomicType, new: AtomicType) -> Conversion | None:
     """Conversion between two types of the same root."""
     root = old.root
+    if root is TypeRoot.TIME:
+        return Conversion.TIME
     if root in _TEXT or root in _BYTES:
         assert old.length is not None, "text and bytes have a length"
         assert new.length is not None, "text and bytes have a length"

@@ -8,11 +8,16 @@ STRING, BYTES              string, binary
 BINARY(n), VARBINARY(n)    binary
 TIMESTAMP(p)               timestamp_ntz (microseconds)
 TIMESTAMP_LTZ(p)           timestamp (microseconds)
-TIME, MULTISET, BLOB       refused, naming the column
+TIME(p)                    time(6), as Spark's literals have it
+MULTISET<t>                map<t, int>
+BLOB                       refused, naming the column
 =========================  ==========================================================
 
 All others have the same name on both sides. Spark's types map back to the widest: timestamp to
-TIMESTAMP_LTZ(6), timestamp_ntz to TIMESTAMP(6), binary to BYTES.
+TIMESTAMP_LTZ(6), timestamp_ntz to TIMESTAMP(6), binary to BYTES, maps to MAP. Spark calls time
+unsupported unless ``spark.sql.timeType.enabled``, but for literals and what a table has.
+
+Source: apache/paimon@1.4.2 ``SparkTypeUtils`` (MULTISET; TIME it refuses).
 """
 
 from __future__ import annotations
@@ -98,8 +103,9 @@ def to_spark(data_type: DataType, *, column: str, plain: bool = False) -> st.Dat
             return st.StructType(
                 [_spark_field(f, plain=plain, column=f"{column}.{f.name}") for f in fields]
             )
-        case MultisetType():
-            raise _refused(column, "MULTISET")
+        case MultisetType(element):
+            counted = to_spark(element, column=f"{column}.element", plain=plain)
+            return st.MapType(counted, st.IntegerType(), valueContainsNull=False)
         case AtomicType():
             return _atomic_to_spark(data_type, column, plain=plain)
 
@@ -115,6 +121,8 @@ def _atomic_to_spark(data_type: AtomicType, column: str, *, plain: bool) -> st.D
     if root is TypeRoot.DECIMAL:
         assert data_type.precision is not None
         return st.DecimalType(data_type.precision, data_type.scale or 0)
+    if root is TypeRoot.TIME:
+        return st.TimeType()
     if root in {TypeRoot.CHAR, TypeRoot.VARCHAR}:
         if plain or length is None or length == MAX_LENGTH:
             return st.StringType()
@@ -188,6 +196,8 @@ def _atomic_from_spark(spark_type: st.DataType, column: str) -> AtomicType:
             return AtomicType(
                 TypeRoot.DECIMAL, precision=spark_type.precision, scale=spark_type.scale
             )
+        case st.TimeType():
+            return AtomicType(TypeRoot.TIME, precision=spark_type.precision)
         case st.CharType():
             return AtomicType(TypeRoot.CHAR, length=spark_type.length)
         case st.VarcharType():

@@ -19,6 +19,8 @@ MORE_KINDS: dict[str, dict[str, Any]] = {
         "options": {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
     },
     "append-partitions": {"partition_keys": ["n"]},
+    "orc": {"options": {"file.format": "orc", "row-tracking.enabled": "true"}},
+    "avro-vectors": {"options": {"file.format": "avro", "deletion-vectors.enabled": "true"}},
     "dynamic-vectors": {"primary_keys": ["id"], "options": {"deletion-vectors.enabled": "true"}},
     "first-row": {"primary_keys": ["id"], "options": {"bucket": "2", "merge-engine": "first-row"}},
 }

@@ -391,3 +391,25 @@ def test_old_files_are_changed_by_the_schema_of_today(append: Table, spark: Spar
         (1, "a", 1),
         (2, "b", None),
     ]
+
+
+def test_vectors_of_both_kinds_mark_rows_of_one_table(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    """Files that Spark cannot read itself, too; ``DeletionVectorTest`` of the connector."""
+    options = {
+        "deletion-vectors.enabled": "true",
+        "deletion-vectors.bitmap64": "false",
+        "file.format": "avro",
+    }
+    table = catalog.create_table("db.t", {"id": "INT", "v": "STRING"}, options=options)
+    for ids in ([1, 2], [3, 4]):
+        table.write(pa.table({"id": pa.array(ids, pa.int32()), "v": ["a", "b"]}))
+
+    spark.sql("DELETE FROM paimon.db.t WHERE id = 1")
+    spark.sql("ALTER TABLE paimon.db.t SET TBLPROPERTIES ('deletion-vectors.bitmap64' = 'true')")
+    spark.sql("DELETE FROM paimon.db.t WHERE id = 3")
+    assert counts(spark, "UPDATE paimon.db.t SET v = 'c' WHERE id > 3") == (1,)
+
+    assert rows(catalog.table("db.t")) == [(2, "b"), (4, "c")]
+    assert sorted(spark.table("paimon.db.t").collect()) == [(2, "b"), (4, "c")]
