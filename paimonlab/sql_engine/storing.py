@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paimonlab.spec.sql_text.call_text import literal
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import kinds, pushing
 from paimonlab.sql_engine.engine import Planned
@@ -50,7 +51,9 @@ def constant_value(value: Value, kind: Kind | None, column: str) -> Any:
     """Return a value of the statement as verbs of a table take it: a text as SQL."""
     if value.is_literal and value.literal is None:
         return "NULL"
+    if kind == kinds.BOOLEAN and type(value.literal) is bool:
+        return value.literal
     constant = pushing.constant(value, kind)
-    if constant is None or (isinstance(constant, str) and set(constant) & set("\\'")):
+    if constant is None:
         raise NotTranslatedError(f"SET {column} to such a value", column)
-    return f"'{constant}'" if isinstance(constant, str) else constant
+    return literal(constant) if isinstance(constant, str) else constant

@@ -127,7 +127,6 @@ def test_a_table_is_made_of_a_query(catalog: Catalog) -> None:
         ("UPDATE db.t SET m = m + 1e0", NotTranslatedError),
         ("UPDATE db.t SET m = (SELECT 1)", NotTranslatedError),
         ("UPDATE db.t SET v = 5 WHERE id = 1", NotTranslatedError),
-        ("UPDATE db.t SET v = :hostile WHERE id = 1", NotTranslatedError),
         ("CREATE TABLE db.n PARTITIONED BY (id) AS SELECT 1 AS id", NotTranslatedError),
         ("CREATE TABLE IF NOT EXISTS db.n AS SELECT 1 AS id", NotTranslatedError),
         ("CREATE VIEW db.n AS SELECT 1 AS id", NotTranslatedError),
@@ -141,6 +140,39 @@ def test_what_is_not_proven_writes_nothing(
 
     assert rows(catalog) == BEFORE
     assert catalog.tables("db") == ["t"]
+
+
+@pytest.mark.parametrize(
+    "text", ["O'Neil", "x' || v || '", "a\\", "\\'", "''", "\\n", "a\nb\x1a", "%_\\%", "${x} `b`"]
+)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE db.t SET v = :text WHERE id = 1",
+        (
+            "MERGE INTO db.t USING (SELECT 1 AS id) s ON t.id = s.id "
+            "WHEN MATCHED THEN UPDATE SET v = :text"
+        ),
+    ],
+)
+def test_texts_are_stored_as_they_are(catalog: Catalog, sql: str, text: str) -> None:
+    run(catalog, sql, text=text)
+
+    assert rows(catalog) == [(1, text, 1.0), *BEFORE[1:]]
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_truth_values_are_set(tmp_path: Path, kind: dict[str, Any]) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "INT NOT NULL", "b": "BOOLEAN"}, **kind)
+    table.write([{"id": 1, "b": None}, {"id": 2, "b": True}])
+
+    run(catalog, "UPDATE db.t SET b = true WHERE id = 1")
+    run(catalog, "UPDATE db.t SET b = :no WHERE id = 2", no=False)
+
+    found = table.scan().to_arrow().sort_by("id")["b"].to_pylist()
+    assert found == [True, False]
 
 
 def test_columns_that_an_insert_leaves_out_are_null(catalog: Catalog) -> None:
