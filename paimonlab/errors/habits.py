@@ -78,6 +78,8 @@ TABLE = {
     "version": "snapshot.id",
     "current_snapshot": "snapshot",
     "history": "list(table.snapshots)",
+    "inspect": "snapshots, or catalog.system_table('db.t$files').scan()",
+    "refs": "tags or branches",
     "metadata": "schema or snapshot",
     "properties": "options",
     "spec": "partition_keys",
@@ -116,3 +118,14 @@ CATALOG = {
     "execute": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
 }
 """Of pyiceberg, DuckDB and Spark, on a catalog."""
+
+PROCEDURES = {
+    "rewrite_data_files": "compact",
+    "optimize": "compact",
+    "rewrite_manifests": "compact_manifest",
+    "rollback_to_snapshot": "rollback",
+    "set_current_snapshot": "rollback",
+    "restore": "rollback",
+    "vacuum": "expire_snapshots",
+}
+"""Procedures of other formats, and those of the same purpose here."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.errors import habits
 from paimonlab.errors.base import PaimonError, close_matches
 
 
@@ -166,7 +167,8 @@ class ProcedureNotFoundError(NotFoundError):
         super().__init__(procedure, self.known)
 
     def __str__(self) -> str:
-        return (
-            f"there is no procedure sys.{self.procedure}."
-            f"{close_matches(self.procedure, self.known)}"
-        )
+        said = f"there is no procedure sys.{self.procedure}"
+        meant = habits.PROCEDURES.get(self.procedure.lower())
+        if meant in self.known:
+            return f"{said}; it is sys.{meant}"
+        return f"{said}.{close_matches(self.procedure, self.known)}"

@@ -26,6 +26,8 @@ MARK = "\x02"
 Point = Mapping[str, Any]
 """The state of a table that is read, as arguments of `Table.scan`; empty: the latest."""
 _READ_BY_DUCKDB = (".csv", ".parquet", ".json")
+_METADATA_TABLES = ("snapshots", "files", "manifests", "partitions", "schemas", "options", "tags")
+"""System tables that other formats have as ``db.table.name``."""
 
 
 Known = Callable[[str], object]
@@ -141,6 +143,9 @@ class Sources:
         if len(path) == 1:
             raise NotTranslatedError(f"{path[0]} without its database", path[0])
         if len(path) == 3 and path[0] != self.catalog_name:
+            if path[2].lower() in _METADATA_TABLES and self.catalog.has_table(".".join(path[:2])):
+                shown = f"{path[0]}.{path[1]}${path[2].lower()}"
+                raise SchemaError(f"{'.'.join(path)}: system tables are written {shown}")
             raise NotTranslatedError(f"the catalog {path[0]}", path[0])
         return ".".join(path[-2:])
 

@@ -111,7 +111,7 @@ def test_the_bucket_key_is_split_without_trimming() -> None:
         ({"a": "ROW<x INT, x INT>"}, {}, "field 'x' is defined twice"),
         ({"a": "ARRAY<ROW<>>"}, {}, "a ROW needs at least one field"),
         (pa.schema([("a", pa.int32()), ("a", pa.int32())]), {}, "column 'a' is defined twice"),
-        (COLUMNS, {"primary_keys": ["nope"]}, "primary key 'nope' is not a column"),
+        (COLUMNS, {"primary_keys": ["nope"]}, "'nope' is not a column. The columns are "),
         (COLUMNS, {"primary_keys": ["id", "id"]}, "primary key names 'id' twice"),
         (COLUMNS, {"partition_keys": ["DT"]}, "partition key 'DT' is not a column"),
         (COLUMNS, {"primary_keys": ["dt"], "partition_keys": ["dt"]}, "only partition keys"),

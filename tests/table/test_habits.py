@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import paimonlab as pm
-from paimonlab.errors import habits
+from paimonlab.errors import ProcedureNotFoundError, SchemaError, habits
+from paimonlab.procedures import find
+from paimonlab.sql_engine.tables import Sources
 
 
 @pytest.fixture
@@ -78,3 +80,19 @@ def test_a_database_that_is_missing_says_which_there_are(catalog: pm.Catalog) ->
     catalog.create_database("lake")
     with pytest.raises(pm.errors.DatabaseNotFoundError, match="There are: lake"):
         catalog.tables("shop")
+
+
+@pytest.mark.parametrize(("name", "meant"), habits.PROCEDURES.items())
+def test_procedures_of_other_formats_are_answered_with_ours(name: str, meant: str) -> None:
+    assert find(meant).description
+
+    with pytest.raises(ProcedureNotFoundError, match=f"it is sys.{meant}$"):
+        find(name)
+
+
+def test_metadata_tables_of_other_formats_are_answered_with_system_tables(
+    catalog: pm.Catalog, table: pm.Table
+) -> None:
+    assert catalog.has_table(table.name)
+    with pytest.raises(SchemaError, match=r"system tables are written db\.t\$snapshots"):
+        Sources(catalog).name_of(("db", "t", "snapshots"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from paimonlab.errors import SchemaError, close_matches
 from paimonlab.spec.buckets.bucket import BucketFunction, takes_mod
@@ -32,6 +33,8 @@ from paimonlab.spec.types.data_types import (
 from paimonlab.spec.types.system_fields import KEY_PREFIX, SYSTEM_FIELDS
 from paimonlab.spec.types.text import format_type
 
+_SHOWN = 20
+"""Columns that an error names."""
 _NO_KEY = (TypeRoot.VARIANT, TypeRoot.BLOB)
 _TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _TIMES = (TypeRoot.INT, TypeRoot.BIGINT, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
@@ -106,7 +109,9 @@ def _check_keys(what: str, keys: Sequence[str], types: Mapping[str, DataType]) -
         raise SchemaError(f"{what} names {repeated!r} twice")
     for name in keys:
         if name not in types:
-            raise SchemaError(f"{what} {name!r} is not a column.{close_matches(name, types)}")
+            shown = ", ".join(islice(types, _SHOWN)) + ", …" * (len(types) > _SHOWN)
+            known = close_matches(name, types) or f" The columns are {shown}."
+            raise SchemaError(f"{what} {name!r} is not a column.{known}")
         data_type = types[name]
         if not isinstance(data_type, AtomicType) or data_type.root in _NO_KEY:
             raise SchemaError(f"{what} {name!r} must not be of type {format_type(data_type)}")
