@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paimonlab.spec.row_kind import SYMBOLS
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
+from paimonlab.table.table import Table
 
 _ROW = re.compile(r"(?P<key>\S+)@(?P<sequence>-?\d+):(?P<kind>[+-][IUD])=(?P<value>\S+)")
 
@@ -57,4 +58,14 @@ def draw(table: pa.Table) -> str:
     return " ".join(
         f"{row['key']}@{row[SEQUENCE_NUMBER]}:{SYMBOLS[row[VALUE_KIND]]}={row['value']}"
         for row in table.to_pylist()
+    )
+
+
+def partition_by_name(text: str, table: Table) -> str:
+    """Write ``{1, null}`` of Java as later releases do: ``a=1/b=__DEFAULT_PARTITION__``."""
+    no_value = table.options.get("partition.default-name", "__DEFAULT_PARTITION__")
+    texts = text[1:-1].split(", ") if table.partition_keys else []
+    return "/".join(
+        f"{key}={no_value if value in ('', 'null') else value}"
+        for key, value in zip(table.partition_keys, texts, strict=True)
     )

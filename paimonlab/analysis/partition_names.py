@@ -5,12 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 
 
 def partition_names(schema: TableSchema, partitions: pa.ChunkedArray) -> list[str]:
-    """Write partitions as ``$files`` does; "" in a table without partitions."""
-    fields = [schema.field(name) for name in schema.partition_keys]
-    if not fields:
-        return [""] * len(partitions)
-    return [str(text) for text in partition_text(partitions.combine_chunks(), fields).to_pylist()]
+    """Write partitions as ``dt=2026-01-01/h=7``; "" in a table without partitions."""
+    return names_of_partitions(partitions.combine_chunks(), schema)

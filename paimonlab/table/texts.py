@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled
 from paimonlab.spec.binary_row.rows import decode
-from paimonlab.spec.partitions.folders import partition_label
+from paimonlab.spec.partitions.folders import DEFAULT_PARTITION, partition_label
+from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
 from paimonlab.spec.value_text import display_texts, internal_texts
 
@@ -22,8 +23,22 @@ def partition_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:
     return _joined(rows, fields, "{}", display_texts)
 
 
+def names_of_partitions(rows: pa.Array, schema: TableSchema) -> list[str]:
+    """Name each serialised partition row: ``dt=2026-01-01/h=7``; "" without partitions."""
+    fields = [schema.field(name) for name in schema.partition_keys]
+    names: list[str] = partition_name(rows, fields, _default_name(schema)).to_pylist()
+    return names
+
+
+def _default_name(schema: TableSchema) -> str:
+    return schema.options.get("partition.default-name", DEFAULT_PARTITION)
+
+
 def partition_name(rows: pa.Array, fields: Sequence[DataField], default_name: str) -> pa.Array:
-    """``dt=2026-01-01/h=7`` for each serialised partition row; null and blank: ``default_name``."""
+    """``dt=2026-01-01/h=7`` for each serialised partition row; null and blank: ``default_name``.
+
+    "" without partition columns.
+    """
     names = [field.name for field in fields]
     encoded = pc.dictionary_encode(rows)
     values = decode(encoded.dictionary, [field.type for field in fields])
@@ -38,9 +53,14 @@ def partition_name(rows: pa.Array, fields: Sequence[DataField], default_name: st
     return arrow_array(shown, pa.string()).take(encoded.indices)
 
 
-def partition_values_text(columns: Sequence[pa.Array], types: Sequence[DataType]) -> pa.Array:
-    """Return the same texts for rows whose partition columns are values; none without columns."""
-    return _enclosed(_texts_of(columns, types, display_texts), "{}", 0)
+def partition_values_name(columns: Sequence[pa.Array], schema: TableSchema) -> list[str]:
+    """Return the same names for rows whose partition columns are values; none without columns."""
+    fields = [schema.field(name) for name in schema.partition_keys]
+    texts = [
+        display_texts(column, field.type) for column, field in zip(columns, fields, strict=True)
+    ]
+    names = [field.name for field in fields]
+    return [partition_label(names, row, _default_name(schema)) for row in zip(*texts, strict=True)]
 
 
 def key_text(rows: pa.Array, fields: Sequence[DataField]) -> pa.Array:

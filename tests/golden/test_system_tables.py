@@ -15,10 +15,10 @@ from paimonlab.errors import SchemaError
 from paimonlab.spec.types.arrow import from_arrow, to_arrow
 from paimonlab.spec.types.data_types import ArrayType, DataField
 from paimonlab.table.system import SYSTEM_TABLES, SystemTable
-from paimonlab.table.table import Table
 from tests.golden import RELEASES
 from tests.golden.expected import Case, Expected, cases, expected, values
 from tests.java_values import java_rows, normal_rows, unordered
+from tests.support import partition_by_name
 
 READ = [case for case in cases() if case.refusal is None and case.writer in RELEASES]
 OF_A_SNAPSHOT = {
@@ -105,20 +105,10 @@ def test_a_system_table_has_the_rows_java_shows(case: Case, name: str) -> None:
         [moved(value, str(answers.warehouse)) for value in row] for row in java_rows(found, fields)
     ]
     if (case.writer, name) == ("java-1.3.1", "partitions"):
-        theirs = [[by_name(row[0], table.table), *row[1:]] for row in theirs]
+        theirs = [[partition_by_name(row[0], table.table), *row[1:]] for row in theirs]
     is_same = unordered(map(plain, ours)) == unordered(map(plain, normal_rows(theirs, fields)))
     known = DIFFERENT | DIFFERENT_IN.get(case.writer, {})
     assert is_same != ((case.table, name) in known)
-
-
-def by_name(partition: str, table: Table) -> str:
-    """Show ``{1, null}`` of Java 1.3.1 as later releases do: ``a=1/b=__DEFAULT_PARTITION__``."""
-    no_value = table.options.get("partition.default-name", "__DEFAULT_PARTITION__")
-    texts = partition.strip("{}").split(", ") if table.partition_keys else []
-    return "/".join(
-        f"{key}={no_value if text in ('', 'null') else text}"
-        for key, text in zip(table.partition_keys, texts, strict=True)
-    )
 
 
 def live(answers: Expected, name: str) -> set[str]:

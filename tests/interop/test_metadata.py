@@ -15,10 +15,11 @@ from paimonlab.maintenance.fsck.check import fsck
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.inside import store_of
 from paimonlab.table.system import SystemTable
-from tests.golden.test_system_tables import SINCE_1_4, SINCE_2, by_name
+from tests.golden.test_system_tables import SINCE_1_4, SINCE_2
 from tests.interop.java_build import COMPILED_WITH, is_since_1_4
 from tests.interop.pair import KIND, Pair, random_rows
 from tests.interop.test_types import DECIMALS, NESTED, PRIMITIVES
+from tests.support import partition_by_name
 
 pytestmark = [pytest.mark.interop, pytest.mark.every_release]
 
@@ -162,7 +163,7 @@ def test_system_tables_show_what_java_shows(
     if pair.java.release == COMPILED_WITH:
         later = later | SINCE_1_4.get(name, set())
         if name == "partitions":
-            javas = [[by_name(row[0], table.table), *row[1:]] for row in javas]
+            javas = [[partition_by_name(row[0], table.table), *row[1:]] for row in javas]
     assert set(ours.column_names[len(javas[0]) :]) == later
     ours = ours.drop_columns(list(later))
     texts = [i for i, field in enumerate(ours.schema) if not pa.types.is_timestamp(field.type)]

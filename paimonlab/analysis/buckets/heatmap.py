@@ -38,7 +38,7 @@ class HeatmapRow(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A partition, or all others together."""
 
     partition: str | None
-    """As ``$buckets`` writes it: ``{2026-01-01}``; "" in a table without partitions. None: the
+    """``dt=2026-01-01``; "" in a table without partitions. None: the
     rest."""
     partition_count: int
     bytes: Numbers

@@ -192,8 +192,7 @@ def _untouched(source: CompactionSource) -> list[Untouched]:
         pc.equal(totals["highest_level"], arrow_scalar(0)),
     )
     untouched = totals.filter(is_untouched).sort_by([("bytes", "descending")])
-    fields = [source.schema.field(name) for name in source.schema.partition_keys]
-    texts = partitions_of(untouched, range(untouched.num_rows), fields)
+    texts = partitions_of(untouched, range(untouched.num_rows), source.schema)
     return [
         Untouched(
             partition=text,

@@ -17,8 +17,7 @@ from paimonlab.scan.entries import codes, group_codes
 from paimonlab.scan.file_times import local_to_epoch
 from paimonlab.spec.manifests.manifest import FileKind
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.spec.types.data_types import DataField
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 
 MOST_CHANGES = 20
 """Buckets that are listed for one compaction."""
@@ -88,7 +87,6 @@ def run_of(commit: Commit, schema: TableSchema) -> CompactionRun:
     moves = np.array([times[key] == 2 for key in zip(bucket, names, strict=True)], np.bool_)
     added = np.array(is_added, np.bool_)
     read, written, moved = ~moves & ~added, ~moves & added, moves & added
-    fields = [schema.field(name) for name in schema.partition_keys]
     numbers = np.array(bucket, np.int64)
     changes = []
     for number in range(int(numbers.max()) + 1 if numbers.size else 0):
@@ -97,7 +95,7 @@ def run_of(commit: Commit, schema: TableSchema) -> CompactionRun:
     size = numpy_values(entries["file_size_bytes"])
     changes.sort(key=lambda change: -int(size[change[1] & read].sum()))
     shown = changes[:MOST_CHANGES]
-    texts = partitions_of(entries, [row for row, _ in shown], fields)
+    texts = partitions_of(entries, [row for row, _ in shown], schema)
     sums = _sum(entries, read), _sum(entries, written), _sum(entries, moved)
     return CompactionRun(
         snapshot_id=snapshot.id,
@@ -154,10 +152,7 @@ def _least_millis(
     return elapsed if elapsed >= 0 else None
 
 
-def partitions_of(entries: pa.Table, rows: Sequence[int], fields: Sequence[DataField]) -> list[str]:
+def partitions_of(entries: pa.Table, rows: Sequence[int], schema: TableSchema) -> list[str]:
     """Name the partitions of some rows of entries; "" without partition columns."""
-    if not fields:
-        return [""] * len(rows)
     taken = entries["partition"].take(arrow_array(rows, pa.int64())).combine_chunks()
-    texts: list[str] = partition_text(taken, fields).to_pylist()
-    return texts
+    return names_of_partitions(taken, schema)

@@ -25,7 +25,7 @@ from paimonlab.table.compacting.verb import planned_compaction
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.table import Table
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 
 _MOST_BUCKETS = 100
 _MOST_FILES = 5_000
@@ -121,9 +121,8 @@ def _looked_at(table: Table, files: pa.Table, asked: pa.Table) -> _Looked:
         full = _planned(table, keys, full=True)
     except PaimonError as error:
         return _Looked(notes=(f"it is unclear what would be compacted: {error}",))
-    fields = [table.schema.field(name) for name in table.partition_keys]
     rows = arrow_array([key.partition for key in keys], pa.large_binary())
-    texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(keys)
+    texts = names_of_partitions(rows, table.schema)
     named = dict(zip(keys, texts, strict=True))
     by_place = {(bucket.partition, bucket.bucket): bucket for bucket in now}
     picks = list(_picks(table, files, named, by_place))

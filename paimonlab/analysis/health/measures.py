@@ -76,7 +76,7 @@ class BucketPlace:
     """A bucket of a partition."""
 
     partition: str
-    """``{2026-01-01}``"""
+    """``dt=2026-01-01``"""
     bucket: int
 
     def __str__(self) -> str:

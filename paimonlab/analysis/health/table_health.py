@@ -42,7 +42,7 @@ from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.statistics.mode import StatsKind, StatsOptions
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 from paimonlab.table.upkeep.history import history_of
 
 _LOOKED_AT = 1_000
@@ -275,10 +275,9 @@ def _rescaled(buckets: int, files: pa.Table, partitions: npt.NDArray[np.int64]) 
 
 
 def _place(schema: TableSchema, files: pa.Table, row: int) -> BucketPlace:
-    fields = [schema.field(key) for key in schema.partition_keys]
     entry = files.slice(row, 1)
-    text = partition_text(entry["partition"].combine_chunks(), fields)[0].as_py() or ""
-    return BucketPlace(partition=text if fields else "", bucket=entry["bucket"][0].as_py())
+    (text,) = names_of_partitions(entry["partition"].combine_chunks(), schema)
+    return BucketPlace(partition=text, bucket=entry["bucket"][0].as_py())
 
 
 def _first(groups: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:

@@ -24,7 +24,7 @@ from paimonlab.compact.strategy import LevelOptions
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 
 MOST_FILES = 900
 """Bars in a view, over all its buckets."""
@@ -34,7 +34,7 @@ class LsmBucket(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One bucket now, its files, and the steps that led here."""
 
     partition: str
-    """``{2026-01-01}``, as in system tables; "" in a table without partitions."""
+    """``dt=2026-01-01``; "" in a table without partitions."""
     bucket: int
     file_count: int
     bytes: int | None
@@ -124,9 +124,8 @@ def lsm(source: LsmSource, *, most_buckets: int) -> Lsm:
     has_levels = bool(source.schema.primary_keys)
     totals = bucket_totals(source.files)
     chosen = worst(totals, most_buckets, has_levels=has_levels).to_pylist()
-    fields = [source.schema.field(name) for name in source.schema.partition_keys]
     rows = arrow_array([total["partition"] for total in chosen], pa.large_binary())
-    texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(chosen)
+    texts = names_of_partitions(rows, source.schema)
     buckets: list[LsmBucket] = []
     left = MOST_FILES
     for number, (total, text) in enumerate(zip(chosen, texts, strict=True)):

@@ -24,7 +24,7 @@ class EntryNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """``ADD`` or ``DELETE``."""
     file: str
     partition: str
-    """As ``$files`` writes it: ``{2026-01-01}``; "" in a table without partitions."""
+    """``dt=2026-01-01``; "" in a table without partitions."""
     bucket: int
     level: int
     rows: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -35,7 +35,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.store import TableStore
 from paimonlab.table.table import Table
-from paimonlab.table.texts import key_text, partition_text, value_texts
+from paimonlab.table.texts import key_text, names_of_partitions, value_texts
 
 DEFAULT_ENTRIES = 500
 MOST_COLUMNS = 8
@@ -160,14 +160,11 @@ def _parent(store: TableStore, snapshot: Snapshot) -> Parent | None:
 def writing_of(definition: TableDefinition, schemas: SchemaManager) -> Writing:
     """Return how rows of bytes of a table become texts, as its system tables write them."""
     schema = definition.schema
-    partition_fields = [schema.field(name) for name in schema.partition_keys]
     fields = [field for field in schema.fields if isinstance(field.type, AtomicType)]
     names = [field.name for field in fields[:MOST_COLUMNS]]
 
     def partition(rows: Sequence[bytes]) -> list[str | None]:
-        if not partition_fields:
-            return [""] * len(rows)
-        return _short(partition_text(arrow_array(rows, pa.large_binary()), partition_fields))
+        return _cut(names_of_partitions(arrow_array(rows, pa.large_binary()), schema))
 
     def entries(table: pa.Table) -> list[EntryNode]:
         return _nodes(definition, schemas, table.combine_chunks(), names)
@@ -181,7 +178,6 @@ def _nodes(
     definition: TableDefinition, schemas: SchemaManager, table: pa.Table, names: Sequence[str]
 ) -> list[EntryNode]:
     schema = definition.schema
-    partition_fields = [schema.field(name) for name in schema.partition_keys]
     key_fields = [schema.field(name) for name in schema.trimmed_primary_keys]
     stats = column_stats(table, "value_stats", names, schema, schemas)
     texts = {
@@ -197,9 +193,7 @@ def _nodes(
         list(zip(*(bounds[part] for bounds in texts.values()), strict=True)) or nothing
         for part in range(3)
     )
-    partitions = _short(partition_text(_array(table, "partition"), partition_fields))
-    if not partition_fields:
-        partitions = [""] * table.num_rows
+    partitions = _cut(names_of_partitions(_array(table, "partition"), schema))
     columns = zip(
         [FileKind(kind).name for kind in table["kind"].to_pylist()],
         table["file_name"].to_pylist(),
@@ -222,9 +216,13 @@ def _array(table: pa.Table, name: str) -> pa.Array:
 
 
 def _short(texts: pa.Array) -> list[str | None]:
+    return _cut(texts.to_pylist())
+
+
+def _cut(texts: Iterable[str | None]) -> list[str | None]:
     return [
         text if text is None or len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "…"
-        for text in texts.to_pylist()
+        for text in texts
     ]
 
 

@@ -17,7 +17,7 @@ from paimonlab.scan.file_totals import Groups
 from paimonlab.table.compacting.verb import kept
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 
 _SNAPSHOTS = 200
 
@@ -72,9 +72,9 @@ def flushes_of(
         raise ValueError(
             f"nothing was flushed to {table.name} in its newest {_SNAPSHOTS} snapshots"
         )
-    fields = [table.schema.field(name) for name in table.partition_keys]
-    (text,) = partition_text(arrow_array([key.partition], pa.large_binary()), fields).to_pylist()
-    place = f"{text if fields else ''} bucket {key.bucket}".strip()
+    rows = arrow_array([key.partition], pa.large_binary())
+    (text,) = names_of_partitions(rows, table.schema)
+    place = f"{text} bucket {key.bucket}".strip()
     newest = flushes[-most:]
     words = (
         f"the newest {len(newest)} of {len(flushes)} flushes of {place} in {len(commits)} snapshots"

@@ -52,7 +52,7 @@ from paimonlab.table.compacting.result import BucketCompaction, CompactResult, F
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.store import TableStore
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 from paimonlab.table.upkeep.after_commit import committer_of
 
 logger = logging.getLogger(__name__)
@@ -263,12 +263,12 @@ def _result(
     *,
     is_dry_run: bool = False,
 ) -> CompactResult:
-    fields = definition.partition_fields
     buckets = []
     for key, of_bucket in groupby(tasks, key=lambda task: _place(task.bucket)):
         ours = list(of_bucket)
-        (text,) = partition_text(arrow_array([key[0]], pa.large_binary()), fields).to_pylist()
-        buckets.append(_summary(ours, text if fields else "", after.get(key)))
+        rows = arrow_array([key[0]], pa.large_binary())
+        (text,) = names_of_partitions(rows, definition.schema)
+        buckets.append(_summary(ours, text, after.get(key)))
     return CompactResult(
         table=definition.name, snapshot=snapshot, is_dry_run=is_dry_run, buckets=tuple(buckets)
     )

@@ -46,7 +46,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
 from paimonlab.table.plans.compact import compact_plan
 from paimonlab.table.store import TableStore
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 from paimonlab.table.upkeep.after_commit import committer_of
 
 logger = logging.getLogger(__name__)
@@ -308,9 +308,8 @@ def _result(
     *,
     is_dry_run: bool = False,
 ) -> CompactResult:
-    fields = definition.partition_fields
     rows = arrow_array([compaction.bucket.partition for compaction in done], pa.large_binary())
-    texts = partition_text(rows, fields).to_pylist() if fields else [""] * len(done)
+    texts = names_of_partitions(rows, definition.schema)
     return CompactResult(
         table=definition.name,
         snapshot=snapshot,

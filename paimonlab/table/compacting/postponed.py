@@ -47,7 +47,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.workers import Divided, Workers
 from paimonlab.write.folders import bucket_folder, delete_files
@@ -305,10 +305,8 @@ def _result(
     is_dry_run: bool = False,
 ) -> CompactResult:
     partitions = [partition.partition for partition in postponed.waiting]
-    fields = definition.partition_fields
-    texts = [""] * len(partitions)
-    if fields and partitions:
-        texts = partition_text(arrow_array(partitions, pa.large_binary()), fields).to_pylist()
+    rows = arrow_array(partitions, pa.large_binary())
+    texts = names_of_partitions(rows, definition.schema)
     text_of = dict(zip(partitions, texts, strict=True))
     nothing = FileTotals(0, 0, 0)
     left = [

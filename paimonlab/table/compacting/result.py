@@ -47,7 +47,7 @@ class BucketCompaction:
     """What was done to one bucket."""
 
     partition: str
-    """``{2026-01-01}``, as in system tables; "": the table has no partitions."""
+    """``dt=2026-01-01``; "": the table has no partitions."""
     bucket: int
     """-2: where rows wait for a bucket."""
     reason: str

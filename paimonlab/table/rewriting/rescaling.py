@@ -47,7 +47,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.memories.bucket_files import of_buckets
 from paimonlab.table.rewriting.rescaled_rows import move_rows, rescaled_definition
 from paimonlab.table.store import TableStore
-from paimonlab.table.texts import partition_text
+from paimonlab.table.texts import names_of_partitions
 from paimonlab.workers import Workers, side_by_side
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class RescaledPartition:
     """One partition that has, or gets, another number of buckets."""
 
     partition: str
-    """``{2026-01-01}``, as in system tables; "": the table has no partitions."""
+    """``dt=2026-01-01``; "": the table has no partitions."""
     buckets_before: int
     before: FileTotals
     """Its files."""
@@ -268,9 +268,8 @@ class _Work:
 
 
 def _described(schema: TableSchema, buckets: Sequence[BucketFiles]) -> RescaledPartition:
-    fields = [schema.field(name) for name in schema.partition_keys]
     partition = arrow_array([buckets[0].partition], pa.large_binary())
-    text = partition_text(partition, fields)[0].as_py() if fields else ""
+    (text,) = names_of_partitions(partition, schema)
     files: list[DataFileMeta] = [file for bucket in buckets for file in bucket.files]
     return RescaledPartition(
         partition=text, buckets_before=buckets[0].total_buckets, before=FileTotals.of(files)

@@ -174,7 +174,7 @@ def test_buckets_that_were_never_compacted_are_counted(tmp_path: Path) -> None:
 
     value = compactions_of(table)
 
-    assert [(one.partition, one.bucket) for one in value.untouched] == [("{0}", 0), ("{2}", 0)]
+    assert [(one.partition, one.bucket) for one in value.untouched] == [("p=0", 0), ("p=2", 0)]
     assert value.untouched_count == 2
     (run,) = value.runs
     assert (run.read.files, run.written.files, run.moved.files) == (0, 0, 1)

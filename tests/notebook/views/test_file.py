@@ -20,6 +20,7 @@ from paimonlab.table.table import Table
 from tests.analysis.buckets.test_heatmap import answers, golden_table
 from tests.golden.expected import cases, values
 from tests.notebook.display.test_drawing import EVIL, KEPT_ATTRIBUTES, KEPT_TAGS, Page
+from tests.support import partition_by_name
 
 GOLDEN = ("append_part", "dyn_part", "evo_avro", "evo_orc", "evo_parquet", "lsm", "part_date")
 
@@ -46,7 +47,7 @@ def test_it_agrees_with_what_java_shows_of_the_file(name: str) -> None:
     for row in rows:
         path = row["file_path"]
         view = of_file(table, path.rpartition("/")[2], RECORDED_AT[name])
-        assert view.partition == (row["partition"] if table.partition_keys else "")
+        assert view.partition == partition_by_name(row["partition"], table)
         assert (view.bucket, view.schema_id) == (row["bucket"], row["schema_id"])
         assert view.rows == view.entry_rows == row["record_count"]
         assert view.bytes == view.entry_bytes == row["file_size_in_bytes"]

@@ -34,7 +34,7 @@ def test_the_demonstration_waits_for_a_compaction(demo: paimonlab.Catalog) -> No
     drawn = opened(demo, "demo.orders").show.health()
 
     assert [one.code for one in drawn.value.tables[0].findings] == ["level-0-backlog"]
-    assert drawn.to_arrow()["where"].to_pylist()[0].startswith("{2026-01-0")
+    assert drawn.to_arrow()["where"].to_pylist()[0].startswith("dt=2026-01-0")
     assert "CALL sys.compact(table => 'demo.orders'" in repr(drawn)
 
 

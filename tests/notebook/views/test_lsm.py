@@ -35,7 +35,7 @@ def many(tmp_path: Path) -> Table:
 def test_the_worst_buckets_are_shown_and_the_rest_is_counted(many: Table) -> None:
     view = drawn(many, buckets=2)
 
-    assert [bucket.partition for bucket in view.value.buckets] == ["{3}", "{2}"]
+    assert [bucket.partition for bucket in view.value.buckets] == ["p=3", "p=2"]
     assert "the 2 of 4 buckets with most level 0" in repr(view)
 
 
@@ -102,7 +102,7 @@ def test_html_is_what_sanitisers_leave_alone_and_says_the_numbers(many: Table) -
 
     assert page.tags <= KEPT_TAGS
     assert page.attributes <= KEPT_ATTRIBUTES
-    assert "db.t {3} bucket 0: 4 sorted runs, trigger 5, stop 8: level 0: 4 files" in view.to_html()
+    assert "db.t p=3 bucket 0: 4 sorted runs, trigger 5, stop 8: level 0: 4 files" in view.to_html()
     svg = base64.b64decode(view.picture.partition("base64,")[2].partition('"')[0]).decode()
     assert svg.count("<rect") == 1 + 4
 

@@ -44,7 +44,9 @@ def test_what_the_parent_has_too_is_counted() -> None:
     )
     assert trees[latest.id].shared_count == len(before & after) == 3
     assert trees[latest.id].manifest_count == len(after) == 4
-    assert "3 of 4 manifests shared with snapshot 3" in repr(draw(trees[latest.id]))
+    assert "4 manifests with 8 entries, 3 of them also in snapshot 3" in repr(
+        draw(trees[latest.id])
+    )
     assert tree_of(table, snapshot=1).parent_id is None
 
 
@@ -82,13 +84,13 @@ def test_the_kernel_finds_the_entries_of_a_bucket() -> None:
     view = commands.manifests(table, entries=0)
     assert isinstance(view, Drawn)
     assert view.answer is not None
-    place = {"partition": "{d0}", "bucket": 1}
+    place = {"partition": "dt=d0", "bucket": 1}
 
     found = view.answer({"snapshot": view.value.snapshot_id, "find": "", **place})
 
     whole = tree_of(table)
     everything = entries_of(whole, *(one.role for one in whole.lists))
-    wanted = [one.file for one in everything if (one.partition, one.bucket) == ("{d0}", 1)]
+    wanted = [one.file for one in everything if (one.partition, one.bucket) == ("dt=d0", 1)]
     assert [one["file"] for one in found["entries"]] == wanted
     assert found["count"] == len(wanted) < len(everything)
 
@@ -155,8 +157,8 @@ def test_names_and_values_cannot_break_out() -> None:
 def test_text_is_indented() -> None:
     lines = repr(commands.manifests(golden_table("cl_lookup"))).splitlines()
 
-    assert lines[0] == "db.cl_lookup: manifests of snapshot 4, COMPACT"
-    assert [line[:6] for line in lines[3:7]] == ["base m", "  mani", "    + ", "  mani"]
+    assert lines[0] == "db.cl_lookup: manifests of snapshot 4, compact"
+    assert [line[:6] for line in lines[4:8]] == ["base m", "  mani", "    + ", "  mani"]
 
 
 def test_rows_are_the_entries() -> None:

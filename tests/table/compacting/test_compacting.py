@@ -191,7 +191,7 @@ def test_the_result_says_what_was_done(create: Callable[..., Table]) -> None:
 
     result = table.compact(full=True)
 
-    assert [(one.partition, one.before.files) for one in result.buckets] == [("{x}", 3), ("{y}", 3)]
+    assert [(one.partition, one.before.files) for one in result.buckets] == [("p=x", 3), ("p=y", 3)]
     assert result.after is not None
     assert (result.before.files, result.after.files) == (6, 2)
     assert (result.before.rows, result.after.rows) == (8, 4)
@@ -217,10 +217,10 @@ def test_only_what_is_asked_for_is_compacted(create: Callable[..., Table]) -> No
     table = create(bucket="1")
     write_runs(table, 2)
 
-    assert [one.partition for one in table.compact(full=True, where="p > 'x'").buckets] == ["{y}"]
+    assert [one.partition for one in table.compact(full=True, where="p > 'x'").buckets] == ["p=y"]
     assert not table.compact(full=True, partitions=[{"p": "y"}]).buckets
     assert not table.compact(full=True, buckets=[7]).buckets
-    assert [one.partition for one in table.compact(full=True, buckets=[0]).buckets] == ["{x}"]
+    assert [one.partition for one in table.compact(full=True, buckets=[0]).buckets] == ["p=x"]
 
 
 def test_a_condition_on_other_columns_is_refused(create: Callable[..., Table]) -> None:

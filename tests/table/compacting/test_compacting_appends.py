@@ -159,9 +159,9 @@ def test_partitions_and_buckets_can_be_chosen(catalog: paimonlab.Catalog) -> Non
     by_value = table.compact(partitions=[{"p": "x"}], buckets=[1], dry_run=True)
     by_condition = table.compact(where="p = 'y'", dry_run=True)
 
-    assert [(one.partition, one.bucket) for one in by_value.buckets] == [("{x}", 1)]
+    assert [(one.partition, one.bucket) for one in by_value.buckets] == [("p=x", 1)]
     assert by_value.before.files == 5
-    assert {one.partition for one in by_condition.buckets} == {"{y}"}
+    assert {one.partition for one in by_condition.buckets} == {"p=y"}
     assert not table.compact(where="p = 'z'").buckets
     with pytest.raises(SchemaError, match="partition columns only"):
         table.compact(where="k > 3")

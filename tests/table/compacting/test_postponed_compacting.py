@@ -234,15 +234,15 @@ def test_the_result_says_what_was_done(create: Callable[..., Table]) -> None:
         partitions=[{"p": "x"}], progress=lambda *done: seen.append(done), full=True
     )
 
-    assert [(one.partition, one.bucket) for one in asked.buckets] == [("{x}", -2), ("{y}", -2)]
+    assert [(one.partition, one.bucket) for one in asked.buckets] == [("p=x", -2), ("p=y", -2)]
     assert (asked.before.files, asked.before.rows, asked.after) == (2, 4, None)
     assert waiting(table) == files  # until the snapshots that have them expire
-    assert [(one.partition, one.bucket) for one in only.buckets] == [("{x}", -2), ("{x}", 0)]
+    assert [(one.partition, one.bucket) for one in only.buckets] == [("p=x", -2), ("p=x", 0)]
     assert only.after is not None
     assert (only.before.files, only.after.files, only.after.rows) == (1, 1, 2)
     assert only.buckets[1].output_level == 5
     assert seen == [(1, 1, "files")]
-    assert [one.partition for one in table.compact(where="p <> 'x'").buckets] == ["{y}", "{y}"]
+    assert [one.partition for one in table.compact(where="p <> 'x'").buckets] == ["p=y", "p=y"]
     assert str(table.compact()) == "db.t: nothing to compact"
 
 

@@ -115,7 +115,7 @@ def test_one_partition_alone_and_a_dry_run(
     result = table.compact(order_by=["x"], partitions=[{"p": "p1"}])
 
     assert [one.partition for one in plan.buckets] == [one.partition for one in result.buckets]
-    assert [one.partition for one in plan.buckets] == ["{p1}"]
+    assert [one.partition for one in plan.buckets] == ["p=p1"]
 
 
 def test_where_rows_have_an_order_of_their_own_it_is_refused(catalog: paimonlab.Catalog) -> None:

@@ -23,7 +23,7 @@ from paimonlab.notebook.views.changes.value import NOTES, ChangeSource
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.points import change_point, scan_point
 from paimonlab.table.table import Table
-from paimonlab.table.texts import partition_values_text
+from paimonlab.table.texts import partition_values_name
 
 PAGE = 100
 _CHARACTERS = 300
@@ -139,7 +139,7 @@ class _Shown:
         self._rows = rows
         self._keys = tuple(table.primary_keys)
         self._partition_keys = tuple(table.partition_keys)
-        self._partition_types = [table.schema.field(name).type for name in table.partition_keys]
+        self._schema = table.schema
         before, after = (rows[side].combine_chunks() for side in ("before", "after"))
         self.columns = [field.name for field in after.type]
         # A struct that is null has null in all of its fields.
@@ -154,7 +154,7 @@ class _Shown:
     def partitions(self) -> tuple[views.ChangeCount, ...]:
         """Count by partition."""
         names = self._partition_keys
-        return self._by([self._now(name) for name in names], self._partition_texts)
+        return self._by([self._now(name) for name in names], self._partitions)
 
     def buckets(self) -> tuple[views.ChangeCount, ...]:
         """Count by bucket number."""
@@ -188,18 +188,9 @@ class _Shown:
         ]
         return _largest(list(zip(places, *counts, strict=True)))
 
-    def _partition_texts(self, columns: Sequence[pa.Array]) -> list[str]:
-        texts = [[cell.text for cell in cells(pa.chunked_array([column]))] for column in columns]
-        names = self._partition_keys
-        return [
-            "/".join(f"{name}={text}" for name, text in zip(names, row, strict=True))
-            for row in zip(*texts, strict=True)
-        ]
-
     def _partitions(self, columns: Sequence[pa.Array]) -> list[str]:
-        """Write partitions as all other views and system tables do."""
-        texts: list[str] = partition_values_text(columns, self._partition_types).to_pylist()
-        return texts
+        """Write partitions as all other views do."""
+        return partition_values_name(columns, self._schema)
 
     def page(self, offset: int, chosen: pa.Array | None = None) -> tuple[views.ChangedRow, ...]:
         """Write rows ``offset`` to ``offset + PAGE`` as texts."""

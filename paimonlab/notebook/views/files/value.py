@@ -35,7 +35,7 @@ class Tile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kind: str
     """``partition``, ``bucket`` or ``file``."""
     name: str | None
-    """``{2026-01-01}``, the bucket's number or the file's name; None for several together."""
+    """``dt=2026-01-01``, the bucket's number or the file's name; None for several together."""
     x: float
     """Of a map 1000 wide and 480 high."""
     y: float
