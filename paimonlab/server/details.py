@@ -10,9 +10,11 @@ import msgspec
 from paimonlab.analysis.health.report import HealthFinding
 from paimonlab.analysis.health.table_health import table_health
 from paimonlab.errors import NotFoundError, PaimonError
-from paimonlab.notebook.display.numbers import bytes_text, count, signed
+from paimonlab.notebook.display.numbers import bytes_text, count, many, signed
 from paimonlab.secrets import redacted
 from paimonlab.server.warehouses import Opened, opened
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.view import View
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
@@ -31,6 +33,8 @@ class Details(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """When that was; None: there is none."""
     facts: tuple[tuple[str, str], ...]
     """Names and values, in the order in which they are shown."""
+    query: str = ""
+    """What a view stands for; empty: it is a table."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -62,7 +66,11 @@ class Hits(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def details(root: Path, path: Sequence[str]) -> Details:
-    """Say what a table is; its schema and newest snapshot are read."""
+    """Say what a table or view is; its schema and newest snapshot are read."""
+    _check_depth(path)
+    view = opened(root, path[0]).view(path[1], path[2])
+    if view is not None:
+        return _of_view(f"{path[1]}.{path[2]}", view)
     table = _table(root, path)
     schema, snapshot = table.schema, table.snapshot
     added = None if snapshot is None else snapshot.delta_record_count
@@ -84,6 +92,21 @@ def details(root: Path, path: Sequence[str]) -> Details:
         headline=headline,
         time_millis=None if snapshot is None else snapshot.time_millis,
         facts=tuple((name, value) for name, value in facts.items() if value),
+    )
+
+
+def _of_view(name: str, view: View) -> Details:
+    facts = {
+        "comment": view.comment or "",
+        "dialects": ", ".join(view.dialects),
+        "options": ", ".join(f"{key} = {value}" for key, value in redacted(view.options).items()),
+    }
+    return Details(
+        table=name,
+        headline=f"A view of {many(len(view.fields), 'column')}",
+        time_millis=None,
+        facts=tuple((name, value) for name, value in facts.items() if value),
+        query=view.query_in("spark"),
     )
 
 
@@ -135,6 +158,8 @@ def search(root: Path, keys: Sequence[str], text: str) -> Hits:
                 if looked_at > MOST_TABLES or len(hits) >= MOST_HITS:
                     return Hits(hits=tuple(hits[:MOST_HITS]), is_cut=True)
                 hits += _in_table(warehouse, key, database, name, wanted)
+            for name in _views(warehouse, database):
+                hits += _in_view(warehouse, key, database, name, wanted)
     return Hits(hits=tuple(hits[:MOST_HITS]), is_cut=len(hits) > MOST_HITS)
 
 
@@ -147,6 +172,31 @@ def _tables(warehouse: Opened, database: str) -> list[str]:
         return []
 
 
+def _views(warehouse: Opened, database: str) -> list[str]:
+    try:
+        return warehouse.views(database)
+    except PaimonError:
+        return []
+
+
+def _in_view(warehouse: Opened, key: str, database: str, name: str, wanted: str) -> list[Hit]:
+    path = (key, database, name)
+    hits = []
+    if wanted in name.lower():
+        hits.append(Hit(kind="view", path=path, label=f"{database}.{name}"))
+    view = warehouse.view(database, name)
+    return hits + _in_fields(path, () if view is None else view.fields, wanted)
+
+
+def _in_fields(path: tuple[str, ...], fields: Sequence[DataField], wanted: str) -> list[Hit]:
+    full = ".".join(path[1:3])
+    return [
+        Hit(kind="column", path=(*path, field.name), label=f"{full}.{field.name}")
+        for field in fields
+        if wanted in field.name.lower()
+    ]
+
+
 def _in_table(warehouse: Opened, key: str, database: str, name: str, wanted: str) -> list[Hit]:
     full = f"{database}.{name}"
     hits = []
@@ -156,18 +206,14 @@ def _in_table(warehouse: Opened, key: str, database: str, name: str, wanted: str
         fields = warehouse.table(database, name).schema.fields
     except PaimonError:  # the tree says why
         return hits
-    return hits + [
-        Hit(
-            kind="column",
-            path=(key, database, name, "columns", field.name),
-            label=f"{full}.{field.name}",
-        )
-        for field in fields
-        if wanted in field.name.lower()
-    ]
+    return hits + _in_fields((key, database, name, "columns"), fields, wanted)
+
+
+def _check_depth(path: Sequence[str]) -> None:
+    if len(path) != 3:
+        raise NotFoundError(f"{' / '.join(path[1:])} is not a table")
 
 
 def _table(root: Path, path: Sequence[str]) -> Table:
-    if len(path) != 3:
-        raise NotFoundError(f"{' / '.join(path[1:])} is not a table")
+    _check_depth(path)
     return opened(root, path[0]).table(path[1], path[2])

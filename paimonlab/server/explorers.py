@@ -81,6 +81,17 @@ def _preview(table: Table, at: str | None) -> View:
     return result.view
 
 
+def _between(table: Table, at: str | None) -> tuple[int, int]:
+    """Return the snapshot before one and it, the latest if ``at`` is None."""
+    found = _snapshot(table, at)
+    if found is None:
+        latest = table.snapshot
+        if latest is None:
+            raise NotFoundError(f"{table.name}: nothing was written to it yet")
+        found = latest.id
+    return found - 1, found
+
+
 def _snapshot(table: Table, at: str | None) -> int | None:
     """Return the id of a snapshot or of a tag's."""
     if at is None or at.isdecimal():
@@ -99,10 +110,13 @@ EXPLORERS: dict[str, Callable[[Table, str | None], View]] = {
     "lsm": lambda table, _: commands.lsm(table),
     "compaction": lambda table, _: commands.compaction(table),
     "travel": lambda table, _: commands.travel(table),
+    "simulator": lambda table, _: commands.simulate(table),
+    "changes": lambda table, at: commands.changes(table, *_between(table, at)),
+    "diff": lambda table, at: commands.diff(table, *_between(table, at)),
     "profile": lambda table, _: commands.profile(table),
     "health": lambda table, _: commands.health(table),
     "fsck": lambda table, _: commands.fsck(table),
 }
 """The views that can be opened, by the name of the magic that shows them."""
-AT_A_SNAPSHOT = ("preview", "manifests", "heatmap", "files")
-"""Those of one snapshot."""
+AT_A_SNAPSHOT = ("preview", "manifests", "heatmap", "files", "changes", "diff")
+"""Those of one snapshot; the last two compare it with the one before."""

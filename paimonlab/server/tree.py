@@ -14,13 +14,14 @@ from paimonlab.server.warehouses import Opened, opened
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.sql_text.call_text import quoted
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
 
 MOST_ENTRIES = 1_000
 """Entries of a page at most."""
 Kind: TypeAlias = Literal[
-    "database", "table", "group", "column", "snapshot", "tag", "branch", "partition"
+    "database", "table", "view", "group", "column", "snapshot", "tag", "branch", "partition"
 ]
 
 
@@ -56,7 +57,7 @@ def children(root: Path, path: Sequence[str], *, offset: int = 0, limit: int = 2
     root
         The folder that Jupyter Server shows.
     path
-        Key of the warehouse, then names: a database, a table, one of `GROUPS`.
+        Key of the warehouse, then names: a database, a table or view, one of `GROUPS`.
     offset, limit
         Which of the entries; ``limit`` is at most `MOST_ENTRIES`.
 
@@ -74,10 +75,15 @@ def children(root: Path, path: Sequence[str], *, offset: int = 0, limit: int = 2
             return _page(warehouse.catalog.databases(), page, _database)
         case [database]:
             warehouse.check(database)
-            tables = warehouse.catalog.tables(database)
-            return _page(tables, page, lambda name: _table(database, name))
-        case [database, table]:
-            return _groups(warehouse.table(database, table))
+            entries = [_table(database, name) for name in warehouse.catalog.tables(database)]
+            entries += [_view(database, name) for name in warehouse.views(database)]
+            shown = sorted(entries, key=lambda entry: entry.name)
+            return Entries(entries=tuple(shown[page]), total=len(shown))
+        case [database, name]:
+            view = warehouse.view(database, name)
+            if view is not None:
+                return _columns(view.fields, (), (), page)
+            return _groups(warehouse.table(database, name))
         case [database, table, group] if group in GROUPS:
             return GROUPS[group](warehouse, warehouse.table(database, table), page)
     raise NotFoundError(f"nothing is below {' / '.join(path[1:])}")
@@ -94,6 +100,11 @@ def _database(name: str) -> Entry:
 def _table(database: str, name: str) -> Entry:
     full = f"{quoted(database)}.{quoted(name)}"
     return Entry(kind="table", name=name, label=name, has_children=True, insert=full)
+
+
+def _view(database: str, name: str) -> Entry:
+    full = f"{quoted(database)}.{quoted(name)}"
+    return Entry(kind="view", name=name, label=name, detail="view", has_children=True, insert=full)
 
 
 def _groups(table: Table) -> Entries:
@@ -122,13 +133,22 @@ def _groups(table: Table) -> Entries:
     return Entries(entries=tuple(shown), total=len(shown))
 
 
-def _columns(_warehouse: Opened, table: Table, page: slice) -> Entries:
+def _columns_of(_warehouse: Opened, table: Table, page: slice) -> Entries:
     schema = table.schema
+    return _columns(schema.fields, schema.primary_keys, schema.partition_keys, page)
+
+
+def _columns(
+    fields: Sequence[DataField],
+    primary_keys: Sequence[str],
+    partition_keys: Sequence[str],
+    page: slice,
+) -> Entries:
     shown = []
-    for field in schema.fields[page]:
+    for field in fields[page]:
         facts = [format_type(field.type)]
-        facts += ["primary key"] if field.name in schema.primary_keys else []
-        facts += ["partition"] if field.name in schema.partition_keys else []
+        facts += ["primary key"] if field.name in primary_keys else []
+        facts += ["partition"] if field.name in partition_keys else []
         facts += [field.description] if field.description else []
         shown.append(
             Entry(
@@ -139,7 +159,7 @@ def _columns(_warehouse: Opened, table: Table, page: slice) -> Entries:
                 insert=quoted(field.name),
             )
         )
-    return Entries(entries=tuple(shown), total=len(schema.fields))
+    return Entries(entries=tuple(shown), total=len(fields))
 
 
 def _snapshots(_warehouse: Opened, table: Table, page: slice) -> Entries:
@@ -202,7 +222,7 @@ def _partitions(warehouse: Opened, table: Table, page: slice) -> Entries:
 
 
 GROUPS: dict[str, Callable[[Opened, Table, slice], Entries]] = {
-    "columns": _columns,
+    "columns": _columns_of,
     "snapshots": _snapshots,
     "tags": _tags,
     "branches": _branches,

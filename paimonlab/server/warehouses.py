@@ -14,9 +14,11 @@ from pathlib import Path
 import msgspec
 
 from paimonlab.catalog import Catalog, connect, settings
-from paimonlab.errors import NotFoundError, PaimonError
+from paimonlab.catalog.views import ViewCatalog
+from paimonlab.errors import NotFoundError, PaimonError, ViewNotFoundError
 from paimonlab.secrets import without_credentials
 from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.view import View
 from paimonlab.table.table import Table
 
 CONNECTION = "connection:"
@@ -69,6 +71,21 @@ class Opened:
         if not isinstance(table, Table):
             raise NotFoundError(f"{database}.{name} is a system table")
         return table
+
+    def views(self, database: str) -> list[str]:
+        """List the views of a database; none where the catalog keeps none."""
+        self.check(database)
+        return self.catalog.views(database) if isinstance(self.catalog, ViewCatalog) else []
+
+    def view(self, database: str, name: str) -> View | None:
+        """Return a view; None if there is no view of this name."""
+        self.check(database, name)
+        if not isinstance(self.catalog, ViewCatalog):
+            return None
+        try:
+            return self.catalog.view(str(Identifier(database, name)))
+        except ViewNotFoundError:
+            return None
 
     def check(self, database: str, table: str = "") -> None:
         """Refuse a database, or a table of it, that a link leads out of the root."""

@@ -8,8 +8,13 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import NotFoundError
-from paimonlab.server import details, explorers
+from paimonlab.server import details, explorers, warehouses
 from paimonlab.server.tree import MOST_ENTRIES, children
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import parse_type
+from paimonlab.spec.view import View
+from paimonlab.storage import LocalFileIO
+from tests.catalog.kept import KeepingCatalog
 from tests.server.conftest import KEY, ORDERS
 
 
@@ -101,3 +106,35 @@ def test_a_preview_is_of_a_snapshot_or_tag(root: Path) -> None:
     for at in ("1", "first"):
         data = explorers.explorer(root, ORDERS, "preview", at)
         assert data["view"]["rowCount"] == 3
+
+
+def test_a_preview_of_what_one_commit_did_compares_it_with_the_one_before(root: Path) -> None:
+    changes = explorers.explorer(root, ORDERS, "changes", "2")["view"]
+    assert (changes["start"], changes["end"]) == ("1", "2")
+    diff = explorers.explorer(root, ORDERS, "diff", "2")["view"]
+    assert (diff["before"]["snapshotId"], diff["after"]["snapshotId"]) == (1, 2)
+
+
+def test_views_are_listed_between_tables_and_have_columns(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = KeepingCatalog(str(root / "work" / "shop"), LocalFileIO())
+    monkeypatch.setattr(warehouses, "connect", lambda _: catalog)
+    field = DataField(0, "buyer_name", parse_type("STRING"))
+    view = View(
+        fields=(field,), query="SELECT 1", dialects={"spark": "SELECT buyer"}, comment="who"
+    )
+    catalog.create_view("sales.buyers", view)
+
+    listed = children(root, (KEY, "sales")).entries
+    assert [(entry.kind, entry.label) for entry in listed] == [
+        *(("view", "buyers"), ("table", "orders"))
+    ]
+    assert shown(root, KEY, "sales", "buyers") == [("buyer_name", "STRING", "buyer_name")]
+    found = details.details(root, (KEY, "sales", "buyers"))
+    assert (found.headline, found.query) == ("A view of 1 column", "SELECT buyer")
+    assert dict(found.facts) == {"comment": "who", "dialects": "spark"}
+    assert [hit.path[2:] for hit in details.search(root, [KEY], "buyer").hits] == [
+        *(("orders", "columns", "buyer"), ("buyers",), ("buyers", "buyer_name"))
+    ]
+    assert details.details(root, ORDERS).query == ""

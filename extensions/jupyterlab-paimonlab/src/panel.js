@@ -11,6 +11,7 @@ import { catalogTree } from "./panel_tree.js";
  * @typedef {import("./panel_server.js").Job} Job
  */
 
+const JOBS = "jobs";
 const POLL_MILLIS = 1000;
 const SEARCH_MILLIS = 300;
 
@@ -27,13 +28,13 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
   let keys = [];
   const remember = () => store({ ...tree.state(), added });
 
-  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, forget: (key) => {
+  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, stopJob: (id) => void server.stop(id).then(poll), forget: (key) => {
     added = added.filter((one) => one !== key);
     refresh();
     remember();
   } });
   const tree = catalogTree({
-    fetch: (path, offset, limit) => server.ask("children", { path, offset, limit }),
+    fetch: async (path, offset, limit) => (path[0] === JOBS ? jobEntries(await server.jobs(), offset, limit) : server.ask("children", { path, offset, limit })),
     choose: details.show,
     open: ({ entry, path }) => {
       if (entry.kind === "table") explore(path, "preview");
@@ -67,7 +68,7 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
       await tree.show(warehouses.map((/** @type {any} */ one) => ({
         kind: "warehouse", name: one.key, label: one.name, detail: one.problem ? "cannot be read" : one.isReadOnly ? "read-only" : "", timeMillis: null, hasChildren: !one.problem, insert: one.insert,
         warehouse: { ...one, isAdded: added.includes(one.key) },
-      })));
+      })).concat(listedJobs ? [jobsEntry()] : []));
       if (!warehouses.length) {
         details.showNothing("No warehouse yet. Folders below the one that Jupyter shows are found by themselves; others are configured in ~/.config/paimonlab/config.toml. In a cell, %paimon_demo shop makes one to try.");
       }
@@ -123,6 +124,9 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const seen = /** @type {Set<number>} */ (new Set());
+  let listedJobs = 0;
+  /** @returns {any} */
+  const jobsEntry = () => ({ kind: "group", name: JOBS, label: "jobs", detail: String(listedJobs), timeMillis: null, hasChildren: true, insert: "" });
   const poll = async () => {
     clearTimeout(timer);
     /** @type {Job[]} */
@@ -132,7 +136,12 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
     } catch {
       return; // `refresh` says why
     }
-    jobs.replaceChildren(...(listed.length ? [h("h3", {}, "Jobs")] : []), ...listed.slice(0, 20).map(jobLine));
+    const isFirst = !listedJobs && listed.length > 0;
+    listedJobs = listed.length;
+    const recent = listed.filter(({ status, id }) => status === "running" || !seen.has(id)).slice(0, 4);
+    if (recent.length) jobs.replaceChildren(h("h3", {}, "Jobs"), ...recent.map(jobLine));
+    if (isFirst) await refresh();
+    else await tree.renew([JOBS]);
     const ended = listed.filter(({ id, status }) => status !== "running" && !seen.has(id));
     ended.forEach(({ id }) => seen.add(id));
     if (ended.length) refresh();
@@ -157,4 +166,12 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
     focus: () => /** @type {HTMLElement} */ (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
     stop: () => clearTimeout(timer),
   };
+}
+
+/** Jobs as entries of the tree, the newest first. @param {Job[]} listed @param {number} offset @param {number} limit */
+function jobEntries(listed, offset, limit) {
+  const entries = listed.slice(offset, offset + limit).map((job) => ({
+    kind: "job", name: String(job.id), label: job.label, detail: job.status, timeMillis: job.beganMillis, hasChildren: false, insert: "", job,
+  }));
+  return { entries, total: listed.length };
 }

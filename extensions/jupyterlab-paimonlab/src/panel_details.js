@@ -5,19 +5,27 @@ import { ago, h, moment } from "../../../paimonlab/notebook/display/browser/part
 
 /** @typedef {import("./panel_tree.js").Branch} Branch */
 
-export const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "travel", "profile", "health", "fsck"];
+export const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "simulator", "changes", "diff", "travel", "profile", "health", "fsck"];
 const SIGNS = /** @type {Record<string, string>} */ ({ ok: "✔ nothing to improve", info: "ℹ good to know", warning: "▲ could be better", error: "✖ needs attention" });
 
 /**
  * @param {{ ask: (question: string, values: Record<string, unknown>) => Promise<any>, explore: (path: string[], kind: string, at?: string) => void,
  *   insert: (text: string) => void, insertCell: (text: string) => void, act: (branch: Branch, action: string, path: string[], values?: Record<string, string>) => void,
- *   forget: (key: string) => void }} what
+ *   forget: (key: string) => void, stopJob: (id: number) => void }} what
  */
-export function entryDetails({ ask, explore, insert, insertCell, act, forget }) {
+export function entryDetails({ ask, explore, insert, insertCell, act, forget, stopJob }) {
   const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
   let asked = 0;
   /** @param {string} label @param {() => void} onclick @param {string} [title] */
   const button = (label, onclick, title) => h("button", { type: "button", onclick, title }, label);
+  /** A button whose text can be dragged into a cell as well. @param {string} label @param {string} text @param {(text: string) => void} put */
+  const inserting = (label, text, put) => h("button", {
+    type: "button", onclick: () => put(text), title: `${text}\nA click puts it into the cell; it can be dragged there, too`, draggable: "true",
+    ondragstart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData("text/plain", text),
+  }, label);
+  const query = (/** @type {string} */ name) => `SELECT * FROM ${name} LIMIT 100`;
+  /** @param {string} name */
+  const inserts = (name) => [inserting("Insert name", name, insert), inserting("Insert query", query(name), (text) => insertCell(`%%paimon\n${text}`))];
   /** @param {...(Node | false)} buttons */
   const row = (...buttons) => h("div", { class: "jp-PaimonCatalog-buttons" }, ...buttons);
   /** @param {readonly (readonly [string, string])[]} facts */
@@ -60,8 +68,7 @@ export function entryDetails({ ask, explore, insert, insertCell, act, forget }) 
     } }, h("option", { value: "" }, "Open view …"), ...EXPLORERS.map((kind) => h("option", { value: kind }, kind)));
     return [
       headline,
-      row(button("Preview", () => explore(path, "preview")), choose, button("Insert name", () => insert(entry.insert), entry.insert),
-        button("Insert query", () => insertCell(`%%paimon\nSELECT * FROM ${entry.insert} LIMIT 100`))),
+      row(button("Preview", () => explore(path, "preview")), choose, ...inserts(entry.insert)),
       size, about,
       row(button("Compact …", () => act(branch, "compact", path)), button("Tag …", () => act(branch, "create_tag", path)),
         button("Roll back …", () => act(branch, "rollback", path)), button("Drop …", () => act(branch, "drop_table", path))),
@@ -72,10 +79,10 @@ export function entryDetails({ ask, explore, insert, insertCell, act, forget }) 
     const { entry, path } = branch;
     const above = path.slice(0, 3);
     const isTag = entry.kind === "tag";
-    const views = ["preview", "manifests", "heatmap", "files"];
+    const views = ["preview", "changes", "diff", "manifests", "heatmap", "files"];
     return [
       list([["commit", entry.detail], ["time (UTC)", moment(entry.timeMillis)]]),
-      row(...views.map((kind) => button(kind[0].toUpperCase() + kind.slice(1), () => explore(above, kind, entry.name))), button("Insert", () => insert(entry.insert), entry.insert)),
+      row(...views.map((kind) => button(kind[0].toUpperCase() + kind.slice(1), () => explore(above, kind, entry.name))), inserting("Insert", entry.insert, insert)),
       row(button("Roll back to it …", () => act(branch, "rollback", above, { version: entry.name })),
         isTag ? button("Delete tag …", () => act(branch, "delete_tag", above, { tag: entry.name })) : button("Tag …", () => act(branch, "create_tag", above, { snapshot: entry.name }))),
     ];
@@ -85,12 +92,34 @@ export function entryDetails({ ask, explore, insert, insertCell, act, forget }) 
     const { entry, path } = branch;
     return [
       ...(entry.detail ? [h("p", { class: "jp-PaimonCatalog-detail" }, entry.detail)] : []),
-      row(Boolean(entry.insert) && button("Insert name", () => insert(entry.insert), entry.insert),
+      row(Boolean(entry.insert) && inserting("Insert name", entry.insert, insert),
         entry.kind === "database" && button("New table …", () => act(branch, "create_table", path)),
         entry.kind === "partition" && button("Compact …", () => act(branch, "compact", path.slice(0, 3), { partitions: entry.name.replaceAll("/", ",") }))),
     ];
   };
-  const KINDS = /** @type {Record<string, (branch: Branch) => HTMLElement[]>} */ ({ warehouse, table, snapshot: version, tag: version });
+  /** @param {Branch} branch @returns {HTMLElement[]} */
+  const view = (branch) => {
+    const { entry, path } = branch;
+    const headline = h("p", { class: "jp-PaimonCatalog-headline" }, "loading …");
+    const about = h("div", {});
+    const number = (asked += 1);
+    ask("details", { path }).then((said) => {
+      if (number !== asked) return;
+      headline.replaceChildren(said.headline);
+      about.replaceChildren(list(said.facts), h("pre", {}, said.query));
+    }).catch((reason) => number === asked && headline.replaceChildren(h("span", { class: "jp-mod-problem", role: "alert" }, reason.message)));
+    return [headline, row(...inserts(entry.insert)), about];
+  };
+  /** @param {Branch} branch @returns {HTMLElement[]} */
+  const job = ({ entry }) => {
+    const made = /** @type {any} */ (entry).job;
+    return [
+      list([["status", made.status], ["begun (UTC)", moment(made.beganMillis)], ...(made.progress ? [/** @type {[string, string]} */ (["progress", `${made.progress[0]} of ${made.progress[1]} ${made.progress[2]}`])] : [])]),
+      ...(made.said ? [h("pre", {}, made.said)] : []),
+      row(made.status === "running" && button("Stop", () => stopJob(made.id))),
+    ];
+  };
+  const KINDS = /** @type {Record<string, (branch: Branch) => HTMLElement[]>} */ ({ warehouse, table, view, job, snapshot: version, tag: version });
   return {
     element,
     /** @param {Branch} branch @param {boolean} [again] it was shown before: a form that is being filled in stays */

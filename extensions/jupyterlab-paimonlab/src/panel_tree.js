@@ -178,6 +178,15 @@ export function catalogTree({ fetch, choose, open, changed }) {
       const now = shown().find((branch) => keyOf(branch.path) === chosen);
       if (now) choose(now, true);
     },
+    /** Fetch anew what is below an entry that is open. @param {readonly string[]} path */
+    async renew(path) {
+      const branch = shown().find((one) => keyOf(one.path) === keyOf(path));
+      if (!branch) return;
+      branch.below = null;
+      if (branch.isOpen) await load(branch);
+      const now = shown().find((one) => keyOf(one.path) === chosen);
+      if (now && chosen.startsWith(keyOf(path).slice(0, -1))) choose(now, true);
+    },
     /** Open everything above an entry and choose it. @param {readonly string[]} path */
     async reveal(path) {
       let level = roots;
