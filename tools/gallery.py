@@ -1,7 +1,7 @@
 """Take the pictures of `docs/gallery.md`: every view of the demo tables, drawn by Chromium.
 
 ``python -m tools.gallery [NAME…]`` writes ``docs/images/views``; look at them before keeping them.
-``panel`` is the catalog panel, in JupyterLab.
+``panel`` is the catalog panel, in JupyterLab, ``jupyterlab`` the picture of the README.
 """
 
 from __future__ import annotations
@@ -22,10 +22,20 @@ from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table
 from tests.browser import chromium
 from tests.browser.conftest import started as jupyter
+from tests.browser.test_in_lab import cell, write
 from tests.notebook.results.test_result import make
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "views"
 PANEL = TARGET.parent / "panel.png"
+LAB = TARGET.parent / "jupyterlab.png"
+CELLS = (
+    "%load_ext paimonlab\n%paimon_connect shop --engine native",
+    (
+        "%%paimon\nSELECT status, count(*) AS orders, sum(amount) AS amount\n"
+        "FROM demo.orders GROUP BY status ORDER BY orders DESC"
+    ),
+    "%paimon_timeline demo.orders",
+)
 WIDTH = 920
 
 VIEWS: dict[str, Callable[[Table], Any]] = {
@@ -87,6 +97,33 @@ def take_panel(browser: Browser, folder: Path) -> Path:
     return PANEL
 
 
+def take_lab(browser: Browser, folder: Path) -> Path:
+    """Take the picture of a notebook beside the catalog panel."""
+    with jupyter("jupyterlab", folder) as lab:
+        demo(lab.folder / "shop")
+        write(lab.folder / "orders.ipynb", [cell(source) for source in CELLS])
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page.goto(lab.address("orders.ipynb"))
+        page.get_by_text("| Idle").wait_for(timeout=120_000)
+        page.locator(".jp-CodeCell .cm-content").first.click()
+        for _ in CELLS:
+            page.keyboard.press("Shift+Enter")
+        page.locator(".jp-OutputArea .frame").nth(1).wait_for(timeout=120_000)
+        page.locator(".lm-TabBar-tab[title='Paimon catalog']").click()
+        for name in ("shop", "demo", "orders"):
+            page.locator(".jp-PaimonCatalog-line", has_text=name).first.dblclick()
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(3_000)
+        page.locator(".jp-PaimonCatalog-line", has_text="orders").first.click()
+        page.wait_for_timeout(4_000)
+        page.screenshot(path=LAB, animations="disabled")
+        page.close()
+    return LAB
+
+
+_IN_LAB = {"panel": take_panel, "jupyterlab": take_lab}
+
+
 def main(names: Sequence[str]) -> None:
     """Take the pictures that are named, or all."""
     executable = chromium.executable()
@@ -98,9 +135,11 @@ def main(names: Sequence[str]) -> None:
     assert isinstance(table, Table)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=chromium.FLAGS)
-        for name in names or (*VIEWS, "panel"):
-            if name == "panel":
-                path = take_panel(browser, Path(folder))
+        for name in names or (*VIEWS, "panel", "jupyterlab"):
+            if name in _IN_LAB:
+                home = Path(folder) / name
+                home.mkdir()
+                path = _IN_LAB[name](browser, home)
             else:
                 path = take(browser, name, table, Path(folder))
             print(path.relative_to(TARGET.parents[2]), path.stat().st_size)

@@ -7,6 +7,9 @@
   const over = document.documentElement.scrollWidth - innerWidth;
   if (over > 0) found.push(`the page is ${over} px too wide`);
 
+  const headline = frame.querySelector(".headline");
+  if (frame.matches(".frame") && !frame.querySelector(".result, .empty") && !headline?.textContent.trim()) found.push("no headline");
+
   for (const table of frame.querySelectorAll("table")) {
     if (!isShown(table)) continue;
     const rows = [...table.querySelectorAll("tbody tr")].filter(isShown);
@@ -23,6 +26,10 @@
       if (name.length > 2 && width < 40) found.push(`a column ${width.toFixed(0)} px wide: ${name}`);
       if (height > 90 && !table.matches(".result")) found.push(`a head ${height.toFixed(0)} px high: ${name}`);
       const cells = rows.map((row) => row.cells[at]).filter((cell) => cell?.matches("td") && cell.textContent.trim());
+      if (rows.length > 1 && name && !rows.some((row) => row.cells[at]?.textContent.trim() || row.cells[at]?.firstElementChild) && !table.matches(".result")) found.push(`a column of nothing: ${name}`);
+      for (const cell of cells) {
+        if (isNumber(cell.textContent.trim()) && cell.scrollWidth > cell.clientWidth + 1) found.push(`a number is cut: ${cell.textContent}`);
+      }
       const align = cells[0] && getComputedStyle(cells[0]).textAlign;
       if (cells.length && cells.every((cell) => isNumber(cell.textContent.trim())) && !["right", "end"].includes(align)) found.push(`numbers at the left: ${name}`);
     });

@@ -23,7 +23,7 @@ def test_a_compaction_is_chosen_by_mouse_and_keys(page_of: PageOf, scheme: str) 
     rows.nth(2).press("Enter")
 
     expect(page.locator("#view .status")).to_contain_text("snapshot 4: 3 files")
-    expect(page.locator("#view").get_by_text("Write amplification 1.406")).to_be_visible()
+    expect(page.locator("#view").get_by_text("Write amplification 1.41")).to_be_visible()
     expect(page.locator("#view").get_by_text("2 sorted runs are fewer than")).to_be_visible()
 
 

@@ -158,7 +158,8 @@ def _simulated(place: int) -> Callable[[views.Simulator], Said]:
         at = 0
         for slider, value in zip(simulator.sliders, chosen, strict=True):
             at = at * len(slider.values) + value
-        return Said(text=f"write amplification {simulator.simulations[at].write_amplification:g}")
+        amount = f"{simulator.simulations[at].write_amplification:.2f}".removesuffix(".00")
+        return Said(text=f"write amplification {amount}")
 
     return said
 

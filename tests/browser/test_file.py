@@ -20,4 +20,4 @@ def test_a_row_group_can_be_looked_at(page_of: PageOf, scheme: str) -> None:
     expect(page.get_by_role("status")).to_contain_text("row group 0: rows from 0")
     expect(page.get_by_role("row", name="_KEY_a INT32 ZSTD")).to_be_visible()
     expect(page.get_by_role("row", name="0 0 0 0 round0-0")).to_be_visible()
-    expect(page.get_by_role("button", name="next rows")).to_be_disabled()
+    expect(page.get_by_role("button", name="next rows")).to_have_count(0)  # no kernel

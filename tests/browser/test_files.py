@@ -24,7 +24,7 @@ def test_keys_open_areas_down_to_a_file_and_go_back(page_of: PageOf, scheme: str
     expect(areas).to_have_count(1)
     expect(page.get_by_role("status")).to_contain_text("1 file, ")
     chosen = page.evaluate("heard.at(-1)")
-    assert chosen["partition"] == "{d0}"
+    assert chosen["partition"] == "dt=d0"
     assert chosen["file"].startswith("data-")
     page.keyboard.press("Backspace")
     expect(areas).to_have_count(2)

@@ -25,8 +25,8 @@ def test_a_chosen_cell_is_told(page_of: PageOf, scheme: str) -> None:
 
     expect(page.get_by_role("gridcell", selected=True)).to_have_text("1.4 kB")
     assert page.evaluate("heard")[0]["bucket"] == 1
-    page.get_by_role("gridcell", name="{d0}, bucket 0").click()
-    assert page.evaluate("heard")[1] == {"partition": "{d0}", "bucket": 0}
+    page.get_by_role("gridcell", name="dt=d0, bucket 0").click()
+    assert page.evaluate("heard")[1] == {"partition": "dt=d0", "bucket": 0}
 
 
 def test_another_measure_has_other_numbers(page_of: PageOf) -> None:
@@ -34,5 +34,5 @@ def test_another_measure_has_other_numbers(page_of: PageOf) -> None:
 
     page.get_by_role("combobox", name="measure").select_option("rows")
 
-    expect(page.get_by_role("gridcell", name="{d0}, bucket 0")).to_have_text("5")
+    expect(page.get_by_role("gridcell", name="dt=d0, bucket 0")).to_have_text("5")
     expect(page.get_by_role("status")).to_contain_text("Gini 0.21")

@@ -63,14 +63,14 @@ def test_rows_are_sorted_by_their_values(page_of: PageOf, table: pa.Table, schem
     head = page.get_by_role("button", name="n", exact=True)
 
     head.click()
-    assert column(page, 0) == ["9", "10", str(2**53), str(2**53 + 1), "NULL"]
+    assert column(page, 0) == ["9", "10", f"{2**53:,}", f"{2**53 + 1:,}", "NULL"]
     head.click()
-    assert column(page, 0) == [str(2**53 + 1), str(2**53), "10", "9", "NULL"]
+    assert column(page, 0) == [f"{2**53 + 1:,}", f"{2**53:,}", "10", "9", "NULL"]
     expect(page.get_by_role("columnheader", name="n int64")).to_have_attribute(
         "aria-sort", "descending"
     )
     head.click()
-    assert column(page, 0)[0] == str(2**53 + 1)
+    assert column(page, 0)[0] == f"{2**53 + 1:,}"
 
 
 def test_rows_are_filtered_and_searched(page_of: PageOf, searched: pa.Table) -> None:
@@ -389,3 +389,22 @@ def test_copied_statements_have_literals_of_each_type(browser: Browser) -> None:
     for place, row in enumerate(table.to_pylist()):
         assert found[place] == [random_rows.insert_literal(row[name], name) for name in names]
     assert words == [literals.text(word) for word in WORDS]
+
+
+def test_numbers_are_grouped_short_and_never_cut(page_of: PageOf) -> None:
+    rows = pa.table(
+        {
+            "amount": [1345173.6599999997, -0.5],
+            "id": pa.array([1234567890123, 2026]),
+            "price": pa.array(["12345.60", "1.00"]).cast(pa.decimal128(10, 2)),
+        }
+    )
+    page = page_of(make(rows).view)
+
+    assert column(page, 0) == ["1,345,173.66", "-0.5"]
+    assert column(page, 1) == ["1,234,567,890,123", "2026"]
+    assert column(page, 2) == ["12,345.60", "1.00"]
+    whole = page.locator(".result tbody td.c0 span").first
+    expect(whole).to_have_attribute("title", "1345173.6599999997")
+    cells = page.locator(".result tbody td")
+    assert cells.evaluate_all("all => all.every((one) => one.scrollWidth <= one.clientWidth + 1)")

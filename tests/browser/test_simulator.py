@@ -21,7 +21,7 @@ def test_sliders_choose_what_was_computed(page_of: PageOf, scheme: str) -> None:
 
     expect(slider).to_have_attribute("aria-valuetext", "2")
     first = next(one for one in view.to_arrow().to_pylist() if _is_own_but_trigger(one))
-    words = f"write amplification {first['write_amplification']:g}"
+    words = f"write amplification {first['write_amplification']:.2f}"
     expect(page.locator("#view .status")).to_contain_text(words)
     page.get_by_role("button", name="own options").click()
     expect(slider).to_have_attribute("aria-valuetext", "5 (own)")

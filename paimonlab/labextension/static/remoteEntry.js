@@ -85,7 +85,7 @@ function isThere(child) {
 
 function card(entries) {
   const known = entries.filter(([, value]) => isThere(value) && value !== "");
-  return h("dl", {}, ...known.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  return h("dl", {}, ...known.map(([name, value]) => h("div", { class: (value instanceof HTMLElement ? value.matches("code") : String(value).length > 48) && "wide" }, h("dt", {}, name), h("dd", {}, value))));
 }
 
 
@@ -136,23 +136,20 @@ const STYLE = `
 .status { font-size: 11px; color: var(--faint); min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
-input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); } ::placeholder { color: inherit; opacity: .9; }
+::placeholder { color: inherit; opacity: .9; }
 button { cursor: pointer; } button:hover { background: var(--chosen); } button[aria-pressed=true] { background: var(--chosen); border-color: var(--focus); }
-:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; } .scroll tr:focus-visible { outline-offset: -3px; }
-table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 4px 0; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
+table { border-collapse: collapse; margin: 0; position: relative; }
 th, td { padding: 3px 16px 3px 0; text-align: left; vertical-align: top; border: 0; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
-th:first-child, td:first-child { padding-left: 4px; } tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
+th:first-child, td:first-child { padding-left: 4px; }
 th { position: sticky; top: 0; background: var(--ground); z-index: 1; vertical-align: bottom; }
 th.right, td.right { text-align: right; white-space: nowrap; }
-tbody tr[aria-selected=true] { background: var(--chosen); }
 tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground)); }
-.scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
-.row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; } .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
+.scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; }
+.row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; }
 @media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; }
 .frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
 @media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } } }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 @media (forced-colors: active) {
   svg [fill], .bar, .key, .ramp { forced-color-adjust: none; } [aria-selected=true], [aria-pressed=true] { outline: 2px solid Highlight; }
 }
@@ -193,12 +190,21 @@ function followTheme(box) {
 
 
 const LISTED = `
+svg text { fill: currentColor; }
+tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
+input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
+caption { text-align: left; font-weight: bold; padding: 4px 0; }
+tbody tr[aria-selected=true] { background: var(--chosen); }
+.legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
+@media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.scroll tr:focus-visible { outline-offset: -3px; }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; }
 .headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
 td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 8px 0; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(8em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
 
 function frame(el, { headline = "", css = "", ...what }) {
@@ -261,7 +267,9 @@ function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
 
 
 
-function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
+function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selected }) {
+  const places = wanted.map((_, place) => place).filter((place) => !wanted[place].optional || rows.some((row) => ![null, undefined, ""].includes(row[place])));
+  const heads = places.map((place) => wanted[place]);
   let order = rows.slice();
   let by = -1;
   let descending = false;
@@ -273,18 +281,21 @@ function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
   const draw = () => {
     const lines = order.map((row) =>
       h("tr", { "aria-selected": selected ? String(selected(row)) : null },
-        ...heads.map((head, column) => cellOf(head, row[column], row))));
+        ...heads.map((head, column) => cellOf(head, row[places[column]], row))));
     const focused = [...body.children].findIndex((line) => line.matches(":focus"));
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
-    heads.forEach((head, column) => { headCells[column].style.minWidth = `${head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose)}px`; });
+    heads.forEach((head, column) => {
+      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
+    });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
     if (focused >= 0) rover.go(focused);
   };
     const sort = (column) => {
     descending = by === column && !descending;
     by = column;
-    order = rows.slice().sort((left, right) => compare(left[column], right[column]) * (descending ? -1 : 1));
+    order = rows.slice().sort((left, right) => compare(left[places[column]], right[places[column]]) * (descending ? -1 : 1));
     headCells.forEach((cell, place) => cell.setAttribute("aria-sort", place !== by ? "none" : descending ? "descending" : "ascending"));
     draw();
   };
@@ -297,7 +308,7 @@ function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
 function cellOf(head, value, row) {
   const shown = head.text ? head.text(value, row) : value;
   const isLong = typeof shown === "string" && shown.length > 24;
-  return h("td", { class: head.right ? "right" : head.prose ? null : "line", title: isLong && !head.right && shown }, shown);
+  return h("td", { class: head.right ? "right" : head.prose ? "prose" : "line", title: isLong && !head.right && shown }, shown);
 }
 
 function roomOf(cells, isProse) {
@@ -321,6 +332,34 @@ function isAt(item, { partition, bucket }) {
 }
 
 
+function whenSized(element, draw) {
+  let drawn = element.clientWidth || 840;
+  draw(drawn);
+  const observer = new ResizeObserver(() => {
+    if (!element.clientWidth || element.clientWidth === drawn) return;
+    drawn = element.clientWidth;
+    draw(drawn);
+  });
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
+
+
+function legend(...entries) {
+  const known = (entries.filter(Boolean));
+  return h("div", { class: "row legend" }, ...known.map(([drawn, words]) => h("span", {}, drawn, drawn && " ", words)));
+}
+
+function swatch(...shapes) {
+  return s("svg", { width: 14, height: 14, "aria-hidden": "true", style: "display:inline-block;vertical-align:-2px" }, ...shapes);
+}
+
+function barKey(colour, isFull = true) {
+  return swatch(s("rect", { x: 1, y: 3, width: 12, height: 9, fill: isFull ? colour : "none", stroke: colour }));
+}
+
+
 function shortId(text) {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(text) ? h("span", { title: text }, text.slice(0, 8)) : text;
 }
@@ -331,8 +370,17 @@ function shortFile(text) {
 }
 
 
-function listing(el, { title, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
-  const { body, say, stop } = frame(el, { title, note });
+function valueText(value, isFloat = true) {
+  if (value === null || value === undefined) return h("span", { class: "null" }, "NULL");
+  const [whole, digits, rest = ""] = /^-?(\d+)(\.\d+)?$/.exec(value) ?? [];
+  if (!whole) return value;
+  if (isFloat && rest && digits.length + rest.length > 11) return h("span", { title: whole }, Number(whole).toLocaleString("en-US", { maximumSignificantDigits: 10 }));
+  return digits.length < 5 ? whole : whole.slice(0, whole.length - rest.length).replace(/\B(?=(\d{3})+$)/g, ",") + rest;
+}
+
+
+function listing(el, { title, headline, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
+  const { body, say, stop } = frame(el, { title, note, headline: rows.length ? headline : "" });
   if (!rows.length) {
     body.append(empty(none));
     return stop;
@@ -360,6 +408,10 @@ function listing(el, { title, note, none, heads, rows, cellsOf, factsOf, copiesO
   return stop;
 }
 
+
+function bothWays(added, deleted, write = count) {
+  return [added ? `+${write(added)}` : "", deleted ? `-${write(deleted)}` : ""].filter(Boolean).join(" ");
+}
 
 function commitText({ kind, written, deleted, files, merged, user }) {
   const changed = [written, -(deleted ?? 0)].flatMap((number) => (number ? [number] : []));
@@ -614,14 +666,18 @@ return render;
 "compaction": (() => {
 
 
-const COMPACTION_WIDTH = 760;
-const COMPACTION_SIDE = 270;
+const COMPACTION_MOST = 900;
 const COMPACTION_ROW = 30;
+
+const COMPACTION_CSS = `
+.calls { display: grid; grid-template-columns: max-content max-content minmax(0, 1fr); gap: 4px 16px; align-items: baseline; } .calls code { overflow-wrap: anywhere; }
+@media (max-width: 700px) { .calls { grid-template-columns: 1fr max-content; } .calls code { grid-column: 1 / -1; } }
+`;
 
 function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
-  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
     let place = {};
@@ -644,11 +700,16 @@ function render({ data, el, host }) {
     picks.draw();
   }
 
+  let width = 840;
+  const paint = () => {
+    if (chosen && buckets) details.replaceChildren(compactionPicture(chosen, Math.min(width, COMPACTION_MOST)), buckets.element);
+  };
+
     function choose(run, tell) {
     chosen = run;
     runs.draw();
     buckets = compactionBuckets(run, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
-    details.replaceChildren(compactionPicture(run), buckets.element);
+    paint();
     say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
     if (tell) host.select({ snapshot: run.snapshotId });
   }
@@ -659,9 +720,8 @@ function render({ data, el, host }) {
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
-    ...view.calls.map((call) => h("div", { class: "row" }, h("span", { style: "min-width:13em" }, call.label),
-      call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
-      h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
+    h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
+      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, call.sql || call.python)])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
@@ -676,8 +736,13 @@ function render({ data, el, host }) {
     if (inside.length && !inside.includes(chosen)) choose(inside[0], false);
     else if (selection.range && !inside.length) say(`no compaction in snapshots ${first} to ${last}`);
   });
+  const unsized = whenSized(body, (now) => {
+    width = now;
+    paint();
+  });
   if (chosen) choose(chosen, false);
   return () => {
+    unsized();
     quiet();
     stop();
   };
@@ -697,9 +762,10 @@ function compactionWeight(sum) {
   return Number(sum.bytes ?? sum.rows);
 }
 
-function compactionPicture(run) {
+function compactionPicture(run, width) {
+  const side = Math.floor(0.36 * width);
   const largest = Math.max(1, ...run.levels.flatMap((level) => [compactionWeight(level.before), compactionWeight(level.after)]));
-  const right = COMPACTION_WIDTH - COMPACTION_SIDE - 10;
+  const right = width - side - 10;
   const top = 26;
   const height = top + run.levels.length * COMPACTION_ROW + 6;
   const parts = ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
@@ -708,17 +774,17 @@ function compactionPicture(run) {
     parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${level.level}`));
     for (const [x, sum, colour] of ([[44, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
       if (!sum.files) continue;
-      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((COMPACTION_SIDE - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
+      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((side - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
         s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
     }
   });
   const middle = top + (run.levels.length * COMPACTION_ROW) / 2;
-  const start = COMPACTION_SIDE + 50;
+  const start = side + 50;
   const words = run.levels.map((level) => `level ${level.level}: ${compactionSum(level.before)} before, ${compactionSum(level.after)} after`).join("; ");
   parts.push(s("path", { d: `M${start} ${middle}H${right - 20}m-9 -6l9 6l-9 6`, stroke: "currentColor", "stroke-width": 2, fill: "none" }),
-    s("text", { x: start, y: middle - 8, "font-size": 11 }, `${count(run.droppedRows)} rows dropped`));
+    s("text", { x: start, y: middle - 8, "font-size": 11 }, `${many(run.droppedRows, "row")} dropped`));
   if (run.moved.files) parts.push(s("text", { x: start, y: middle + 16, "font-size": 11 }, `${count(run.moved.files)} only moved`));
-  return s("svg", { width: COMPACTION_WIDTH, height, viewBox: `0 0 ${COMPACTION_WIDTH} ${height}`, role: "img", "aria-label": words }, ...parts);
+  return s("svg", { width, height, role: "img", "aria-label": words }, ...parts);
 }
 
 function compactionBuckets(run, isMarked, choose) {
@@ -735,10 +801,10 @@ function compactionBuckets(run, isMarked, choose) {
 function compactionCosts(view) {
   const lines = [];
   if (view.writeAmplification !== null) {
-    lines.push(h("p", {}, h("b", {}, `Write amplification ${view.writeAmplification}`), `: ${bytes(view.appendedBytes)} appended, ${bytes(view.compactedBytes)} written by compactions.`));
+    lines.push(h("p", {}, h("b", {}, `Write amplification ${view.writeAmplification.toFixed(2)}`), `: ${bytes(view.appendedBytes)} appended, ${bytes(view.compactedBytes)} written by compactions.`));
   }
   if (view.spaceAmplification !== null) {
-    lines.push(h("p", {}, h("b", {}, `Space amplification ${view.spaceAmplification}`), ": bytes of all sorted runs per byte of the oldest run of each bucket."));
+    lines.push(h("p", {}, h("b", {}, `Space amplification ${view.spaceAmplification.toFixed(2)}`), ": bytes of all sorted runs per byte of the oldest run of each bucket."));
   }
   return lines;
 }
@@ -746,15 +812,16 @@ function compactionCosts(view) {
 function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
-    selected: (row) => isMarked(row[4]),
-    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why", prose: true }],
+    selected: (row) => isMarked(row[3]),
+    heads: [{ name: "bucket" }, { name: "picked" }, { name: "why", prose: true }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
       const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
-      return [placeText(pick), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
+      const why = pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why;
+      return [placeText(pick), picked, pick.rule && pick.rule !== why ? `${pick.rule}: ${why}` : why, pick];
     }),
-    onChoose: (row) => choose(row[4].partition, row[4].bucket),
+    onChoose: (row) => choose(row[3].partition, row[3].bucket),
   });
 }
 
@@ -877,19 +944,20 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const bar = (value, kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = ({ fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (what) => [
-    { name: `${what} files`, right: true, text: count }, { name: "rows", right: true, text: count },
-    ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []),
+    { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, text: count },
+    ...(hasBytes ? [{ name: "size", right: true, optional: true, text: bytes }] : []),
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
-    { name: "", label: "added and removed", text: ([plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
+    { name: hasBytes ? "size" : "rows", label: "added and removed", text: ([plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
   const rows = groups.map((group) => {
     const { partition, bucket, level, added, removed } = group;
     return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];
   });
   const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
     onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
-  return h("div", {}, drawn.element, more(groups.length, groupCount));
+  const keys = legend([h("span", { class: "bar plus", style: "width:14px" }), "added"], [h("span", { class: "bar minus", style: "width:14px" }), "removed"]);
+  return h("div", {}, drawn.element, more(groups.length, groupCount), keys);
 }
 
 function filesOf({ files, fileCount }, hasBytes, followed, choose) {
@@ -929,7 +997,7 @@ function more(shown, there) {
 function headlineOf({ before, after, added, removed, fileCount }) {
   if (!fileCount) return "The same files";
   const rows = Number(after.live.rowCount) - Number(before.live.rowCount);
-  return `+${many(Number(added.fileCount), "file")}, -${many(Number(removed.fileCount), "file")}: ${signed(rows) || "0"} rows before merging`;
+  return `${[added.fileCount && `+${many(Number(added.fileCount), "file")}`, removed.fileCount && `-${many(Number(removed.fileCount), "file")}`].filter(Boolean).join(", ")}: ${signed(rows) || "0"} rows before merging`;
 }
 
 return render;
@@ -994,7 +1062,7 @@ function render({ data, el, host }) {
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
-    ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["bytes", bytes(view.bytes)],
+    ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["size", bytes(view.bytes)],
     ["checksums", checksOf(view)], ...view.properties]);
 
   const chunks = h("div");
@@ -1010,8 +1078,8 @@ function render({ data, el, host }) {
   const shown = h("div");
   const page = () => {
     const last = rows.offset + rows.cells.length;
-    const caption = rows.cells.length ? `rows ${count(rows.offset)} to ${count(last - 1)} of ${count(view.rows)}, as the file has them` : rows.problem || "no rows";
-    shown.replaceChildren(grid({ caption, rows: (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
+    const caption = rows.cells.length ? `${rows.cells.length === view.rows ? `all ${many(view.rows, "row")}` : `rows ${count(rows.offset + 1)} to ${count(last)} of ${count(view.rows)}`}, as the file has them` : rows.problem || "no rows";
+    shown.replaceChildren(grid({ caption, rows: (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => valueText(value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;
     say(caption);
@@ -1030,7 +1098,7 @@ function render({ data, el, host }) {
   const note = host.ask ? "" : "more rows need a kernel: run the cell again";
   const others = h("div", { class: "row" });
   body.append(...wrong, others, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
-    chunks, shown, h("div", { class: "row" }, back, next, h("span", { class: "faint" }, view.rows > size ? note : "")));
+    chunks, shown, view.rows > size && h("div", { class: "row" }, host.ask && back, host.ask && next, h("span", { class: "faint" }, note)) || "");
   page();
   part(0);
   const quiet = host.onSelect(({ file }) => {
@@ -1048,7 +1116,7 @@ function render({ data, el, host }) {
 function columnGrid(columns, say, caption) {
   const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min", right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
+    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
@@ -1085,13 +1153,13 @@ const BINS = [
 ];
 
 const FILES_CSS = `
-.map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
+.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
 .map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
 .map text { fill: #000; pointer-events: none; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
-.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
+.bins td:first-child { white-space: nowrap; } .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
 
 function render({ data, el, host }) {
@@ -1205,7 +1273,7 @@ function showFiles({ data, el, host }, again) {
   });
 
   const most = Math.max(1, ...view.bins.map((bin) => bin.files));
-  const histogram = h("table", {}, h("caption", {}, "files by size"),
+  const histogram = h("table", { class: "bins" }, h("caption", {}, "files by size"),
     h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "size"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
       h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
@@ -1216,7 +1284,7 @@ function showFiles({ data, el, host }, again) {
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
   const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.partitionCount, "partition")}${rest}`;
-  body.append(path, map, h("p", { class: "legend" }, note), details, histogram, ...advice);
+  body.append(path, map, h("p", { class: "legend" }, note), details, h("div", { class: "scroll" }, histogram), ...advice);
   draw();
   return () => {
     quiet();
@@ -1250,7 +1318,7 @@ function render({ data, el }) {
   const { table, summary, findings } = data.view;
   return listing(el, {
     title: `${table}: check of the files`,
-    note: findings.length ? summary : "",
+    headline: summary,
     none: `✔ ${summary}`,
     heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,
@@ -1279,6 +1347,7 @@ function render({ data, el, host }) {
   ]);
   const found = SEVERITY_ORDER.map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length]).filter(([, number]) => number);
   const headline = `${SEVERITY_MARKS[worst].slice(0, 1)} ${found.map(([severity, number]) => (severity === "info" ? many(Number(number), "note") : many(Number(number), String(severity)))).join(", ") || "In order: nothing to do"}`;
+  findings.sort((left, right) => SEVERITY_ORDER.indexOf(left.severity) - SEVERITY_ORDER.indexOf(right.severity));
   const { body, say, stop } = frame(el, { title, note, headline, css: ".actions code { overflow-wrap: anywhere; }" });
   const isOne = tables.length === 1;
   const chosen = new Set(SEVERITY_ORDER);
@@ -1291,6 +1360,12 @@ function render({ data, el, host }) {
   const detail = h("div", { class: "actions" });
 
     const show = (finding) => {
+    describe(finding);
+    say(`${finding.table}: ${finding.message}`);
+    const selection = tables.length === 1 ? selectionOf(finding) : null;
+    if (selection) host.select(selection);
+  };
+    const describe = (finding) => {
     const { sql = "", python = "" } = finding;
     detail.replaceChildren(
       card([
@@ -1305,14 +1380,11 @@ function render({ data, el, host }) {
       h("div", { class: "row" },
         sql && copyButton("copy SQL", () => sql, say),
         python && copyButton("copy Python", () => python, say)));
-    say(`${finding.table}: ${finding.message}`);
-    const selection = tables.length === 1 ? selectionOf(finding) : null;
-    if (selection) host.select(selection);
   };
 
   const draw = () => {
     const shown = findings.filter((finding) => chosen.has(finding.severity));
-    const rows = shown.map((finding) => [...(isOne ? [] : [finding.table]), finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
+    const rows = shown.map((finding) => [...(isOne ? [] : [finding.table]), finding.severity, finding.code, finding.where, finding.message, finding.measured, finding]);
     if (!shown.length) return list.replaceChildren(findings.length ? empty("None of the chosen severities.") : "");
     const made = grid({
       label: "findings",
@@ -1320,9 +1392,8 @@ function render({ data, el, host }) {
       heads: [
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
-        { name: "finding" }, { name: "where" }, { name: "what", prose: true },
-        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
-        { name: "limit", right: true, text: count },
+        { name: "finding" }, { name: "where", optional: true }, { name: "what", prose: true },
+        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}, limit ${count(row[row.length - 1].threshold)}`) },
       ],
       rows,
       onChoose: (row) => show(row[row.length - 1]),
@@ -1341,6 +1412,7 @@ function render({ data, el, host }) {
     return button;
   });
   draw();
+  if (findings.length) describe(findings[0]);
   const overview = isOne ? { element: card(numbersOf(tables[0])) } : grid({
     caption: "tables",
     heads: [
@@ -1642,6 +1714,9 @@ return render;
 "log": (() => {
 
 
+const CHANGES = ([["rows", "Rows", count], ["files", "Files", count], ["size", "Bytes", bytes]]);
+const BOTH_WAYS = /^(added|deleted)(Rows|Files|Bytes)$/;
+
 function render({ data, el, host }) {
   const { table, entries, olderCount } = data.view;
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
@@ -1659,12 +1734,13 @@ function render({ data, el, host }) {
 
   const show = () => {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
-    const names = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))];
+    const others = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))].filter((name) => !BOTH_WAYS.test(name));
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
-    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...names.map((name) => entry.metrics[name]), entry.tags.join(", ")]);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry]);
     const heads = [
-      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation" },
-      ...names.map((name) => ({ name: wordsOf(name), right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation", text: (name) => name.toLowerCase() },
+      ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (_, row) => changeOf(row[row.length - 1], what, write) })),
+      ...others.map((name) => ({ name: wordsOf(name), right: true, optional: true, text: count })), { name: "tags", optional: true },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -1712,6 +1788,10 @@ function headlineOf({ version, operation, commitKind, metrics, user, timeMillis 
     ? commitText({ kind: operation, written: 0, deleted: 0, files: addedFiles, merged: deletedFiles ?? 0, user })
     : commitText({ kind: operation, written: addedRows, deleted: deletedRows, files: addedFiles, user });
   return `Version ${version}: ${what}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
+}
+
+function changeOf({ metrics }, what, write) {
+  return bothWays(metrics[`added${what}`], metrics[`deleted${what}`], write);
 }
 
 function wordsOf(name) {
@@ -2095,13 +2175,13 @@ const LISTS = ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { max-width: 40em; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
 function render({ data, el, host }) {
   let tree = data.view;
-  const { body, say, stop, head } = frame(el, { title: "", css: TREE_CSS });
+  const { body, say, stop, head } = frame(el, { title: "", headline: " ", css: TREE_CSS });
   const open = new Set(["base", "delta", "changelog", "index"]);
   const details = h("div");
   const table = h("tbody");
@@ -2114,16 +2194,19 @@ function render({ data, el, host }) {
       table));
   table.setAttribute("role", "rowgroup");
   const footer = h("p", { class: "faint" });
+  const keys = h("div");
     let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
-  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), grid, details, footer);
+  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), grid, keys, details, footer);
 
   let roots = ([]);
   let seen = ([]);
   let focused = "";
 
   const start = () => {
-    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests of snapshot ${tree.snapshotId}, ${tree.commitKind}`);
+    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests of snapshot ${tree.snapshotId}, ${tree.commitKind.toLowerCase()}`);
+    body.previousElementSibling?.replaceChildren(headlineOf(tree));
+    keys.replaceChildren(legendOf(tree));
     footer.replaceChildren(footerText(tree, host.ask !== null));
     roots = treeRows(tree);
     details.replaceChildren();
@@ -2278,6 +2361,20 @@ function render({ data, el, host }) {
   };
 }
 
+function headlineOf(tree) {
+  const shared = tree.parentId === null ? "" : `, ${count(tree.sharedCount)} of them also in snapshot ${tree.parentId}`;
+  return `${many(tree.manifestCount, "manifest")} with ${many(tree.entryCount, "entry", "entries")}${shared}`;
+}
+
+function legendOf(tree) {
+  const sign = (mark, colour) => h("span", { class: "mark", style: `background:${colour};color:${ink(colour)}` }, mark);
+  const has = (role) => tree.lists.some((list) => list.role === role);
+  return legend(
+    has("base") && [sign("B", COLOURS.blue), "before this snapshot"], has("delta") && [sign("Δ", COLOURS.orange), "added by it"],
+    has("changelog") && [sign("C", COLOURS.pink), "its changelog"], tree.index && [sign("I", COLOURS.sky), "indexes"],
+    tree.sharedCount > 0 && [sign("=", COLOURS.grey), `also in snapshot ${tree.parentId}`], [sign("M", COLOURS.orange), "new manifest"]);
+}
+
 function treeRows(tree) {
   const rows = tree.lists.map((list) => ({
     id: list.role, name: `${list.role} ${list.name}`, ...LISTS[list.role],
@@ -2374,7 +2471,6 @@ function keep(rows, isWanted, only) {
 
 function footerText(tree, canAsk) {
   const parts = [];
-  if (tree.parentId !== null) parts.push(`${count(tree.sharedCount)} of ${count(tree.manifestCount)} manifests shared with snapshot ${tree.parentId} (marked =)`);
   if (tree.shownCount < tree.entryCount) {
     parts.push(`${count(tree.shownCount)} of ${count(tree.entryCount)} entries are here; ${canAsk ? "the search covers all of them" : "show.manifests(entries=N) embeds more"}`);
   }
@@ -2520,12 +2616,12 @@ return render;
 })(),
 "result": (() => {
 
-function shownCell(cell) {
-  return cell === null ? h("i", { class: "faint" }, "NULL") : cell;
+function shownCell(cell, column) {
+  return cell !== null && !column?.isNumber ? cell : valueText(cell, /^(do|fl|half)/.test(column?.type ?? ""));
 }
 
 function branch(tree, isOpen = false) {
-  if (tree === null) return h("i", { class: "faint" }, "NULL");
+  if (tree === null) return shownCell(null);
   if (!Array.isArray(tree)) return String(tree);
   const [kind, ...items] = tree;
   const inner = items.map((item, place) => {
@@ -2637,10 +2733,10 @@ function summary(column, total) {
 function histogram({ name, bins, low, high }) {
   const most = Math.max(...bins);
   const label = `distribution of ${name} from ${low} to ${high}: ${bins.join(", ")}`;
-  return s("svg", { width: 96, height: 20, viewBox: "0 0 96 20", role: "img", "aria-label": label },
+  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
     s("title", {}, label),
     ...bins.map((number, place) => {
-      const height = number ? Math.max(1, (19 * number) / most) : 0;
+      const height = number && Math.max(1, (19 * number) / most);
       return s("rect", { x: place * 8, y: 20 - height, width: 7, height, fill: COLOURS.blue });
     }));
 }
@@ -2648,11 +2744,11 @@ function histogram({ name, bins, low, high }) {
 function bars({ name, top }, total) {
   const label = `most frequent of ${name}: ${top.map(([text, times]) => `${text} ${times}`).join(", ")}`;
   let x = 0;
-  return s("svg", { width: 96, height: 10, viewBox: "0 0 96 10", role: "img", "aria-label": label },
-    s("title", {}, label), s("rect", { x: 0, y: 1, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
+  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
+    s("title", {}, label), s("rect", { x: 0, y: 11, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
     ...top.map(([, times], place) => {
       const width = (96 * times) / Math.max(total, 1);
-      const bar = s("rect", { x, y: 1, width: Math.max(width - 1, 0.5), height: 8, fill: place % 2 ? COLOURS.sky : COLOURS.blue });
+      const bar = s("rect", { x, y: 11, width: Math.max(width - 1, 0.5), height: 8, fill: place % 2 ? COLOURS.sky : COLOURS.blue });
       x += width;
       return bar;
     }));
@@ -2924,7 +3020,7 @@ const SMALL_CHARACTER = 6.2;
 const PADDING = 20;
 
 function usualWidth(column, cells, facts) {
-  const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL")));
+  const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
   const least = facts ? Math.max(column.bins.length || column.top.length ? 116 : 70, facts.length * SMALL_CHARACTER + PADDING) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
 }
@@ -3055,7 +3151,7 @@ const RESULT_CSS = `
 td, tbody .number { padding-block: 2px; } td { height: 24px; border-bottom: 1px solid var(--rule); line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; }
 .wrap td { white-space: pre-wrap; height: auto; }
 .clip { max-height: 216px; overflow: hidden; }
-th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; }
+th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; } .result :is(th, td):not(.number) { padding-inline: 8px; } th.right svg { margin-left: auto; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
 .number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; white-space: nowrap; }
 tbody .number { cursor: copy; } thead .number { z-index: 4; }
@@ -3086,9 +3182,9 @@ function render({ data, el, host }) {
     const makeRow = (position) => {
     const row = source.at(position);
     const isHere = position === focus[0];
-    const cells = columns.map(({ isNumber }, column) => {
-      const shown = row ? shownCell(row.cells[column]) : "…";
-      return h("td", { class: `c${column}${isNumber ? " right" : ""}`, tabindex: isHere && column === focus[1] ? "0" : "-1" },
+    const cells = columns.map((facts, column) => {
+      const shown = row ? shownCell(row.cells[column], facts) : "…";
+      return h("td", { class: `c${column}${facts.isNumber ? " right" : ""}`, tabindex: isHere && column === focus[1] ? "0" : "-1" },
         isWrapped ? h("div", { class: "clip" }, shown) : shown);
     });
     return h("tr", { "aria-rowindex": position + 3, "aria-busy": row ? null : "true", class: isHere && "here" },
@@ -3139,7 +3235,7 @@ function render({ data, el, host }) {
   };
   const heads = columns.map((column, place) => {
     const arrow = h("span", { "aria-hidden": "true" });
-    const button = h("button", { class: "sort", title: "sort; Alt with arrows makes the column wider or narrower", onclick: () => sort(place),
+    const button = h("button", { class: "sort", title: "sort; Alt with arrows: width", onclick: () => sort(place),
       onkeydown: (event) => {
         if (event.key !== "ArrowDown") return;
         go(0, place);
@@ -3316,7 +3412,7 @@ const MOST_COLUMNS = 20;
 function render({ data, el, host }) {
   const { table, where, columns, steps, lookedAt, olderCount } = data.view;
   const note = `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}`;
-  const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "" });
+  const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "", css: ".changed { background: var(--chosen); color: inherit; font-weight: bold; padding: 0 3px; border-radius: 3px; }" });
   if (!steps.length) {
     body.append(empty("No snapshot that was read has such a row. To see what keys there are", `SELECT * FROM ${table} LIMIT 10`));
     return stop;
@@ -3326,12 +3422,13 @@ function render({ data, el, host }) {
   const shown = [...steps].reverse();
   const hasTimes = steps.some((step) => step.timeMillis !== null);
   const heads = [
-    { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" }, { name: "changed" }, { name: "tags" }, { name: "files" },
-    ...columns.slice(0, MOST_COLUMNS).map((name, at) => ({ name, right: areNumbers(shown.map(({ values }) => values[at])), text: (value) => (value === null ? h("span", { class: "null" }, "NULL") : value) })),
+    { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
+    ...columns.slice(0, MOST_COLUMNS).map((name, at) => ({ name, right: areNumbers(shown.map(({ values }) => values[at])), text: (value, row) => valueOf(value, row[row.length - 1].changed.includes(name)) })),
+    { name: "tags", optional: true }, { name: "files" },
   ];
   const rows = shown.map((step) => [
-    step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what, step.changed.join(", "), step.tags.join(", "), filesOf(step),
-    ...columns.slice(0, MOST_COLUMNS).map((_, at) => (step.values.length ? step.values[at] : "")),
+    step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,
+    ...columns.slice(0, MOST_COLUMNS).map((_, at) => (step.values.length ? step.values[at] : "")), step.tags.join(", "), filesOf(step), step,
   ]);
     const choose = (step) => {
     if (!step) return;
@@ -3364,6 +3461,11 @@ function headlineOf(steps) {
   return `${many(real.length, "change")}; last ${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
 }
 
+function valueOf(value, isChanged) {
+  const shown = valueText(value);
+  return isChanged ? h("span", { class: "changed", title: "changed here" }, shown) : shown;
+}
+
 function filesOf({ files }) {
   const levels = [...new Set(files.map(({ level }) => level))].sort((left, right) => left - right);
   return files.length ? `${many(files.length, "file")}, ${levels.map((level) => `level ${level}`).join(", ")}` : "";
@@ -3378,14 +3480,14 @@ const CSS = `
 .sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }
 [role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
 [role=option][aria-selected=true] { border-left-color: var(--focus); background: var(--chosen); }
-.minus, .plus { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
-.minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); }
+.minus, .plus, .moved { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
+.minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); } .moved { background: color-mix(in srgb, ${COLOURS.yellow} 30%, transparent); }
 `;
 
 function render({ data, el, host }) {
   const { table, versions } = data.view;
   const newest = versions.slice().reverse();
-  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: many(versions.length, "schema"), css: CSS });
+  const { body, say, stop } = frame(el, { title: `${table}: schemas`, headline: headlineOf(versions), css: CSS });
   let isWhole = false;
   let chosen = 0;
   const details = h("div");
@@ -3425,6 +3527,12 @@ function render({ data, el, host }) {
   };
 }
 
+function headlineOf(versions) {
+  const last = versions[versions.length - 1];
+  const when = last.timeMillis === null ? "" : ` ${ago(last.timeMillis)}`;
+  return versions.length === 1 ? `${summary(last)}, never changed` : `${many(versions.length, "schema")}, the newest${when}: ${summary(last)}`;
+}
+
 function useOf({ usedBy }) {
   if (!usedBy) return "none";
   const { firstSnapshot, lastSnapshot, snapshotCount } = usedBy;
@@ -3446,12 +3554,13 @@ function wordOf({ aspect, after }) {
 function textsOf({ aspect, name, before, after }) {
   const what = aspect === "column" ? "" : aspect === "name" ? "column " : `${aspect} `;
   const head = aspect === "name" ? what + name.slice(0, name.lastIndexOf(".") + 1) : !name ? what : aspect === "option" ? `${what}${name} = ` : `${what}${name} `;
+  if (aspect === "name") return [["~", `~ ${head}${before} → ${after}`]];
   return ([["-", before], ["+", after]])
     .flatMap(([sign, text]) => (text === null ? [] : ([[sign, `${sign} ${head}${text}`]])));
 }
 
 function linesOf(difference) {
-  return textsOf(difference).map(([sign, text]) => h("div", { class: sign === "-" ? "minus" : "plus" }, text));
+  return textsOf(difference).map(([sign, text]) => h("div", { class: sign === "-" ? "minus" : sign === "+" ? "plus" : "moved" }, text));
 }
 
 function markdownOf(version) {
@@ -3463,7 +3572,7 @@ function markdownOf(version) {
 function wholeOf(version) {
   const keys = (name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
   const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
-  const heads = [{ name: "id", right: true }, { name: "column", prose: true, text: breaking }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
+  const heads = [{ name: "id", right: true }, { name: "column", prose: true, text: breaking }, { name: "type" }, { name: "key", optional: true }, { name: "default", optional: true }, { name: "comment", optional: true }];
   return h("div", {}, grid({ heads, rows, label: `columns of schema ${version.id}` }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
 }
 
@@ -3472,24 +3581,33 @@ return render;
 "simulator": (() => {
 
 
-const SIMULATOR_CHART = { width: 250, height: 150, left: 34, top: 22, bottom: 20 };
+const SIMULATOR_CHART = { least: 170, most: 420, height: 130, left: 34, top: 22, bottom: 20 };
 const SIMULATOR_CURVES = ([
-  { name: "write amplification", colour: COLOURS.red, curve: (simulation) => simulation.writeCurve },
+  { name: "write amplification", colour: COLOURS.blue, curve: (simulation) => simulation.writeCurve },
   { name: "sorted runs to merge", colour: COLOURS.blue, curve: (simulation) => simulation.readCurve },
-  { name: "space amplification", colour: COLOURS.green, curve: (simulation) => simulation.spaceCurve },
+  { name: "space amplification", colour: COLOURS.blue, curve: (simulation) => simulation.spaceCurve },
 ]);
 
 function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
-  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}` });
+  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
   const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
   const table = h("div");
   const own = simulatorAt(view, chosen);
 
+  let drawn = own;
+  let room = 840;
+  const paint = () => {
+    const { least, most } = SIMULATOR_CHART;
+    const columns = Math.max(1, Math.min(SIMULATOR_CURVES.length, Math.floor(room / least)));
+    const width = Math.min(most, Math.floor((room - 8 * (columns - 1)) / columns));
+    charts.replaceChildren(...SIMULATOR_CURVES.map((curve) => simulatorChart(view, curve, drawn, own, width)));
+  };
     function show(shown, name, aloud) {
-    charts.replaceChildren(...SIMULATOR_CURVES.map((curve) => simulatorChart(view, curve, shown, own)));
+    drawn = shown;
+    paint();
     table.replaceChildren(simulatorTable(shown, own, name));
     if (aloud) say(`${name}: ${simulatorWords(shown)}`);
   }
@@ -3526,29 +3644,45 @@ function render({ data, el, host }) {
     return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "Replay"))];
   }
 
+  const unsized = whenSized(body, (now) => {
+    room = now;
+    paint();
+  });
   show(own, name(), false);
   say(`own options: ${simulatorWords(own)}`);
-  return stop;
+  return () => {
+    unsized();
+    stop();
+  };
 }
 
 function simulatorAt(view, chosen) {
   return view.simulations[view.sliders.reduce((place, option, at) => place * option.values.length + chosen[at], 0)];
 }
 
-function simulatorWords(simulation) {
-  return `write amplification ${simulation.writeAmplification}, ${simulation.readAmplification} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${simulation.spaceAmplification}, ${count(simulation.compactionCount)} compactions, ${count(simulation.stopCount)} flushes would wait`;
+function headlineOf({ writeAmplification, readAmplification, mostRuns, stopCount }) {
+  const wait = stopCount ? `; ${many(stopCount, "flush", "flushes")} would wait` : "";
+  return `With its own options each byte is written ${amount(writeAmplification)} times, a reader merges ${amount(readAmplification)} sorted runs on average, ${count(mostRuns)} at most${wait}`;
 }
 
-function simulatorChart(view, { name, colour, curve }, shown, own) {
-  const { width, height, left, top, bottom } = SIMULATOR_CHART;
+function amount(value) {
+  return Number.isInteger(value) ? count(value) : value.toFixed(2);
+}
+
+function simulatorWords(simulation) {
+  return `write amplification ${amount(simulation.writeAmplification)}, ${amount(simulation.readAmplification)} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${amount(simulation.spaceAmplification)}, ${many(simulation.compactionCount, "compaction")}, ${many(simulation.stopCount, "flush", "flushes")} would wait`;
+}
+
+function simulatorChart(view, { name, colour, curve }, shown, own, width) {
+  const { height, left, top, bottom } = SIMULATOR_CHART;
   const most = Math.max(1, ...curve(shown), ...curve(own));
     const line = (values) => values.map((value, at) =>
     `${(left + ((width - left - 8) * at) / Math.max(values.length - 1, 1)).toFixed(1)},${(top + height * (1 - value / most)).toFixed(1)}`).join(" ");
   const last = curve(shown)[curve(shown).length - 1];
   return s("svg", { width, height: top + height + bottom, role: "img", "aria-label": `${name}: ${last} after ${view.flushCount} flushes, at most ${Math.max(...curve(shown))}; own options ${curve(own)[curve(own).length - 1]}` },
-    s("text", { x: left, y: 13, "font-size": 11, "font-weight": "bold" }, `${name} ${last}`),
+    s("text", { x: 0, y: 13, "font-size": 11, "font-weight": "bold" }, `${name} ${amount(last)}`),
     s("path", { d: `M${left} ${top}V${top + height}H${width - 8}`, stroke: "#888", fill: "none" }),
-    s("text", { x: left - 4, y: top + 8, "font-size": 10, "text-anchor": "end" }, most.toPrecision(3)),
+    s("text", { x: left - 4, y: top + 8, "font-size": 10, "text-anchor": "end" }, amount(most)),
     s("text", { x: left - 4, y: top + height, "font-size": 10, "text-anchor": "end" }, "0"),
     s("text", { x: left, y: top + height + 14, "font-size": 10 }, `1 to ${count(view.flushCount)} flushes`),
     s("polyline", { points: line(curve(own)), fill: "none", stroke: "#888", "stroke-width": 1.5, "stroke-dasharray": "4 3" }),
@@ -3580,7 +3714,8 @@ function render({ data, el }) {
   const hasTimes = entries.some((entry) => entry.timeMillis !== null);
   return listing(el, {
     title: "statements that were run",
-    note: `${many(entries.length, "statement")}, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
+    headline: `${many(entries.length, "statement")}, newest first`,
+    note: olderCount ? `${count(olderCount)} older ones are not shown` : "",
     none: "No statement was run yet: %%paimon in front of a cell runs one.",
     heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },
@@ -3691,7 +3826,7 @@ function render({ data, el }) {
   const quoted = (name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``);
   return listing(el, {
     title: "tables",
-    note: `${many(tables.length, "table")} in ${many(databases.length, "database")}${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
+    headline: `${many(tables.length, "table")} in ${many(databases.length, "database")}${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
     none: "No tables yet: CREATE TABLE makes one, or demo() two to try.",
     heads: [{ name: "database" }, { name: "table" }, { name: "primary key" }, { name: "partitioned by" }, { name: "columns", right: true, text: count }, { name: "snapshot", right: true, text: count }],
     rows: tables,
@@ -3726,8 +3861,7 @@ const CSS = `
 .item { cursor: pointer; } .item:focus { outline: none; }
 .ring { visibility: hidden; fill: none; stroke: currentColor; stroke-width: 2; } .item[aria-selected=true] .ring { visibility: visible; }
 .item:focus-visible .ring { visibility: visible; stroke: var(--focus); stroke-width: 4; }
-.card { min-height: 9em; } .card dl { grid-template-columns: repeat(2, max-content minmax(0, 1fr)); }
-@media (min-width: 1100px) { .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); } }
+.card { min-height: 6em; } .item > text { paint-order: stroke; stroke: var(--ground); stroke-width: 3px; }
 `;
 
 function render({ data, el, host }) {
@@ -3744,6 +3878,7 @@ function render({ data, el, host }) {
   const mainCount = items.filter((item) => !item.lane).length;
   const look = { byTime: false, step: 38, measure: known[0] ?? MEASURES[0] };
   let chosen = mainCount - 1;
+  const isAlone = items.length === 1;
     let range = null;
 
   const line = h("div", { class: "line" });
@@ -3758,9 +3893,10 @@ function render({ data, el, host }) {
     const height = LANES.top + LANES.height * view.branches.length + 52;
     const named = withRoom(items);
     marks = items.map((item) => drawn(item, largest, Math.min(1.3, look.step / 24), named.has(item)));
+    const above = isAlone ? TREND.top + TREND.height : 0;
     const marksOfRange = s("g", { class: "brush" });
-    picture = s("svg", { width, height, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
-      ...trendOf(items, look.measure, trend), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
+    picture = s("svg", { width, height: height - above, viewBox: `0 ${above} ${width} ${height - above}`, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
+      ...(isAlone ? [] : trendOf(items, look.measure, trend)), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
     line.replaceChildren(picture);
     let extending = false;
     picture.addEventListener("keydown", (event) => {
@@ -3859,7 +3995,7 @@ function render({ data, el, host }) {
   const whole = h("button", { onclick: () => fit(true) }, "all");
   const controls = h("div", { class: "row tools" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, whole);
   const small = mainCount > 100 && minimap(items.slice(0, mainCount), line);
-  body.append(controls, trend, line, small || "", h("div", { class: "row legend" }, legend(items)), details, code, ...othersOf(view));
+  body.append(controls, trend, line, small || "", legendOf(items, view), details, code, ...othersOf(view));
   draw();
   fit();
   show(items[chosen]);
@@ -3984,19 +4120,27 @@ function drawn(item, largest, most, isNamed) {
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark((group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
     s("title", {}, sentence(item)),
-    s("circle", { class: "ring", r: 19 }),
+    s("circle", { class: "ring", r: 19 * Math.min(1, most) }),
     s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
   if (isNamed) element.append(s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
-  if (tags.length) element.append(s("path", { d: "M-2 -17v-19h14l-4 5l4 5h-12v9z", fill: COLOURS.yellow, stroke: "#7A7000" }), label(tags, -38));
-  if (readers.length) element.append(s("path", { d: "M0 31l-5 9a5 5 0 1 0 10 0z", fill: COLOURS.sky, stroke: COLOURS.blue }), label(readers, 56));
+  if (tags.length) element.append(tagMark(-2, -17), label(tags, -38));
+  if (readers.length) element.append(consumerMark(0, 31), label(readers, 56));
   const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
   if (schemas.length) {
     element.append(s("path", { d: `M-17 -30V16`, stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" }),
       s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
   }
   return element;
+}
+
+function tagMark(x, y) {
+  return s("path", { d: `M${x} ${y}v-19h14l-4 5l4 5h-12v9z`, fill: COLOURS.yellow, stroke: "#7A7000" });
+}
+
+function consumerMark(x, y) {
+  return s("path", { d: `M${x} ${y}l-5 9a5 5 0 1 0 10 0z`, fill: COLOURS.sky, stroke: COLOURS.blue });
 }
 
 function label(names, y) {
@@ -4114,9 +4258,16 @@ function kinds(items) {
   return Object.entries(found).map(([kind, number]) => `${count(number)} ${kind.toLowerCase()}`).join(", ");
 }
 
-function legend(items) {
+function legendOf(items, { branches }) {
   const there = new Set(items.flatMap(({ point, group }) => Object.keys(group?.kinds ?? { [point?.commitKind ?? ""]: 1 })));
-  return [...there].map((kind) => `${KINDS[kind]?.letter ?? "?"} ${kind.toLowerCase()}`).join(" · ");
+  const has = (what) => items.some(({ point, group }) => what(point ?? group));
+  return legend(
+    ...[...there].map((kind) => ([swatch(s("g", { transform: "translate(7 7) scale(.55)" }, mark(kind, 0, 0))), kind.toLowerCase()])),
+    has(({ tags }) => Object.keys(tags ?? {}).length) && [swatch(s("g", { transform: "translate(3 14) scale(.7)" }, tagMark(0, 0))), "tag"],
+    has(({ consumers }) => Object.keys(consumers ?? {}).length) && [swatch(s("g", { transform: "translate(7 0) scale(.9)" }, consumerMark(0, 0))), "a consumer reads on from here"],
+    has(({ isNewSchema, newSchemas }) => isNewSchema || newSchemas?.length) && [swatch(s("path", { d: "M7 1V13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" })), "a new schema"],
+    branches.length > 0 && [swatch(s("path", { d: "M1 7H13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 2" })), "branch"],
+    [null, "larger: more rows"]);
 }
 
 function sentence({ point, group, branch, gap }) {
@@ -4136,7 +4287,7 @@ function cardOf({ point, group, branch, gap }) {
       ["snapshots", `${group.firstId} to ${group.lastId}, ${count(group.snapshotCount)} of them${expired}`],
       ["time (UTC)", shown.beginMillis ? `${moment(shown.beginMillis)} to ${moment(shown.endMillis)}` : ""], ["commits", kinds([{ group }])],
     ]) : ([
-      ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind], ["time (UTC)", moment(shown.timeMillis)],
+      ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind.toLowerCase()], ["time (UTC)", moment(shown.timeMillis)],
       ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)} -${count(shown.deletedFileCount)}`], ["manifests", count(shown.manifestCount)],
     ])),
@@ -4168,7 +4319,6 @@ return render;
 "travel": (() => {
 
 
-const SPARK_WIDTH = 880;
 const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
@@ -4181,6 +4331,7 @@ function render({ data, el, host }) {
   const { body, say, stop } = frame(el, {
     title: `${table} through time`,
     note: `${sql || "rows"}; read from data files${olderCount ? `; ${count(olderCount)} older points are not on the slider` : ""}`,
+    headline: headlineOf(steps),
     css: TRAVEL_CSS,
   });
   if (!steps.length) {
@@ -4252,6 +4403,13 @@ function render({ data, el, host }) {
     }
   };
 
+  let shownId = 0;
+  let width = 840;
+  const paint = () => spark.replaceChildren(sparkline([...known.values()], shownId, width, (id) => {
+    const place = axis[2].findIndex((stop) => stop.snapshotId === id);
+    if (place >= 0) go(place);
+  }));
+
     const show = (step, isTold = true) => {
     asked += 1;
     const made = grid({
@@ -4259,15 +4417,13 @@ function render({ data, el, host }) {
       heads: step.columns.map((name) => ({
         name,
         right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
-        text: (value) => (value === null ? h("span", { class: "null" }, "NULL") : value),
+        text: (value) => valueText(value),
       })),
       rows: step.rows.map((row) => [...row]),
     });
     rows.replaceChildren(made.element);
-    spark.replaceChildren(sparkline([...known.values()], step.snapshotId, (id) => {
-      const place = axis[2].findIndex((stop) => stop.snapshotId === id);
-      if (place >= 0) go(place);
-    }));
+    shownId = step.snapshotId;
+    paint();
     say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
     if (isTold) host.select({ snapshot: step.snapshotId });
   };
@@ -4322,32 +4478,44 @@ function render({ data, el, host }) {
   if (!host.ask && reachable.length < stops.length) {
     body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; the others need a kernel`));
   }
+  const unsized = whenSized(body, (now) => {
+    width = now;
+    paint();
+  });
   arrange();
   const first = known.get(current.snapshotId);
   if (first) show(first, false);
   else fetchStep(false);
   return () => {
     clearTimeout(timer);
+    unsized();
     quiet();
     stop();
   };
 }
 
-function sparkline(steps, at, onGo) {
+function sparkline(steps, at, room, onGo) {
   const ordered = steps.slice().sort((left, right) => left.snapshotId - right.snapshotId);
   const most = Math.max(1, ...ordered.map((step) => step.rowCount));
-  const width = (SPARK_WIDTH - 40) / Math.max(1, ordered.length - 1);
+  const width = (room - 40) / Math.max(1, ordered.length - 1);
   const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));
   const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
-  return s("svg", { viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, width: SPARK_WIDTH, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
+  return s("svg", { width: room, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
     s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
     ...points.map(({ step, x, y }) => {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
         here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
         s("text", { x, y: y - 9, "text-anchor": "middle", "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
-        s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 9 }, step.snapshotId));
+        s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));
+}
+
+function headlineOf(steps) {
+  const [first, last] = [steps[0], steps[steps.length - 1]];
+  if (!first) return "";
+  if (steps.length === 1) return `${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
+  return `${count(first.rowCount)} at snapshot ${first.snapshotId}, ${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
 }
 
 return render;
@@ -4357,8 +4525,7 @@ return render;
 
 const RATE_MILLIS = 60000;
 const TICK_MILLIS = 5000;
-const WIDTH = 440;
-const BARS = { left: 70, top: 14, height: 100, most: 50 };
+const BARS = { left: 64, top: 14, height: 100, most: 50 };
 const LEVELS = { left: 50, lane: 24, most: 130, letter: 6.5 };
 const CSS = `
 .figures { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0 0 8px; } .figures b { font-size: 15px; font-variant-numeric: tabular-nums; }
@@ -4403,7 +4570,7 @@ function render({ data, el, host }) {
       list.replaceChildren(empty("The first commit is shown when it is there; it is made by", `INSERT INTO ${view.table} VALUES …`));
       return;
     }
-    pictures.replaceChildren(commitsOf(view), ...(view.levels.length ? [levelsOf(view)] : []));
+    paint();
     const hasTimes = view.commits.some(({ timeMillis }) => timeMillis !== null);
     const hasChangelog = view.commits.some(({ changelogRows }) => changelogRows);
     const hasBytes = view.commits.some(({ addedBytes }) => addedBytes !== null);
@@ -4430,13 +4597,24 @@ function render({ data, el, host }) {
     list.replaceChildren(commits.element);
     newest.replaceChildren(...(view.newest?.rows.length ? [grid({
       caption: `rows of snapshot ${view.newest.snapshotId}`,
-      heads: view.newest.columns.map((name, at) => ({ name, label: at ? undefined : "kind", right: areNumbers(view.newest?.rows.map((row) => row[at]) ?? []), text: (value) => value ?? h("span", { class: "null" }, "NULL") })),
+      heads: view.newest.columns.map((name, at) => ({ name, label: at ? undefined : "kind", right: areNumbers(view.newest?.rows.map((row) => row[at]) ?? []), text: (value) => valueText(value) })),
       rows: view.newest.rows.map((row) => [...row]),
     }).element] : []));
   };
   let redraw = () => {};
+  let width = 840;
+  const paint = () => {
+    if (!view.commits.length) return;
+    const levels = view.levels.length ? levelsOf(view) : null;
+    const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
+    pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
+  };
   body.append(h("div", { class: "row" }, button), figures, pictures, list, code, newest);
   show();
+  const unsized = whenSized(body, (now) => {
+    width = now;
+    paint();
+  });
   const timer = window.setInterval(() => view.state === "watching" && tick(), TICK_MILLIS);
   const quiet = host.onSelect(({ snapshot }) => {
     if (snapshot === undefined) return;
@@ -4447,6 +4625,7 @@ function render({ data, el, host }) {
   return Object.assign(
     () => {
       window.clearInterval(timer);
+      unsized();
       quiet();
       stop();
     },
@@ -4483,7 +4662,7 @@ function sentenceOf(commit) {
 }
 
 function filesOf({ addedFiles, deletedFiles }) {
-  return [addedFiles && signed(addedFiles), deletedFiles && signed(-deletedFiles)].filter(Boolean).join(" ");
+  return bothWays(addedFiles, deletedFiles);
 }
 
 function kindsOf(commits) {
@@ -4510,9 +4689,9 @@ function rate(value) {
   return value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
 
-function commitsOf({ commits }) {
+function commitsOf({ commits }, width) {
   const shown = commits.slice(-BARS.most);
-  const step = Math.min(26, (WIDTH - BARS.left - 8) / Math.max(shown.length, 1));
+  const step = Math.min(40, (width - BARS.left - 8) / Math.max(shown.length, 1));
   const largest = Math.max(1, ...shown.map(({ writtenRows }) => writtenRows));
   const most = Math.max(0, ...shown.map(({ deletedRows }) => deletedRows));
   const scale = (largest + most) / BARS.height;
@@ -4533,11 +4712,11 @@ function commitsOf({ commits }) {
   const sum = shown.reduce((rows, { writtenRows }) => rows + writtenRows, 0);
   const label = `rows of ${many(shown.length, "commit")}: ${count(sum)} in all, at most ${count(largest)} in one`;
   return h("figure", {}, h("figcaption", {}, "rows of each commit"),
-    s("svg", { width: WIDTH, height: foot + 32, role: "img", "aria-label": label },
-      s("path", { d: `M${BARS.left - 4} ${axis}H${WIDTH}`, stroke: COLOURS.grey }),
+    s("svg", { width, height: foot + 32, role: "img", "aria-label": label },
+      s("path", { d: `M${BARS.left - 4} ${axis}H${BARS.left + step * shown.length + 4}`, stroke: COLOURS.grey }),
       s("text", { x: BARS.left - 8, y: BARS.top + 8, "text-anchor": "end", "font-size": 11 }, count(largest)),
       axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"), ...bars),
-    h("div", { class: "legend row" }, h("span", {}, "up: inserted and updated"), h("span", {}, "down: deleted"), h("span", {}, kindsOf(shown))));
+    legend([barKey(COLOURS.blue), "inserted and updated"], most > 0 && [barKey(COLOURS.blue, false), "deleted"], [null, kindsOf(shown)]));
 }
 
 function levelsOf({ levels, hasLevels }) {
@@ -5279,6 +5458,14 @@ function catalogTree({ fetch, choose, open, changed }) {
       const now = shown().find((branch) => keyOf(branch.path) === chosen);
       if (now) choose(now, true);
     },
+        async renew(path) {
+      const branch = shown().find((one) => keyOf(one.path) === keyOf(path));
+      if (!branch) return;
+      branch.below = null;
+      if (branch.isOpen) await load(branch);
+      const now = shown().find((one) => keyOf(one.path) === chosen);
+      if (now && chosen.startsWith(keyOf(path).slice(0, -1))) choose(now, true);
+    },
         async reveal(path) {
       let level = roots;
       for (let depth = 1; depth <= path.length; depth += 1) {
@@ -5380,13 +5567,19 @@ function actionForm(action, { about, values = {}, plan, begin, close }) {
 
 
 
-const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "travel", "profile", "health", "fsck"];
+const EXPLORERS = ["timeline", "log", "schemas", "manifests", "heatmap", "files", "lsm", "compaction", "simulator", "changes", "diff", "travel", "profile", "health", "fsck"];
 const SIGNS = ({ ok: "✔ nothing to improve", info: "ℹ good to know", warning: "▲ could be better", error: "✖ needs attention" });
 
-function entryDetails({ ask, explore, insert, insertCell, act, forget }) {
+function entryDetails({ ask, explore, insert, insertCell, act, forget, stopJob }) {
   const element = h("section", { class: "jp-PaimonCatalog-details", "aria-label": "details" });
   let asked = 0;
     const button = (label, onclick, title) => h("button", { type: "button", onclick, title }, label);
+    const inserting = (label, text, put) => h("button", {
+    type: "button", onclick: () => put(text), title: `${text}\nA click puts it into the cell; it can be dragged there, too`, draggable: "true",
+    ondragstart: (event) => event.dataTransfer?.setData("text/plain", text),
+  }, label);
+  const query = (name) => `SELECT * FROM ${name} LIMIT 100`;
+    const inserts = (name) => [inserting("Insert name", name, insert), inserting("Insert query", query(name), (text) => insertCell(`%%paimon\n${text}`))];
     const row = (...buttons) => h("div", { class: "jp-PaimonCatalog-buttons" }, ...buttons);
     const list = (facts) => h("dl", {}, ...facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 
@@ -5425,8 +5618,7 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget }) {
     } }, h("option", { value: "" }, "Open view …"), ...EXPLORERS.map((kind) => h("option", { value: kind }, kind)));
     return [
       headline,
-      row(button("Preview", () => explore(path, "preview")), choose, button("Insert name", () => insert(entry.insert), entry.insert),
-        button("Insert query", () => insertCell(`%%paimon\nSELECT * FROM ${entry.insert} LIMIT 100`))),
+      row(button("Preview", () => explore(path, "preview")), choose, ...inserts(entry.insert)),
       size, about,
       row(button("Compact …", () => act(branch, "compact", path)), button("Tag …", () => act(branch, "create_tag", path)),
         button("Roll back …", () => act(branch, "rollback", path)), button("Drop …", () => act(branch, "drop_table", path))),
@@ -5436,10 +5628,10 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget }) {
     const { entry, path } = branch;
     const above = path.slice(0, 3);
     const isTag = entry.kind === "tag";
-    const views = ["preview", "manifests", "heatmap", "files"];
+    const views = ["preview", "changes", "diff", "manifests", "heatmap", "files"];
     return [
       list([["commit", entry.detail], ["time (UTC)", moment(entry.timeMillis)]]),
-      row(...views.map((kind) => button(kind[0].toUpperCase() + kind.slice(1), () => explore(above, kind, entry.name))), button("Insert", () => insert(entry.insert), entry.insert)),
+      row(...views.map((kind) => button(kind[0].toUpperCase() + kind.slice(1), () => explore(above, kind, entry.name))), inserting("Insert", entry.insert, insert)),
       row(button("Roll back to it …", () => act(branch, "rollback", above, { version: entry.name })),
         isTag ? button("Delete tag …", () => act(branch, "delete_tag", above, { tag: entry.name })) : button("Tag …", () => act(branch, "create_tag", above, { snapshot: entry.name }))),
     ];
@@ -5448,12 +5640,32 @@ function entryDetails({ ask, explore, insert, insertCell, act, forget }) {
     const { entry, path } = branch;
     return [
       ...(entry.detail ? [h("p", { class: "jp-PaimonCatalog-detail" }, entry.detail)] : []),
-      row(Boolean(entry.insert) && button("Insert name", () => insert(entry.insert), entry.insert),
+      row(Boolean(entry.insert) && inserting("Insert name", entry.insert, insert),
         entry.kind === "database" && button("New table …", () => act(branch, "create_table", path)),
         entry.kind === "partition" && button("Compact …", () => act(branch, "compact", path.slice(0, 3), { partitions: entry.name.replaceAll("/", ",") }))),
     ];
   };
-  const KINDS = ({ warehouse, table, snapshot: version, tag: version });
+    const view = (branch) => {
+    const { entry, path } = branch;
+    const headline = h("p", { class: "jp-PaimonCatalog-headline" }, "loading …");
+    const about = h("div", {});
+    const number = (asked += 1);
+    ask("details", { path }).then((said) => {
+      if (number !== asked) return;
+      headline.replaceChildren(said.headline);
+      about.replaceChildren(list(said.facts), h("pre", {}, said.query));
+    }).catch((reason) => number === asked && headline.replaceChildren(h("span", { class: "jp-mod-problem", role: "alert" }, reason.message)));
+    return [headline, row(...inserts(entry.insert)), about];
+  };
+    const job = ({ entry }) => {
+    const made = (entry).job;
+    return [
+      list([["status", made.status], ["begun (UTC)", moment(made.beganMillis)], ...(made.progress ? [(["progress", `${made.progress[0]} of ${made.progress[1]} ${made.progress[2]}`])] : [])]),
+      ...(made.said ? [h("pre", {}, made.said)] : []),
+      row(made.status === "running" && button("Stop", () => stopJob(made.id))),
+    ];
+  };
+  const KINDS = ({ warehouse, table, view, job, snapshot: version, tag: version });
   return {
     element,
         show(branch, again = false) {
@@ -5505,6 +5717,7 @@ const PANEL_STYLE = `
 
 
 
+const JOBS = "jobs";
 const POLL_MILLIS = 1000;
 const SEARCH_MILLIS = 300;
 
@@ -5514,13 +5727,13 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
     let keys = [];
   const remember = () => store({ ...tree.state(), added });
 
-  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, forget: (key) => {
+  const details = entryDetails({ ask: server.ask, explore, insert, insertCell, act, stopJob: (id) => void server.stop(id).then(poll), forget: (key) => {
     added = added.filter((one) => one !== key);
     refresh();
     remember();
   } });
   const tree = catalogTree({
-    fetch: (path, offset, limit) => server.ask("children", { path, offset, limit }),
+    fetch: async (path, offset, limit) => (path[0] === JOBS ? jobEntries(await server.jobs(), offset, limit) : server.ask("children", { path, offset, limit })),
     choose: details.show,
     open: ({ entry, path }) => {
       if (entry.kind === "table") explore(path, "preview");
@@ -5553,7 +5766,7 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
       await tree.show(warehouses.map((one) => ({
         kind: "warehouse", name: one.key, label: one.name, detail: one.problem ? "cannot be read" : one.isReadOnly ? "read-only" : "", timeMillis: null, hasChildren: !one.problem, insert: one.insert,
         warehouse: { ...one, isAdded: added.includes(one.key) },
-      })));
+      })).concat(listedJobs ? [jobsEntry()] : []));
       if (!warehouses.length) {
         details.showNothing("No warehouse yet. Folders below the one that Jupyter shows are found by themselves; others are configured in ~/.config/paimonlab/config.toml. In a cell, %paimon_demo shop makes one to try.");
       }
@@ -5607,6 +5820,8 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
 
     let timer;
   const seen = (new Set());
+  let listedJobs = 0;
+    const jobsEntry = () => ({ kind: "group", name: JOBS, label: "jobs", detail: String(listedJobs), timeMillis: null, hasChildren: true, insert: "" });
   const poll = async () => {
     clearTimeout(timer);
         let listed;
@@ -5615,7 +5830,12 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
     } catch {
       return; // `refresh` says why
     }
-    jobs.replaceChildren(...(listed.length ? [h("h3", {}, "Jobs")] : []), ...listed.slice(0, 20).map(jobLine));
+    const isFirst = !listedJobs && listed.length > 0;
+    listedJobs = listed.length;
+    const recent = listed.filter(({ status, id }) => status === "running" || !seen.has(id)).slice(0, 4);
+    if (recent.length) jobs.replaceChildren(h("h3", {}, "Jobs"), ...recent.map(jobLine));
+    if (isFirst) await refresh();
+    else await tree.renew([JOBS]);
     const ended = listed.filter(({ id, status }) => status !== "running" && !seen.has(id));
     ended.forEach(({ id }) => seen.add(id));
     if (ended.length) refresh();
@@ -5638,6 +5858,13 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
     focus: () => (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
     stop: () => clearTimeout(timer),
   };
+}
+
+function jobEntries(listed, offset, limit) {
+  const entries = listed.slice(offset, offset + limit).map((job) => ({
+    kind: "job", name: String(job.id), label: job.label, detail: job.status, timeMillis: job.beganMillis, hasChildren: false, insert: "", job,
+  }));
+  return { entries, total: listed.length };
 }
 
 

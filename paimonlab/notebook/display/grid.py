@@ -32,6 +32,8 @@ class Column:
     """Characters that draw: left out where there is a picture."""
     is_id: bool = False
     """Names with ids of many letters in them, which HTML shows short."""
+    is_optional: bool = False
+    """Left out where no row has a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,20 @@ class Grid:
 
     def without_drawings(self) -> Grid:
         """Return the grid without the columns that draw with characters."""
-        shown = [number for number, column in enumerate(self.columns) if not column.is_drawing]
+        return self._with(
+            number for number, column in enumerate(self.columns) if not column.is_drawing
+        )
+
+    def without_empty(self) -> Grid:
+        """Return the grid without optional columns in which no row has a value."""
+        return self._with(
+            number
+            for number, column in enumerate(self.columns)
+            if not column.is_optional or any(row[number].text for row in self.rows)
+        )
+
+    def _with(self, columns_shown: Iterable[int]) -> Grid:
+        shown = list(columns_shown)
         columns = tuple(self.columns[number] for number in shown)
         rows = [[row[number] for number in shown] for row in self.rows]
         return replace(self, columns=columns, rows=rows)

@@ -4,7 +4,7 @@
 
 export { card } from "./parts/card.js";
 export { COLOURS, ink } from "./parts/colours.js";
-export { commitText } from "./parts/commits.js";
+export { bothWays, commitText } from "./parts/commits.js";
 export { copyButton } from "./parts/copy.js";
 export { count, many } from "./parts/counts.js";
 export { h, s } from "./parts/elements.js";
@@ -17,7 +17,10 @@ export { breaking } from "./parts/breaking.js";
 export { shortFile, shortId } from "./parts/names.js";
 export { ago, areNumbers, bytes, figure, moment, signed } from "./parts/numbers.js";
 export { compare } from "./parts/order.js";
+export { barKey, legend, swatch } from "./parts/legend.js";
 export { listing } from "./parts/listing.js";
 export { hasPlace, isAt, placeText } from "./parts/places.js";
 export { roving } from "./parts/roving.js";
+export { whenSized } from "./parts/sized.js";
 export { slider } from "./parts/slider.js";
+export { valueText } from "./parts/values.js";

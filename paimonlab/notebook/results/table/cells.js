@@ -1,15 +1,15 @@
 // @ts-check
 // One cell, small in the table and opened below it.
-import { count, h } from "../../display/browser/parts.js";
+import { count, h, valueText } from "../../display/browser/parts.js";
 
-/** @param {string | null} cell */
-export function shownCell(cell) {
-  return cell === null ? h("i", { class: "faint" }, "NULL") : cell;
+/** @param {string | null} cell @param {{isNumber: boolean, type: string}} [column] @returns {any} */
+export function shownCell(cell, column) {
+  return cell !== null && !column?.isNumber ? cell : valueText(cell, /^(do|fl|half)/.test(column?.type ?? ""));
 }
 
 /** A nested value, to be opened level by level. @param {any} tree @param {boolean} [isOpen] @returns {HTMLElement | string} */
 export function branch(tree, isOpen = false) {
-  if (tree === null) return h("i", { class: "faint" }, "NULL");
+  if (tree === null) return shownCell(null);
   if (!Array.isArray(tree)) return String(tree);
   const [kind, ...items] = tree;
   const inner = items.map((item, place) => {

@@ -30,10 +30,10 @@ export function summary(column, total) {
 function histogram({ name, bins, low, high }) {
   const most = Math.max(...bins);
   const label = `distribution of ${name} from ${low} to ${high}: ${bins.join(", ")}`;
-  return s("svg", { width: 96, height: 20, viewBox: "0 0 96 20", role: "img", "aria-label": label },
+  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
     s("title", {}, label),
     ...bins.map((number, place) => {
-      const height = number ? Math.max(1, (19 * number) / most) : 0;
+      const height = number && Math.max(1, (19 * number) / most);
       return s("rect", { x: place * 8, y: 20 - height, width: 7, height, fill: COLOURS.blue });
     }));
 }
@@ -42,11 +42,11 @@ function histogram({ name, bins, low, high }) {
 function bars({ name, top }, total) {
   const label = `most frequent of ${name}: ${top.map(([text, times]) => `${text} ${times}`).join(", ")}`;
   let x = 0;
-  return s("svg", { width: 96, height: 10, viewBox: "0 0 96 10", role: "img", "aria-label": label },
-    s("title", {}, label), s("rect", { x: 0, y: 1, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
+  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
+    s("title", {}, label), s("rect", { x: 0, y: 11, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
     ...top.map(([, times], place) => {
       const width = (96 * times) / Math.max(total, 1);
-      const bar = s("rect", { x, y: 1, width: Math.max(width - 1, 0.5), height: 8, fill: place % 2 ? COLOURS.sky : COLOURS.blue });
+      const bar = s("rect", { x, y: 11, width: Math.max(width - 1, 0.5), height: 8, fill: place % 2 ? COLOURS.sky : COLOURS.blue });
       x += width;
       return bar;
     }));

@@ -18,7 +18,7 @@ const RESULT_CSS = `
 td, tbody .number { padding-block: 2px; } td { height: 24px; border-bottom: 1px solid var(--rule); line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; }
 .wrap td { white-space: pre-wrap; height: auto; }
 .clip { max-height: 216px; overflow: hidden; }
-th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; }
+th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; } .result :is(th, td):not(.number) { padding-inline: 8px; } th.right svg { margin-left: auto; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
 .number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; white-space: nowrap; }
 tbody .number { cursor: copy; } thead .number { z-index: 4; }
@@ -54,9 +54,9 @@ export function render({ data, el, host }) {
   const makeRow = (position) => {
     const row = source.at(position);
     const isHere = position === focus[0];
-    const cells = columns.map(({ isNumber }, column) => {
-      const shown = row ? shownCell(row.cells[column]) : "…";
-      return h("td", { class: `c${column}${isNumber ? " right" : ""}`, tabindex: isHere && column === focus[1] ? "0" : "-1" },
+    const cells = columns.map((facts, column) => {
+      const shown = row ? shownCell(row.cells[column], facts) : "…";
+      return h("td", { class: `c${column}${facts.isNumber ? " right" : ""}`, tabindex: isHere && column === focus[1] ? "0" : "-1" },
         isWrapped ? h("div", { class: "clip" }, shown) : shown);
     });
     return h("tr", { "aria-rowindex": position + 3, "aria-busy": row ? null : "true", class: isHere && "here" },
@@ -112,7 +112,7 @@ export function render({ data, el, host }) {
   };
   const heads = columns.map((column, place) => {
     const arrow = h("span", { "aria-hidden": "true" });
-    const button = h("button", { class: "sort", title: "sort; Alt with arrows makes the column wider or narrower", onclick: () => sort(place),
+    const button = h("button", { class: "sort", title: "sort; Alt with arrows: width", onclick: () => sort(place),
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
         if (event.key !== "ArrowDown") return;
         go(0, place);

@@ -12,7 +12,7 @@ const PADDING = 20;
  * @param {ResultColumn} column @param {(string | null)[]} cells some of it @param {string} facts under its head
  */
 export function usualWidth(column, cells, facts) {
-  const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL")));
+  const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
   const least = facts ? Math.max(column.bins.length || column.top.length ? 116 : 70, facts.length * SMALL_CHARACTER + PADDING) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
 }

@@ -1,20 +1,24 @@
 // @ts-check
-import { bytes, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, s } from "../../display/browser/parts.js";
+import { bytes, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, s, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Compaction} Compaction */
 /** @typedef {import("../../display/browser/views").CompactionRun} CompactionRun */
 /** @typedef {import("../../display/browser/views").FileSum} FileSum */
 /** @typedef {import("../../display/browser/host").Context<Compaction>} CompactionContext */
 
-const COMPACTION_WIDTH = 760;
-const COMPACTION_SIDE = 270;
+const COMPACTION_MOST = 900;
 const COMPACTION_ROW = 30;
+
+const COMPACTION_CSS = `
+.calls { display: grid; grid-template-columns: max-content max-content minmax(0, 1fr); gap: 4px 16px; align-items: baseline; } .calls code { overflow-wrap: anywhere; }
+@media (max-width: 700px) { .calls { grid-template-columns: 1fr max-content; } .calls code { grid-column: 1 / -1; } }
+`;
 
 /** @param {CompactionContext} context */
 export function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
-  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
   /** @type {import("../../display/browser/host").Selection} the partition or bucket whose rows are marked */
@@ -40,12 +44,17 @@ export function render({ data, el, host }) {
     picks.draw();
   }
 
+  let width = 840;
+  const paint = () => {
+    if (chosen && buckets) details.replaceChildren(compactionPicture(chosen, Math.min(width, COMPACTION_MOST)), buckets.element);
+  };
+
   /** @param {CompactionRun} run @param {boolean} tell */
   function choose(run, tell) {
     chosen = run;
     runs.draw();
     buckets = compactionBuckets(run, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
-    details.replaceChildren(compactionPicture(run), buckets.element);
+    paint();
     say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
     if (tell) host.select({ snapshot: run.snapshotId });
   }
@@ -56,9 +65,8 @@ export function render({ data, el, host }) {
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
-    ...view.calls.map((call) => h("div", { class: "row" }, h("span", { style: "min-width:13em" }, call.label),
-      call.sql && copyButton("SQL", () => call.sql, say), copyButton("Python", () => call.python, say),
-      h("code", { style: "overflow-wrap:anywhere" }, call.sql || call.python))),
+    h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
+      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, call.sql || call.python)])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
@@ -73,8 +81,13 @@ export function render({ data, el, host }) {
     if (inside.length && !inside.includes(chosen)) choose(inside[0], false);
     else if (selection.range && !inside.length) say(`no compaction in snapshots ${first} to ${last}`);
   });
+  const unsized = whenSized(body, (now) => {
+    width = now;
+    paint();
+  });
   if (chosen) choose(chosen, false);
   return () => {
+    unsized();
     quiet();
     stop();
   };
@@ -97,10 +110,11 @@ function compactionWeight(sum) {
   return Number(sum.bytes ?? sum.rows);
 }
 
-/** Levels before, an arrow, levels after. @param {CompactionRun} run */
-function compactionPicture(run) {
+/** Levels before, an arrow, levels after. @param {CompactionRun} run @param {number} width */
+function compactionPicture(run, width) {
+  const side = Math.floor(0.36 * width);
   const largest = Math.max(1, ...run.levels.flatMap((level) => [compactionWeight(level.before), compactionWeight(level.after)]));
-  const right = COMPACTION_WIDTH - COMPACTION_SIDE - 10;
+  const right = width - side - 10;
   const top = 26;
   const height = top + run.levels.length * COMPACTION_ROW + 6;
   const parts = /** @type {SVGElement[]} */ ([s("text", { x: 44, y: 14, "font-size": 11, "font-weight": "bold" }, "before"), s("text", { x: right, y: 14, "font-size": 11, "font-weight": "bold" }, "after")]);
@@ -109,17 +123,17 @@ function compactionPicture(run) {
     parts.push(s("text", { x: 4, y: y + 12, "font-size": 11 }, `L${level.level}`));
     for (const [x, sum, colour] of /** @type {[number, FileSum, string][]} */ ([[44, level.before, COLOURS.orange], [right, level.after, COLOURS.green]])) {
       if (!sum.files) continue;
-      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((COMPACTION_SIDE - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
+      parts.push(s("rect", { x, y, height: 9, rx: 2, width: Math.max(((side - 50) * compactionWeight(sum)) / largest, 3), fill: colour }),
         s("text", { x, y: y + 21, "font-size": 10 }, compactionSum(sum)));
     }
   });
   const middle = top + (run.levels.length * COMPACTION_ROW) / 2;
-  const start = COMPACTION_SIDE + 50;
+  const start = side + 50;
   const words = run.levels.map((level) => `level ${level.level}: ${compactionSum(level.before)} before, ${compactionSum(level.after)} after`).join("; ");
   parts.push(s("path", { d: `M${start} ${middle}H${right - 20}m-9 -6l9 6l-9 6`, stroke: "currentColor", "stroke-width": 2, fill: "none" }),
-    s("text", { x: start, y: middle - 8, "font-size": 11 }, `${count(run.droppedRows)} rows dropped`));
+    s("text", { x: start, y: middle - 8, "font-size": 11 }, `${many(run.droppedRows, "row")} dropped`));
   if (run.moved.files) parts.push(s("text", { x: start, y: middle + 16, "font-size": 11 }, `${count(run.moved.files)} only moved`));
-  return s("svg", { width: COMPACTION_WIDTH, height, viewBox: `0 0 ${COMPACTION_WIDTH} ${height}`, role: "img", "aria-label": words }, ...parts);
+  return s("svg", { width, height, role: "img", "aria-label": words }, ...parts);
 }
 
 /**
@@ -141,10 +155,10 @@ function compactionBuckets(run, isMarked, choose) {
 function compactionCosts(view) {
   const lines = [];
   if (view.writeAmplification !== null) {
-    lines.push(h("p", {}, h("b", {}, `Write amplification ${view.writeAmplification}`), `: ${bytes(view.appendedBytes)} appended, ${bytes(view.compactedBytes)} written by compactions.`));
+    lines.push(h("p", {}, h("b", {}, `Write amplification ${view.writeAmplification.toFixed(2)}`), `: ${bytes(view.appendedBytes)} appended, ${bytes(view.compactedBytes)} written by compactions.`));
   }
   if (view.spaceAmplification !== null) {
-    lines.push(h("p", {}, h("b", {}, `Space amplification ${view.spaceAmplification}`), ": bytes of all sorted runs per byte of the oldest run of each bucket."));
+    lines.push(h("p", {}, h("b", {}, `Space amplification ${view.spaceAmplification.toFixed(2)}`), ": bytes of all sorted runs per byte of the oldest run of each bucket."));
   }
   return lines;
 }
@@ -156,15 +170,16 @@ function compactionCosts(view) {
 function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
-    selected: (row) => isMarked(row[4]),
-    heads: [{ name: "bucket" }, { name: "rule" }, { name: "picked" }, { name: "why", prose: true }],
+    selected: (row) => isMarked(row[3]),
+    heads: [{ name: "bucket" }, { name: "picked" }, { name: "why", prose: true }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
       const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
-      return [placeText(pick), pick.rule, picked, pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why, pick];
+      const why = pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why;
+      return [placeText(pick), picked, pick.rule && pick.rule !== why ? `${pick.rule}: ${why}` : why, pick];
     }),
-    onChoose: (row) => choose(row[4].partition, row[4].bucket),
+    onChoose: (row) => choose(row[3].partition, row[3].bucket),
   });
 }
 

@@ -56,7 +56,8 @@ def _summary(diff: Diff) -> Grid:
     )
     caption = f"{diff.table}: from snapshot {before.snapshot_id} to {after.snapshot_id}"
     rows = after.live.row_count - before.live.row_count
-    files = f"+{many(diff.added.file_count, 'file')}, -{many(diff.removed.file_count, 'file')}"
+    counts = {"+": diff.added.file_count, "-": diff.removed.file_count}
+    files = ", ".join(f"{sign}{many(number, 'file')}" for sign, number in counts.items() if number)
     headline = f"{files}: {rows:+,} rows before merging" if diff.file_count else "The same files"
     return Grid(tuple(columns), [texts(line) for line in body], caption, headline=headline)
 

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, many, moment, placeText, shortFile, signed } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt, legend, many, moment, placeText, shortFile, signed } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Diff} Diff */
 /** @typedef {import("../../display/browser/views").Sums} Sums */
@@ -110,19 +110,20 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const bar = (/** @type {number} */ value, /** @type {string} */ kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = (/** @type {Sums} */ { fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (/** @type {string} */ what) => [
-    { name: `${what} files`, right: true, text: count }, { name: "rows", right: true, text: count },
-    ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []),
+    { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, text: count },
+    ...(hasBytes ? [{ name: "size", right: true, optional: true, text: bytes }] : []),
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
-    { name: "", label: "added and removed", text: (/** @type {[number, number]} */ [plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
+    { name: hasBytes ? "size" : "rows", label: "added and removed", text: (/** @type {[number, number]} */ [plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
   const rows = groups.map((group) => {
     const { partition, bucket, level, added, removed } = group;
     return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];
   });
   const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
     onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
-  return h("div", {}, drawn.element, more(groups.length, groupCount));
+  const keys = legend([h("span", { class: "bar plus", style: "width:14px" }), "added"], [h("span", { class: "bar minus", style: "width:14px" }), "removed"]);
+  return h("div", {}, drawn.element, more(groups.length, groupCount), keys);
 }
 
 /** @param {Diff} view @param {boolean} hasBytes @param {import("../../display/browser/host").Selection} followed @param {(file: Diff["files"][0]) => void} choose */
@@ -167,5 +168,5 @@ function more(shown, there) {
 function headlineOf({ before, after, added, removed, fileCount }) {
   if (!fileCount) return "The same files";
   const rows = Number(after.live.rowCount) - Number(before.live.rowCount);
-  return `+${many(Number(added.fileCount), "file")}, -${many(Number(removed.fileCount), "file")}: ${signed(rows) || "0"} rows before merging`;
+  return `${[added.fileCount && `+${many(Number(added.fileCount), "file")}`, removed.fileCount && `-${many(Number(removed.fileCount), "file")}`].filter(Boolean).join(", ")}: ${signed(rows) || "0"} rows before merging`;
 }

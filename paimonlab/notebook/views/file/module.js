@@ -1,5 +1,5 @@
 // @ts-check
-import { areNumbers, breaking, bytes, card, copyButton, count, frame, grid, h, many } from "../../display/browser/parts.js";
+import { areNumbers, breaking, bytes, card, copyButton, count, frame, grid, h, many, valueText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").DataFileView} DataFileView */
 /** @typedef {import("../../display/browser/views").FileColumn} FileColumn */
@@ -15,7 +15,7 @@ export function render({ data, el, host }) {
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
-    ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["bytes", bytes(view.bytes)],
+    ["schema", view.schemaId], ["format", `${view.format} ${view.version}`], ["written by", view.writtenBy], ["rows", count(view.rows)], ["size", bytes(view.bytes)],
     ["checksums", checksOf(view)], ...view.properties]);
 
   const chunks = h("div");
@@ -32,8 +32,8 @@ export function render({ data, el, host }) {
   const shown = h("div");
   const page = () => {
     const last = rows.offset + rows.cells.length;
-    const caption = rows.cells.length ? `rows ${count(rows.offset)} to ${count(last - 1)} of ${count(view.rows)}, as the file has them` : rows.problem || "no rows";
-    shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => (value === null ? h("i", { class: "null" }, "NULL") : value) })) }).element);
+    const caption = rows.cells.length ? `${rows.cells.length === view.rows ? `all ${many(view.rows, "row")}` : `rows ${count(rows.offset + 1)} to ${count(last)} of ${count(view.rows)}`}, as the file has them` : rows.problem || "no rows";
+    shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => valueText(value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;
     say(caption);
@@ -53,7 +53,7 @@ export function render({ data, el, host }) {
   const note = host.ask ? "" : "more rows need a kernel: run the cell again";
   const others = h("div", { class: "row" });
   body.append(...wrong, others, facts, h("div", { class: "row" }, h("label", {}, "show ", pick), hidden > 0 && h("span", { class: "faint" }, `${count(hidden)} more ${view.partName}s`)),
-    chunks, shown, h("div", { class: "row" }, back, next, h("span", { class: "faint" }, view.rows > size ? note : "")));
+    chunks, shown, view.rows > size && h("div", { class: "row" }, host.ask && back, host.ask && next, h("span", { class: "faint" }, note)) || "");
   page();
   part(0);
   const quiet = host.onSelect(({ file }) => {
@@ -72,7 +72,7 @@ export function render({ data, el, host }) {
 function columnGrid(columns, say, caption) {
   const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
     { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min", right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, text: count }];
+    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;

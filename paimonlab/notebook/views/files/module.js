@@ -15,13 +15,13 @@ const BINS = [
 ];
 
 const FILES_CSS = `
-.map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
+.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
 .map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
 .map text { fill: #000; pointer-events: none; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
-.key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
+.bins td:first-child { white-space: nowrap; } .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
 
 /** @param {FilesContext} context */
@@ -144,7 +144,7 @@ function showFiles({ data, el, host }, again) {
   });
 
   const most = Math.max(1, ...view.bins.map((bin) => bin.files));
-  const histogram = h("table", {}, h("caption", {}, "files by size"),
+  const histogram = h("table", { class: "bins" }, h("caption", {}, "files by size"),
     h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "size"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
       h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
@@ -155,7 +155,7 @@ function showFiles({ data, el, host }, again) {
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
   const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.partitionCount, "partition")}${rest}`;
-  body.append(path, map, h("p", { class: "legend" }, note), details, histogram, ...advice);
+  body.append(path, map, h("p", { class: "legend" }, note), details, h("div", { class: "scroll" }, histogram), ...advice);
   draw();
   return () => {
     quiet();

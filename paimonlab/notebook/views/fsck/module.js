@@ -9,7 +9,7 @@ export function render({ data, el }) {
   const { table, summary, findings } = data.view;
   return listing(el, {
     title: `${table}: check of the files`,
-    note: findings.length ? summary : "",
+    headline: summary,
     none: `✔ ${summary}`,
     heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,

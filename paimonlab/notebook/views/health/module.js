@@ -21,6 +21,7 @@ export function render({ data, el, host }) {
   ]);
   const found = SEVERITY_ORDER.map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length]).filter(([, number]) => number);
   const headline = `${SEVERITY_MARKS[worst].slice(0, 1)} ${found.map(([severity, number]) => (severity === "info" ? many(Number(number), "note") : many(Number(number), String(severity)))).join(", ") || "In order: nothing to do"}`;
+  findings.sort((left, right) => SEVERITY_ORDER.indexOf(left.severity) - SEVERITY_ORDER.indexOf(right.severity));
   const { body, say, stop } = frame(el, { title, note, headline, css: ".actions code { overflow-wrap: anywhere; }" });
   const isOne = tables.length === 1;
   const chosen = new Set(SEVERITY_ORDER);
@@ -36,6 +37,13 @@ export function render({ data, el, host }) {
 
   /** @param {TableFinding} finding */
   const show = (finding) => {
+    describe(finding);
+    say(`${finding.table}: ${finding.message}`);
+    const selection = tables.length === 1 ? selectionOf(finding) : null;
+    if (selection) host.select(selection);
+  };
+  /** @param {TableFinding} finding */
+  const describe = (finding) => {
     const { sql = "", python = "" } = finding;
     detail.replaceChildren(
       card([
@@ -50,14 +58,11 @@ export function render({ data, el, host }) {
       h("div", { class: "row" },
         sql && copyButton("copy SQL", () => sql, say),
         python && copyButton("copy Python", () => python, say)));
-    say(`${finding.table}: ${finding.message}`);
-    const selection = tables.length === 1 ? selectionOf(finding) : null;
-    if (selection) host.select(selection);
   };
 
   const draw = () => {
     const shown = findings.filter((finding) => chosen.has(finding.severity));
-    const rows = shown.map((finding) => [...(isOne ? [] : [finding.table]), finding.severity, finding.code, finding.where, finding.message, finding.measured, finding.threshold, finding]);
+    const rows = shown.map((finding) => [...(isOne ? [] : [finding.table]), finding.severity, finding.code, finding.where, finding.message, finding.measured, finding]);
     if (!shown.length) return list.replaceChildren(findings.length ? empty("None of the chosen severities.") : "");
     const made = grid({
       label: "findings",
@@ -65,9 +70,8 @@ export function render({ data, el, host }) {
       heads: [
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
-        { name: "finding" }, { name: "where" }, { name: "what", prose: true },
-        { name: "measured", right: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
-        { name: "limit", right: true, text: count },
+        { name: "finding" }, { name: "where", optional: true }, { name: "what", prose: true },
+        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}, limit ${count(row[row.length - 1].threshold)}`) },
       ],
       rows,
       onChoose: (row) => show(row[row.length - 1]),
@@ -86,6 +90,7 @@ export function render({ data, el, host }) {
     return button;
   });
   draw();
+  if (findings.length) describe(findings[0]);
   const overview = isOne ? { element: card(numbersOf(tables[0])) } : grid({
     caption: "tables",
     heads: [

@@ -13,6 +13,9 @@ from paimonlab.notebook.display.headlines import commit_text, when
 from paimonlab.notebook.display.numbers import bytes_text, count, time_text
 from paimonlab.notebook.display.view import rows
 
+_BOTH_WAYS = {"rows": "Rows", "files": "Files", "size": "Bytes"}
+"""What a commit adds and deletes: head, end of the names of the metrics."""
+
 Field = tuple[Column, Callable[[LogEntry], object]]
 
 
@@ -51,10 +54,14 @@ def _fields(log: Log) -> Iterator[Field]:
     if any(entry.time_millis is not None for entry in log.entries):
         yield Column("time (UTC)"), lambda entry: time_text(entry.time_millis)
     yield Column("user", is_id=True), lambda entry: entry.user
-    yield Column("operation"), lambda entry: entry.operation
+    yield Column("operation"), lambda entry: entry.operation.lower()
     names = dict.fromkeys(name for entry in log.entries for name in entry.metrics)
+    for head, what in _BOTH_WAYS.items():
+        if {f"added{what}", f"deleted{what}"} & names.keys():
+            yield Column(head, align=Align.RIGHT), partial(_both_ways, what)
     for name in names:
-        yield Column(_words(name), align=Align.RIGHT), partial(_metric, name)
+        if name.removeprefix("added").removeprefix("deleted") not in _BOTH_WAYS.values():
+            yield Column(_words(name), align=Align.RIGHT), partial(_metric, name)
     yield Column("schema", align=Align.RIGHT), lambda entry: entry.schema_id
     if any(entry.identifier is not None for entry in log.entries):
         yield Column("identifier", align=Align.RIGHT), lambda entry: entry.identifier
@@ -69,6 +76,13 @@ def _fields(log: Log) -> Iterator[Field]:
 def _words(name: str) -> str:
     """Write ``addedFiles`` as two words."""
     return re.sub("[A-Z]", lambda letter: f" {letter[0].lower()}", name)
+
+
+def _both_ways(what: str, entry: LogEntry) -> str:
+    """Write what was added and deleted in one: ``+6 -18``."""
+    write = bytes_text if what == "Bytes" else count
+    signs = {"+": entry.metrics.get(f"added{what}"), "-": entry.metrics.get(f"deleted{what}")}
+    return " ".join(f"{sign}{write(number)}" for sign, number in signs.items() if number)
 
 
 def _metric(name: str, entry: LogEntry) -> str:

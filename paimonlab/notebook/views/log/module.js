@@ -1,9 +1,13 @@
 // @ts-check
-import { ago, bytes, card, commitText, copyButton, count, empty, frame, grid, h, moment, shortId } from "../../display/browser/parts.js";
+import { ago, bothWays, bytes, card, commitText, copyButton, count, empty, frame, grid, h, moment, shortId } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Log} Log */
 /** @typedef {import("../../display/browser/views").LogEntry} LogEntry */
 /** @typedef {import("../../display/browser/host").Context<Log>} LogContext */
+
+/** What a commit adds and deletes: head, end of the names of metrics, how a number is written. */
+const CHANGES = /** @type {[string, string, (value: number) => string][]} */ ([["rows", "Rows", count], ["files", "Files", count], ["size", "Bytes", bytes]]);
+const BOTH_WAYS = /^(added|deleted)(Rows|Files|Bytes)$/;
 
 /** @param {LogContext} context */
 export function render({ data, el, host }) {
@@ -25,12 +29,13 @@ export function render({ data, el, host }) {
 
   const show = () => {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
-    const names = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))];
+    const others = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))].filter((name) => !BOTH_WAYS.test(name));
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
-    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...names.map((name) => entry.metrics[name]), entry.tags.join(", ")]);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry]);
     const heads = [
-      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation" },
-      ...names.map((name) => ({ name: wordsOf(name), right: true, text: name.endsWith("Bytes") ? bytes : count })), { name: "tags" },
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation", text: (/** @type {string} */ name) => name.toLowerCase() },
+      ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (/** @type {any} */ _, /** @type {any[]} */ row) => changeOf(row[row.length - 1], what, write) })),
+      ...others.map((name) => ({ name: wordsOf(name), right: true, optional: true, text: count })), { name: "tags", optional: true },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -80,6 +85,11 @@ function headlineOf({ version, operation, commitKind, metrics, user, timeMillis 
     ? commitText({ kind: operation, written: 0, deleted: 0, files: addedFiles, merged: deletedFiles ?? 0, user })
     : commitText({ kind: operation, written: addedRows, deleted: deletedRows, files: addedFiles, user });
   return `Version ${version}: ${what}${timeMillis === null ? "" : `, ${ago(timeMillis)}`}`;
+}
+
+/** @param {LogEntry} entry @param {string} what @param {(value: number) => string} write */
+function changeOf({ metrics }, what, write) {
+  return bothWays(metrics[`added${what}`], metrics[`deleted${what}`], write);
 }
 
 /** addedFiles as two words. @param {string} name */

@@ -44,7 +44,7 @@ def draw(tree: ManifestTree, *, answer: Answer | None = None) -> Drawn[ManifestT
         for manifest in manifest_list.manifests
         for entry in manifest.entries
     ]
-    grid = Grid(_COLUMNS, list(_text_rows(tree)), _caption(tree), _footer(tree))
+    grid = Grid(_COLUMNS, list(_text_rows(tree)), _caption(tree), _footer(tree), _headline(tree))
     return Drawn(
         tree,
         grid,
@@ -56,16 +56,20 @@ def draw(tree: ManifestTree, *, answer: Answer | None = None) -> Drawn[ManifestT
 
 
 def _caption(tree: ManifestTree) -> str:
-    return f"{tree.table}: manifests of snapshot {tree.snapshot_id}, {tree.commit_kind}"
+    kind = tree.commit_kind.lower()
+    return f"{tree.table}: manifests of snapshot {tree.snapshot_id}, {kind}"
+
+
+def _headline(tree: ManifestTree) -> str:
+    shared = ""
+    if tree.parent_id is not None:
+        shared = f", {tree.shared_count:,} of them also in snapshot {tree.parent_id}"
+    entries = "entry" if tree.entry_count == 1 else "entries"
+    return f"{many(tree.manifest_count, 'manifest')} with {tree.entry_count:,} {entries}{shared}"
 
 
 def _footer(tree: ManifestTree) -> str:
     lines = []
-    if tree.parent_id is not None:
-        lines.append(
-            f"{tree.shared_count:,} of {tree.manifest_count:,} manifests shared with snapshot "
-            f"{tree.parent_id}"
-        )
     if tree.shown_count < tree.entry_count:
         lines.append(
             f"{tree.shown_count:,} of {tree.entry_count:,} entries; "

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, many, placeText, shortFile, signed } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, legend, many, placeText, shortFile, signed } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ManifestTree} ManifestTree */
 /** @typedef {import("../../display/browser/views").ManifestNode} ManifestNode */
@@ -19,14 +19,14 @@ const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { max-width: 40em; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
 /** @param {ManifestContext} context */
 export function render({ data, el, host }) {
   let tree = data.view;
-  const { body, say, stop, head } = frame(el, { title: "", css: TREE_CSS });
+  const { body, say, stop, head } = frame(el, { title: "", headline: " ", css: TREE_CSS });
   const open = new Set(["base", "delta", "changelog", "index"]);
   const details = h("div");
   const table = h("tbody");
@@ -39,17 +39,20 @@ export function render({ data, el, host }) {
       table));
   table.setAttribute("role", "rowgroup");
   const footer = h("p", { class: "faint" });
+  const keys = h("div");
   /** @type {import("../../display/browser/host").Selection} the partition or bucket whose entries alone are shown */
   let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
-  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), grid, details, footer);
+  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), grid, keys, details, footer);
 
   let roots = /** @type {TreeRow[]} */ ([]);
   let seen = /** @type {{row: TreeRow, level: number, parent: TreeRow | null, element: HTMLElement}[]} */ ([]);
   let focused = "";
 
   const start = () => {
-    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests of snapshot ${tree.snapshotId}, ${tree.commitKind}`);
+    head.querySelector("h3")?.replaceChildren(`${tree.table}: manifests of snapshot ${tree.snapshotId}, ${tree.commitKind.toLowerCase()}`);
+    body.previousElementSibling?.replaceChildren(headlineOf(tree));
+    keys.replaceChildren(legendOf(tree));
     footer.replaceChildren(footerText(tree, host.ask !== null));
     roots = treeRows(tree);
     details.replaceChildren();
@@ -210,6 +213,22 @@ export function render({ data, el, host }) {
   };
 }
 
+/** What the snapshot is made of. @param {ManifestTree} tree */
+function headlineOf(tree) {
+  const shared = tree.parentId === null ? "" : `, ${count(tree.sharedCount)} of them also in snapshot ${tree.parentId}`;
+  return `${many(tree.manifestCount, "manifest")} with ${many(tree.entryCount, "entry", "entries")}${shared}`;
+}
+
+/** The letters that are there. @param {ManifestTree} tree */
+function legendOf(tree) {
+  const sign = (/** @type {string} */ mark, /** @type {string} */ colour) => h("span", { class: "mark", style: `background:${colour};color:${ink(colour)}` }, mark);
+  const has = (/** @type {string} */ role) => tree.lists.some((list) => list.role === role);
+  return legend(
+    has("base") && [sign("B", COLOURS.blue), "before this snapshot"], has("delta") && [sign("Δ", COLOURS.orange), "added by it"],
+    has("changelog") && [sign("C", COLOURS.pink), "its changelog"], tree.index && [sign("I", COLOURS.sky), "indexes"],
+    tree.sharedCount > 0 && [sign("=", COLOURS.grey), `also in snapshot ${tree.parentId}`], [sign("M", COLOURS.orange), "new manifest"]);
+}
+
 /** @param {ManifestTree} tree @returns {TreeRow[]} */
 function treeRows(tree) {
   const rows = tree.lists.map((list) => ({
@@ -316,7 +335,6 @@ function keep(rows, isWanted, only) {
 /** @param {ManifestTree} tree @param {boolean} canAsk */
 function footerText(tree, canAsk) {
   const parts = [];
-  if (tree.parentId !== null) parts.push(`${count(tree.sharedCount)} of ${count(tree.manifestCount)} manifests shared with snapshot ${tree.parentId} (marked =)`);
   if (tree.shownCount < tree.entryCount) {
     parts.push(`${count(tree.shownCount)} of ${count(tree.entryCount)} entries are here; ${canAsk ? "the search covers all of them" : "show.manifests(entries=N) embeds more"}`);
   }

@@ -25,13 +25,13 @@ _COLUMNS = (
     Column("type"),
     Column("NULL", align=Align.RIGHT),
     Column("distinct", align=Align.RIGHT),
-    Column("min"),
-    Column("max"),
-    Column("mean", align=Align.RIGHT),
-    Column("std", align=Align.RIGHT),
-    Column("quarters"),
-    Column("most frequent"),
-    Column("length"),
+    Column("min", is_optional=True),
+    Column("max", is_optional=True),
+    Column("mean", align=Align.RIGHT, is_optional=True),
+    Column("std", align=Align.RIGHT, is_optional=True),
+    Column("quarters", is_optional=True),
+    Column("most frequent", is_optional=True),
+    Column("length", is_optional=True),
     Column("distribution", is_drawing=True),
 )
 _ROWS = pa.schema(
@@ -72,7 +72,7 @@ def draw(value: Profile) -> Drawn[Profile]:
     }
     columns = tuple(replace(head, align=ends.get(head.name, head.align)) for head in _COLUMNS)
     headline = f"{many(value.row_count, 'row')}, {many(len(value.columns), 'column')}"
-    grid = Grid(columns, rows, f"{value.title}: columns", footer, headline)
+    grid = Grid(columns, rows, f"{value.title}: columns", footer, headline).without_empty()
     return Drawn(value, grid, partial(_arrow, value), picture(value), link=value.table)
 
 

@@ -1,5 +1,5 @@
 // @ts-check
-import { ago, areNumbers, card, copyButton, count, empty, frame, grid, h, many, moment } from "../../display/browser/parts.js";
+import { ago, areNumbers, card, copyButton, count, empty, frame, grid, h, many, moment, valueText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").RowLife} RowLife */
 /** @typedef {import("../../display/browser/views").RowStep} RowStep */
@@ -11,7 +11,7 @@ const MOST_COLUMNS = 20;
 export function render({ data, el, host }) {
   const { table, where, columns, steps, lookedAt, olderCount } = data.view;
   const note = `${many(lookedAt, "snapshot")} read${olderCount ? `, ${count(olderCount)} older were not` : ""}`;
-  const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "" });
+  const { body, say, stop } = frame(el, { title: `${table}: the row where ${where}`, note, headline: steps.length ? headlineOf(steps) : "", css: ".changed { background: var(--chosen); color: inherit; font-weight: bold; padding: 0 3px; border-radius: 3px; }" });
   if (!steps.length) {
     body.append(empty("No snapshot that was read has such a row. To see what keys there are", `SELECT * FROM ${table} LIMIT 10`));
     return stop;
@@ -22,12 +22,13 @@ export function render({ data, el, host }) {
   const shown = [...steps].reverse();
   const hasTimes = steps.some((step) => step.timeMillis !== null);
   const heads = [
-    { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" }, { name: "changed" }, { name: "tags" }, { name: "files" },
-    ...columns.slice(0, MOST_COLUMNS).map((name, at) => ({ name, right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value) => (value === null ? h("span", { class: "null" }, "NULL") : value) })),
+    { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
+    ...columns.slice(0, MOST_COLUMNS).map((name, at) => ({ name, right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value, /** @type {any[]} */ row) => valueOf(value, row[row.length - 1].changed.includes(name)) })),
+    { name: "tags", optional: true }, { name: "files" },
   ];
   const rows = shown.map((step) => [
-    step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what, step.changed.join(", "), step.tags.join(", "), filesOf(step),
-    ...columns.slice(0, MOST_COLUMNS).map((_, at) => (step.values.length ? step.values[at] : "")),
+    step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,
+    ...columns.slice(0, MOST_COLUMNS).map((_, at) => (step.values.length ? step.values[at] : "")), step.tags.join(", "), filesOf(step), step,
   ]);
   /** @param {RowStep | undefined} step */
   const choose = (step) => {
@@ -60,6 +61,12 @@ function headlineOf(steps) {
   if (!last) return "There is no such row in the tags that were read";
   const when = last.timeMillis === null ? "" : `, ${ago(last.timeMillis)}`;
   return `${many(real.length, "change")}; last ${last.what} in snapshot ${last.snapshotId}${last.changed.length ? ` (${last.changed.join(", ")})` : ""}${when}`;
+}
+
+/** A value; one that this snapshot changed stands out. @param {any} value @param {boolean} isChanged */
+function valueOf(value, isChanged) {
+  const shown = valueText(value);
+  return isChanged ? h("span", { class: "changed", title: "changed here" }, shown) : shown;
 }
 
 /** @param {RowStep} step */

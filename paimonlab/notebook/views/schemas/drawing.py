@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from paimonlab.analysis.schema_history import (
@@ -12,7 +13,8 @@ from paimonlab.analysis.schema_history import (
 )
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.numbers import count, time_text
+from paimonlab.notebook.display.headlines import when
+from paimonlab.notebook.display.numbers import count, many, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
@@ -49,7 +51,17 @@ def _versions(history: SchemaHistory) -> Grid:
         for difference in difference_cells(version.differences) or [[_first(version), "", "", ""]]:
             body.append(texts([*head, *difference]))
             head = [""] * len(head)
-    return Grid(tuple(columns), body, f"{history.table}: schemas")
+    return Grid(tuple(columns), body, f"{history.table}: schemas", headline=_headline(history))
+
+
+def _headline(history: SchemaHistory) -> str:
+    newest = history.versions[-1]
+    if len(history.versions) == 1:
+        return f"{many(len(newest.columns), 'column')}, never changed"
+    found = Counter(map(_what, newest.differences))
+    what = ", ".join(f"{number} {word}" for word, number in found.items())
+    number = f"{len(history.versions):,} schemas"
+    return f"{number}, the newest{when(newest.time_millis)}: {what or 'nothing else'}"
 
 
 def _first(version: SchemaVersion) -> str:
@@ -85,9 +97,9 @@ def _columns(version: SchemaVersion) -> Grid:
         Column("id", align=Align.RIGHT),
         Column("column"),
         Column("type"),
-        Column("key"),
-        Column("default"),
-        Column("comment"),
+        Column("key", is_optional=True),
+        Column("default", is_optional=True),
+        Column("comment", is_optional=True),
     )
     body = [
         texts(
@@ -105,7 +117,7 @@ def _columns(version: SchemaVersion) -> Grid:
     options = ", ".join(f"{key} = {value}" for key, value in version.options.items())
     comment = "" if version.comment is None else f"{version.comment}; "
     footer = visible(f"{comment}{options}")
-    return Grid(columns, body, f"columns of schema {version.id}", footer)
+    return Grid(columns, body, f"columns of schema {version.id}", footer).without_empty()
 
 
 def _keys(version: SchemaVersion, name: str) -> Iterator[str]:

@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, breaking, card, copyButton, count, frame, grid, h, many, moment, roving } from "../../display/browser/parts.js";
+import { COLOURS, ago, breaking, card, copyButton, count, frame, grid, h, many, moment, roving } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").SchemaHistory} SchemaHistory */
 /** @typedef {import("../../display/browser/views").SchemaVersion} SchemaVersion */
@@ -10,15 +10,15 @@ const CSS = `
 .sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }
 [role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
 [role=option][aria-selected=true] { border-left-color: var(--focus); background: var(--chosen); }
-.minus, .plus { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
-.minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); }
+.minus, .plus, .moved { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
+.minus { background: color-mix(in srgb, ${COLOURS.red} 22%, transparent); } .plus { background: color-mix(in srgb, ${COLOURS.sky} 30%, transparent); } .moved { background: color-mix(in srgb, ${COLOURS.yellow} 30%, transparent); }
 `;
 
 /** @param {SchemaContext} context */
 export function render({ data, el, host }) {
   const { table, versions } = data.view;
   const newest = versions.slice().reverse();
-  const { body, say, stop } = frame(el, { title: `${table}: schemas`, note: many(versions.length, "schema"), css: CSS });
+  const { body, say, stop } = frame(el, { title: `${table}: schemas`, headline: headlineOf(versions), css: CSS });
   let isWhole = false;
   let chosen = 0;
   const details = h("div");
@@ -58,6 +58,13 @@ export function render({ data, el, host }) {
   };
 }
 
+/** @param {readonly SchemaVersion[]} versions oldest first */
+function headlineOf(versions) {
+  const last = versions[versions.length - 1];
+  const when = last.timeMillis === null ? "" : ` ${ago(last.timeMillis)}`;
+  return versions.length === 1 ? `${summary(last)}, never changed` : `${many(versions.length, "schema")}, the newest${when}: ${summary(last)}`;
+}
+
 /** @param {SchemaVersion} version */
 function useOf({ usedBy }) {
   if (!usedBy) return "none";
@@ -84,13 +91,14 @@ function wordOf({ aspect, after }) {
 function textsOf({ aspect, name, before, after }) {
   const what = aspect === "column" ? "" : aspect === "name" ? "column " : `${aspect} `;
   const head = aspect === "name" ? what + name.slice(0, name.lastIndexOf(".") + 1) : !name ? what : aspect === "option" ? `${what}${name} = ` : `${what}${name} `;
+  if (aspect === "name") return [["~", `~ ${head}${before} → ${after}`]];
   return /** @type {[string, string | null][]} */ ([["-", before], ["+", after]])
     .flatMap(([sign, text]) => (text === null ? [] : /** @type {[string, string][]} */ ([[sign, `${sign} ${head}${text}`]])));
 }
 
 /** @param {SchemaDifference} difference */
 function linesOf(difference) {
-  return textsOf(difference).map(([sign, text]) => h("div", { class: sign === "-" ? "minus" : "plus" }, text));
+  return textsOf(difference).map(([sign, text]) => h("div", { class: sign === "-" ? "minus" : sign === "+" ? "plus" : "moved" }, text));
 }
 
 /** @param {SchemaVersion} version */
@@ -104,6 +112,6 @@ function markdownOf(version) {
 function wholeOf(version) {
   const keys = (/** @type {string} */ name) => [version.primaryKeys.includes(name) && "primary", version.partitionKeys.includes(name) && "partition"].filter(Boolean).join(", ");
   const rows = version.columns.map((column) => [column.fieldId, column.name, column.typeText + (column.isNullable ? "" : " NOT NULL"), keys(column.name), column.default, column.comment]);
-  const heads = [{ name: "id", right: true }, { name: "column", prose: true, text: breaking }, { name: "type" }, { name: "key" }, { name: "default" }, { name: "comment" }];
+  const heads = [{ name: "id", right: true }, { name: "column", prose: true, text: breaking }, { name: "type" }, { name: "key", optional: true }, { name: "default", optional: true }, { name: "comment", optional: true }];
   return h("div", {}, grid({ heads, rows, label: `columns of schema ${version.id}` }).element, card([["comment", version.comment], ...Object.entries(version.options)]));
 }

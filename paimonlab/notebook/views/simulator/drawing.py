@@ -106,7 +106,32 @@ def _grid(value: Simulator) -> Grid:
         body,
         title,
         f"{len(body)} of {len(value.simulations)} settings that were computed; {_history(value)}",
+        _headline(value),
     )
+
+
+def _headline(value: Simulator) -> str:
+    own = value.simulations[_own_place(value)]
+    wait = ""
+    if own.stop_count:
+        flushes = "flush" if own.stop_count == 1 else "flushes"
+        wait = f"; {own.stop_count:,} {flushes} would wait"
+    return (
+        f"With its own options each byte is written {_amount(own.write_amplification)} times, a "
+        f"reader merges {_amount(own.read_amplification)} sorted runs on average, "
+        f"{own.most_runs} at most{wait}"
+    )
+
+
+def _own_place(value: Simulator) -> int:
+    place = 0
+    for slider in value.sliders:
+        place = place * len(slider.values) + slider.own
+    return place
+
+
+def _amount(number: float) -> str:
+    return f"{number:.0f}" if number == int(number) else f"{number:.2f}"
 
 
 def _history(value: Simulator) -> str:

@@ -1,30 +1,39 @@
 // @ts-check
-import { bytes, COLOURS, count, frame, h, s, slider } from "../../display/browser/parts.js";
+import { bytes, COLOURS, count, frame, h, many, s, slider, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Simulator} Simulator */
 /** @typedef {import("../../display/browser/views").Simulation} Simulation */
 /** @typedef {import("../../display/browser/host").Context<Simulator>} SimulatorContext */
 
-const SIMULATOR_CHART = { width: 250, height: 150, left: 34, top: 22, bottom: 20 };
+const SIMULATOR_CHART = { least: 170, most: 420, height: 130, left: 34, top: 22, bottom: 20 };
 const SIMULATOR_CURVES = /** @type {{name: string, colour: string, curve: (simulation: Simulation) => number[]}[]} */ ([
-  { name: "write amplification", colour: COLOURS.red, curve: (simulation) => simulation.writeCurve },
+  { name: "write amplification", colour: COLOURS.blue, curve: (simulation) => simulation.writeCurve },
   { name: "sorted runs to merge", colour: COLOURS.blue, curve: (simulation) => simulation.readCurve },
-  { name: "space amplification", colour: COLOURS.green, curve: (simulation) => simulation.spaceCurve },
+  { name: "space amplification", colour: COLOURS.blue, curve: (simulation) => simulation.spaceCurve },
 ]);
 
 /** @param {SimulatorContext} context */
 export function render({ data, el, host }) {
   const view = data.view;
   const title = `${view.table ? `${view.table}: ` : ""}simulated compactions`;
-  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}` });
+  const { body, say, stop } = frame(el, { title, note: `${view.history}, ${bytes(view.flushedBytes)}`, headline: headlineOf(simulatorAt(view, view.sliders.map((slider) => slider.own))) });
   const chosen = view.sliders.map((slider) => slider.own);
   const charts = h("div", { class: "row", style: "align-items:flex-start" });
   const table = h("div");
   const own = simulatorAt(view, chosen);
 
+  let drawn = own;
+  let room = 840;
+  const paint = () => {
+    const { least, most } = SIMULATOR_CHART;
+    const columns = Math.max(1, Math.min(SIMULATOR_CURVES.length, Math.floor(room / least)));
+    const width = Math.min(most, Math.floor((room - 8 * (columns - 1)) / columns));
+    charts.replaceChildren(...SIMULATOR_CURVES.map((curve) => simulatorChart(view, curve, drawn, own, width)));
+  };
   /** @param {Simulation} shown @param {string} name @param {boolean} aloud */
   function show(shown, name, aloud) {
-    charts.replaceChildren(...SIMULATOR_CURVES.map((curve) => simulatorChart(view, curve, shown, own)));
+    drawn = shown;
+    paint();
     table.replaceChildren(simulatorTable(shown, own, name));
     if (aloud) say(`${name}: ${simulatorWords(shown)}`);
   }
@@ -62,9 +71,16 @@ export function render({ data, el, host }) {
     return [h("div", { class: "row" }, h("label", {}, "any options ", input), h("button", { onclick: run }, "Replay"))];
   }
 
+  const unsized = whenSized(body, (now) => {
+    room = now;
+    paint();
+  });
   show(own, name(), false);
   say(`own options: ${simulatorWords(own)}`);
-  return stop;
+  return () => {
+    unsized();
+    stop();
+  };
 }
 
 /** @param {Simulator} view @param {number[]} chosen */
@@ -72,23 +88,34 @@ function simulatorAt(view, chosen) {
   return view.simulations[view.sliders.reduce((place, option, at) => place * option.values.length + chosen[at], 0)];
 }
 
-/** @param {Simulation} simulation */
-function simulatorWords(simulation) {
-  return `write amplification ${simulation.writeAmplification}, ${simulation.readAmplification} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${simulation.spaceAmplification}, ${count(simulation.compactionCount)} compactions, ${count(simulation.stopCount)} flushes would wait`;
+/** @param {Simulation} own with the options of the table */
+function headlineOf({ writeAmplification, readAmplification, mostRuns, stopCount }) {
+  const wait = stopCount ? `; ${many(stopCount, "flush", "flushes")} would wait` : "";
+  return `With its own options each byte is written ${amount(writeAmplification)} times, a reader merges ${amount(readAmplification)} sorted runs on average, ${count(mostRuns)} at most${wait}`;
 }
 
-/** @param {Simulator} view @param {{name: string, colour: string, curve: (simulation: Simulation) => number[]}} what @param {Simulation} shown @param {Simulation} own */
-function simulatorChart(view, { name, colour, curve }, shown, own) {
-  const { width, height, left, top, bottom } = SIMULATOR_CHART;
+/** Two digits after the point, none of a whole number. @param {number} value */
+function amount(value) {
+  return Number.isInteger(value) ? count(value) : value.toFixed(2);
+}
+
+/** @param {Simulation} simulation */
+function simulatorWords(simulation) {
+  return `write amplification ${amount(simulation.writeAmplification)}, ${amount(simulation.readAmplification)} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${amount(simulation.spaceAmplification)}, ${many(simulation.compactionCount, "compaction")}, ${many(simulation.stopCount, "flush", "flushes")} would wait`;
+}
+
+/** @param {Simulator} view @param {{name: string, colour: string, curve: (simulation: Simulation) => number[]}} what @param {Simulation} shown @param {Simulation} own @param {number} width */
+function simulatorChart(view, { name, colour, curve }, shown, own, width) {
+  const { height, left, top, bottom } = SIMULATOR_CHART;
   const most = Math.max(1, ...curve(shown), ...curve(own));
   /** @param {number[]} values */
   const line = (values) => values.map((value, at) =>
     `${(left + ((width - left - 8) * at) / Math.max(values.length - 1, 1)).toFixed(1)},${(top + height * (1 - value / most)).toFixed(1)}`).join(" ");
   const last = curve(shown)[curve(shown).length - 1];
   return s("svg", { width, height: top + height + bottom, role: "img", "aria-label": `${name}: ${last} after ${view.flushCount} flushes, at most ${Math.max(...curve(shown))}; own options ${curve(own)[curve(own).length - 1]}` },
-    s("text", { x: left, y: 13, "font-size": 11, "font-weight": "bold" }, `${name} ${last}`),
+    s("text", { x: 0, y: 13, "font-size": 11, "font-weight": "bold" }, `${name} ${amount(last)}`),
     s("path", { d: `M${left} ${top}V${top + height}H${width - 8}`, stroke: "#888", fill: "none" }),
-    s("text", { x: left - 4, y: top + 8, "font-size": 10, "text-anchor": "end" }, most.toPrecision(3)),
+    s("text", { x: left - 4, y: top + 8, "font-size": 10, "text-anchor": "end" }, amount(most)),
     s("text", { x: left - 4, y: top + height, "font-size": 10, "text-anchor": "end" }, "0"),
     s("text", { x: left, y: top + height + 14, "font-size": 10 }, `1 to ${count(view.flushCount)} flushes`),
     s("polyline", { points: line(curve(own)), fill: "none", stroke: "#888", "stroke-width": 1.5, "stroke-dasharray": "4 3" }),

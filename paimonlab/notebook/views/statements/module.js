@@ -11,7 +11,8 @@ export function render({ data, el }) {
   const hasTimes = entries.some((entry) => entry.timeMillis !== null);
   return listing(el, {
     title: "statements that were run",
-    note: `${many(entries.length, "statement")}, newest first${olderCount ? `; ${count(olderCount)} older ones are not shown` : ""}`,
+    headline: `${many(entries.length, "statement")}, newest first`,
+    note: olderCount ? `${count(olderCount)} older ones are not shown` : "",
     none: "No statement was run yet: %%paimon in front of a cell runs one.",
     heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },

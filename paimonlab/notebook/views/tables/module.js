@@ -11,7 +11,7 @@ export function render({ data, el }) {
   const quoted = (/** @type {string} */ name) => (/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``);
   return listing(el, {
     title: "tables",
-    note: `${many(tables.length, "table")} in ${many(databases.length, "database")}${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
+    headline: `${many(tables.length, "table")} in ${many(databases.length, "database")}${empty.length ? `; none in ${empty.join(", ")}` : ""}`,
     none: "No tables yet: CREATE TABLE makes one, or demo() two to try.",
     heads: [{ name: "database" }, { name: "table" }, { name: "primary key" }, { name: "partitioned by" }, { name: "columns", right: true, text: count }, { name: "snapshot", right: true, text: count }],
     rows: tables,

@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, KINDS, ago, bytes, card, commitText, copyButton, count, empty, frame, h, many, mark, moment, roving, s, shortId, signed, slider } from "../../display/browser/parts.js";
+import { COLOURS, KINDS, ago, bytes, card, commitText, copyButton, count, empty, frame, h, legend, many, mark, moment, roving, s, shortId, signed, slider, swatch } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Timeline} Timeline */
 /** @typedef {import("../../display/browser/views").TimelinePoint} TimelinePoint */
@@ -31,8 +31,7 @@ const CSS = `
 .item { cursor: pointer; } .item:focus { outline: none; }
 .ring { visibility: hidden; fill: none; stroke: currentColor; stroke-width: 2; } .item[aria-selected=true] .ring { visibility: visible; }
 .item:focus-visible .ring { visibility: visible; stroke: var(--focus); stroke-width: 4; }
-.card { min-height: 9em; } .card dl { grid-template-columns: repeat(2, max-content minmax(0, 1fr)); }
-@media (min-width: 1100px) { .card dl { grid-template-columns: repeat(3, max-content minmax(6em, 1fr)); } }
+.card { min-height: 6em; } .item > text { paint-order: stroke; stroke: var(--ground); stroke-width: 3px; }
 `;
 
 /** @param {TimelineContext} context */
@@ -50,6 +49,7 @@ export function render({ data, el, host }) {
   const mainCount = items.filter((item) => !item.lane).length;
   const look = { byTime: false, step: 38, measure: known[0] ?? MEASURES[0] };
   let chosen = mainCount - 1;
+  const isAlone = items.length === 1;
   /** @type {[number, number] | null} places where the brush began and where it is */
   let range = null;
 
@@ -67,9 +67,10 @@ export function render({ data, el, host }) {
     const height = LANES.top + LANES.height * view.branches.length + 52;
     const named = withRoom(items);
     marks = items.map((item) => drawn(item, largest, Math.min(1.3, look.step / 24), named.has(item)));
+    const above = isAlone ? TREND.top + TREND.height : 0;
     const marksOfRange = s("g", { class: "brush" });
-    picture = s("svg", { width, height, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
-      ...trendOf(items, look.measure, trend), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
+    picture = s("svg", { width, height: height - above, viewBox: `0 ${above} ${width} ${height - above}`, role: "listbox", "aria-label": "snapshots, Shift and arrows choose a range", "aria-multiselectable": "true", "aria-orientation": "horizontal" },
+      ...(isAlone ? [] : trendOf(items, look.measure, trend)), ...lanesOf(items, view, width), ...gapsOf(items), watermarkOf(items, height), marksOfRange, ...marks);
     line.replaceChildren(picture);
     let extending = false;
     picture.addEventListener("keydown", (event) => {
@@ -172,7 +173,7 @@ export function render({ data, el, host }) {
   const whole = h("button", { onclick: () => fit(true) }, "all");
   const controls = h("div", { class: "row tools" }, hasTimes && h("label", {}, "axis ", axis), known.length > 0 && h("label", {}, "line ", measure), zoom.element, whole);
   const small = mainCount > 100 && minimap(items.slice(0, mainCount), line);
-  body.append(controls, trend, line, small || "", h("div", { class: "row legend" }, legend(items)), details, code, ...othersOf(view));
+  body.append(controls, trend, line, small || "", legendOf(items, view), details, code, ...othersOf(view));
   draw();
   fit();
   show(items[chosen]);
@@ -310,19 +311,29 @@ function drawn(item, largest, most, isNamed) {
   const shape = point ? mark(point.commitKind, 0, 0) : groupMark(/** @type {TimelineGroup} */ (group));
   const element = s("g", { class: "item", role: "option", "aria-selected": "false", "aria-label": sentence(item), transform: `translate(${x} ${y})` },
     s("title", {}, sentence(item)),
-    s("circle", { class: "ring", r: 19 }),
+    s("circle", { class: "ring", r: 19 * Math.min(1, most) }),
     s("g", { class: "shape", transform: group ? "" : `scale(${size.toFixed(2)})` }, shape));
   if (isNamed) element.append(s("text", { y: 28, "text-anchor": "middle", "font-size": 10 }, item.first === item.last ? item.last : `…${item.last}`));
   const tags = point?.tags ?? Object.keys(group?.tags ?? {});
   const readers = point?.consumers ?? Object.keys(group?.consumers ?? {});
-  if (tags.length) element.append(s("path", { d: "M-2 -17v-19h14l-4 5l4 5h-12v9z", fill: COLOURS.yellow, stroke: "#7A7000" }), label(tags, -38));
-  if (readers.length) element.append(s("path", { d: "M0 31l-5 9a5 5 0 1 0 10 0z", fill: COLOURS.sky, stroke: COLOURS.blue }), label(readers, 56));
+  if (tags.length) element.append(tagMark(-2, -17), label(tags, -38));
+  if (readers.length) element.append(consumerMark(0, 31), label(readers, 56));
   const schemas = group ? (group.newSchemas ?? []) : point?.isNewSchema ? [point.schemaId] : [];
   if (schemas.length) {
     element.append(s("path", { d: `M-17 -30V16`, stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" }),
       s("text", { x: -17, y: 28, "text-anchor": "middle", "font-size": 10, "font-style": "italic" }, `S${schemas.join(" ")}`));
   }
   return element;
+}
+
+/** A flag. @param {number} x @param {number} y its foot */
+function tagMark(x, y) {
+  return s("path", { d: `M${x} ${y}v-19h14l-4 5l4 5h-12v9z`, fill: COLOURS.yellow, stroke: "#7A7000" });
+}
+
+/** A drop. @param {number} x @param {number} y its point */
+function consumerMark(x, y) {
+  return s("path", { d: `M${x} ${y}l-5 9a5 5 0 1 0 10 0z`, fill: COLOURS.sky, stroke: COLOURS.blue });
 }
 
 /** @param {string[]} names @param {number} y */
@@ -450,10 +461,17 @@ function kinds(items) {
   return Object.entries(found).map(([kind, number]) => `${count(number)} ${kind.toLowerCase()}`).join(", ");
 }
 
-/** @param {Item[]} items */
-function legend(items) {
+/** What the marks that are there mean. @param {Item[]} items @param {Timeline} view */
+function legendOf(items, { branches }) {
   const there = new Set(items.flatMap(({ point, group }) => Object.keys(group?.kinds ?? { [point?.commitKind ?? ""]: 1 })));
-  return [...there].map((kind) => `${KINDS[kind]?.letter ?? "?"} ${kind.toLowerCase()}`).join(" · ");
+  const has = (/** @type {(shown: any) => any} */ what) => items.some(({ point, group }) => what(point ?? group));
+  return legend(
+    ...[...there].map((kind) => /** @type {[SVGElement, string]} */ ([swatch(s("g", { transform: "translate(7 7) scale(.55)" }, mark(kind, 0, 0))), kind.toLowerCase()])),
+    has(({ tags }) => Object.keys(tags ?? {}).length) && [swatch(s("g", { transform: "translate(3 14) scale(.7)" }, tagMark(0, 0))), "tag"],
+    has(({ consumers }) => Object.keys(consumers ?? {}).length) && [swatch(s("g", { transform: "translate(7 0) scale(.9)" }, consumerMark(0, 0))), "a consumer reads on from here"],
+    has(({ isNewSchema, newSchemas }) => isNewSchema || newSchemas?.length) && [swatch(s("path", { d: "M7 1V13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 3" })), "a new schema"],
+    branches.length > 0 && [swatch(s("path", { d: "M1 7H13", stroke: COLOURS.pink, "stroke-width": 2, "stroke-dasharray": "4 2" })), "branch"],
+    [null, "larger: more rows"]);
 }
 
 /** @param {Item} item */
@@ -475,7 +493,7 @@ function cardOf({ point, group, branch, gap }) {
       ["snapshots", `${group.firstId} to ${group.lastId}, ${count(group.snapshotCount)} of them${expired}`],
       ["time (UTC)", shown.beginMillis ? `${moment(shown.beginMillis)} to ${moment(shown.endMillis)}` : ""], ["commits", kinds([{ group }])],
     ]) : /** @type {[string, any][]} */ ([
-      ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind], ["time (UTC)", moment(shown.timeMillis)],
+      ["snapshot", `${shown.id}${expired}`], ["branch", branch], ["kind", shown.commitKind.toLowerCase()], ["time (UTC)", moment(shown.timeMillis)],
       ["user", shortId(shown.commitUser ?? "")], ["identifier", shown.commitIdentifier === undefined ? "batch" : count(shown.commitIdentifier)],
       ["files", shown.addedFileCount === undefined ? "" : `+${count(shown.addedFileCount)} -${count(shown.deletedFileCount)}`], ["manifests", count(shown.manifestCount)],
     ])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow as pa
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.travel.picture import picture
 from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop
 
@@ -62,7 +63,16 @@ def _grid(travel: Travel, by_id: Mapping[int, TravelStop]) -> Grid:
         row += [Cell(f"{step.row_count:,}")]
         row += [NULL if value is None else Cell(value) for value in step.rows[0]] if single else []
         body.append(row)
-    return Grid(tuple(columns), body, f"{travel.table} through time", _footer(travel))
+    title = f"{travel.table} through time"
+    return Grid(tuple(columns), body, title, _footer(travel), _headline(travel.steps))
+
+
+def _headline(steps: Sequence[TravelStep]) -> str:
+    first, last = steps[0], steps[-1]
+    now = f"{many(last.row_count, 'row')} at snapshot {last.snapshot_id}"
+    if first is last:
+        return now
+    return f"{first.row_count:,} at snapshot {first.snapshot_id}, {now}"
 
 
 def _single_row(travel: Travel) -> tuple[str, ...]:

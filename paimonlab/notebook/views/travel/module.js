@@ -1,12 +1,11 @@
 // @ts-check
-import { areNumbers, COLOURS, count, empty, frame, grid, h, moment, s } from "../../display/browser/parts.js";
+import { areNumbers, COLOURS, count, empty, frame, grid, h, many, moment, s, valueText, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Travel} Travel */
 /** @typedef {import("../../display/browser/views").TravelStep} TravelStep */
 /** @typedef {import("../../display/browser/views").TravelStop} TravelStop */
 /** @typedef {import("../../display/browser/host").Context<Travel>} TravelContext */
 
-const SPARK_WIDTH = 880;
 const SPARK_HEIGHT = 70;
 const TRAVEL_CSS = `
 .slider { display: flex; gap: 8px; align-items: center; flex-wrap: wrap; margin: 4px 0; }
@@ -20,6 +19,7 @@ export function render({ data, el, host }) {
   const { body, say, stop } = frame(el, {
     title: `${table} through time`,
     note: `${sql || "rows"}; read from data files${olderCount ? `; ${count(olderCount)} older points are not on the slider` : ""}`,
+    headline: headlineOf(steps),
     css: TRAVEL_CSS,
   });
   if (!steps.length) {
@@ -95,6 +95,13 @@ export function render({ data, el, host }) {
     }
   };
 
+  let shownId = 0;
+  let width = 840;
+  const paint = () => spark.replaceChildren(sparkline([...known.values()], shownId, width, (id) => {
+    const place = axis[2].findIndex((stop) => stop.snapshotId === id);
+    if (place >= 0) go(place);
+  }));
+
   /** @param {TravelStep} step @param {boolean} [isTold] */
   const show = (step, isTold = true) => {
     asked += 1;
@@ -103,15 +110,13 @@ export function render({ data, el, host }) {
       heads: step.columns.map((name) => ({
         name,
         right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
-        text: (/** @type {any} */ value) => (value === null ? h("span", { class: "null" }, "NULL") : value),
+        text: (/** @type {any} */ value) => valueText(value),
       })),
       rows: step.rows.map((row) => [...row]),
     });
     rows.replaceChildren(made.element);
-    spark.replaceChildren(sparkline([...known.values()], step.snapshotId, (id) => {
-      const place = axis[2].findIndex((stop) => stop.snapshotId === id);
-      if (place >= 0) go(place);
-    }));
+    shownId = step.snapshotId;
+    paint();
     say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
     if (isTold) host.select({ snapshot: step.snapshotId });
   };
@@ -166,12 +171,17 @@ export function render({ data, el, host }) {
   if (!host.ask && reachable.length < stops.length) {
     body.append(h("p", { class: "faint" }, `${reachable.length} of ${count(stops.length)} points are here; the others need a kernel`));
   }
+  const unsized = whenSized(body, (now) => {
+    width = now;
+    paint();
+  });
   arrange();
   const first = known.get(current.snapshotId);
   if (first) show(first, false);
   else fetchStep(false);
   return () => {
     clearTimeout(timer);
+    unsized();
     quiet();
     stop();
   };
@@ -179,21 +189,29 @@ export function render({ data, el, host }) {
 
 /**
  * The number of rows at the steps that are known; a click goes there.
- * @param {TravelStep[]} steps @param {number} at @param {(id: number) => void} onGo
+ * @param {TravelStep[]} steps @param {number} at @param {number} room pixels @param {(id: number) => void} onGo
  */
-function sparkline(steps, at, onGo) {
+function sparkline(steps, at, room, onGo) {
   const ordered = steps.slice().sort((left, right) => left.snapshotId - right.snapshotId);
   const most = Math.max(1, ...ordered.map((step) => step.rowCount));
-  const width = (SPARK_WIDTH - 40) / Math.max(1, ordered.length - 1);
+  const width = (room - 40) / Math.max(1, ordered.length - 1);
   const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));
   const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
-  return s("svg", { viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, width: SPARK_WIDTH, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
+  return s("svg", { width: room, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
     s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
     ...points.map(({ step, x, y }) => {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
         here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
         s("text", { x, y: y - 9, "text-anchor": "middle", "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
-        s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 9 }, step.snapshotId));
+        s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));
+}
+
+/** What became of the number of rows. @param {readonly TravelStep[]} steps */
+function headlineOf(steps) {
+  const [first, last] = [steps[0], steps[steps.length - 1]];
+  if (!first) return "";
+  if (steps.length === 1) return `${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
+  return `${count(first.rowCount)} at snapshot ${first.snapshotId}, ${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { COLOURS, KINDS, ago, areNumbers, bytes, commitText, copyButton, count, empty, frame, grid, h, many, moment, s, shortId, signed } from "../../display/browser/parts.js";
+import { COLOURS, KINDS, ago, areNumbers, barKey, bothWays, bytes, commitText, copyButton, count, empty, frame, grid, h, legend, many, moment, s, shortId, valueText, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Watch} Watch */
 /** @typedef {import("../../display/browser/views").WatchedCommit} WatchedCommit */
@@ -7,8 +7,7 @@ import { COLOURS, KINDS, ago, areNumbers, bytes, commitText, copyButton, count, 
 
 const RATE_MILLIS = 60000;
 const TICK_MILLIS = 5000;
-const WIDTH = 440;
-const BARS = { left: 70, top: 14, height: 100, most: 50 };
+const BARS = { left: 64, top: 14, height: 100, most: 50 };
 const LEVELS = { left: 50, lane: 24, most: 130, letter: 6.5 };
 const CSS = `
 .figures { display: flex; flex-wrap: wrap; gap: 8px 32px; margin: 0 0 8px; } .figures b { font-size: 15px; font-variant-numeric: tabular-nums; }
@@ -55,7 +54,7 @@ export function render({ data, el, host }) {
       list.replaceChildren(empty("The first commit is shown when it is there; it is made by", `INSERT INTO ${view.table} VALUES …`));
       return;
     }
-    pictures.replaceChildren(commitsOf(view), ...(view.levels.length ? [levelsOf(view)] : []));
+    paint();
     const hasTimes = view.commits.some(({ timeMillis }) => timeMillis !== null);
     const hasChangelog = view.commits.some(({ changelogRows }) => changelogRows);
     const hasBytes = view.commits.some(({ addedBytes }) => addedBytes !== null);
@@ -82,13 +81,24 @@ export function render({ data, el, host }) {
     list.replaceChildren(commits.element);
     newest.replaceChildren(...(view.newest?.rows.length ? [grid({
       caption: `rows of snapshot ${view.newest.snapshotId}`,
-      heads: view.newest.columns.map((name, at) => ({ name, label: at ? undefined : "kind", right: areNumbers(view.newest?.rows.map((row) => row[at]) ?? []), text: (/** @type {any} */ value) => value ?? h("span", { class: "null" }, "NULL") })),
+      heads: view.newest.columns.map((name, at) => ({ name, label: at ? undefined : "kind", right: areNumbers(view.newest?.rows.map((row) => row[at]) ?? []), text: (/** @type {any} */ value) => valueText(value) })),
       rows: view.newest.rows.map((row) => [...row]),
     }).element] : []));
   };
   let redraw = () => {};
+  let width = 840;
+  const paint = () => {
+    if (!view.commits.length) return;
+    const levels = view.levels.length ? levelsOf(view) : null;
+    const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
+    pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
+  };
   body.append(h("div", { class: "row" }, button), figures, pictures, list, code, newest);
   show();
+  const unsized = whenSized(body, (now) => {
+    width = now;
+    paint();
+  });
   const timer = window.setInterval(() => view.state === "watching" && tick(), TICK_MILLIS);
   const quiet = host.onSelect(({ snapshot }) => {
     if (snapshot === undefined) return;
@@ -99,6 +109,7 @@ export function render({ data, el, host }) {
   return Object.assign(
     () => {
       window.clearInterval(timer);
+      unsized();
       quiet();
       stop();
     },
@@ -141,7 +152,7 @@ function sentenceOf(commit) {
 
 /** @param {WatchedCommit} commit */
 function filesOf({ addedFiles, deletedFiles }) {
-  return [addedFiles && signed(addedFiles), deletedFiles && signed(-deletedFiles)].filter(Boolean).join(" ");
+  return bothWays(addedFiles, deletedFiles);
 }
 
 /** The letters of the kinds that are there. @param {readonly WatchedCommit[]} commits */
@@ -171,10 +182,10 @@ function rate(value) {
   return value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
 
-/** The newest commits as bars: rows up, deleted rows down. @param {Watch} view */
-function commitsOf({ commits }) {
+/** The newest commits as bars: rows up, deleted rows down. @param {Watch} view @param {number} width */
+function commitsOf({ commits }, width) {
   const shown = commits.slice(-BARS.most);
-  const step = Math.min(26, (WIDTH - BARS.left - 8) / Math.max(shown.length, 1));
+  const step = Math.min(40, (width - BARS.left - 8) / Math.max(shown.length, 1));
   const largest = Math.max(1, ...shown.map(({ writtenRows }) => writtenRows));
   const most = Math.max(0, ...shown.map(({ deletedRows }) => deletedRows));
   const scale = (largest + most) / BARS.height;
@@ -195,11 +206,11 @@ function commitsOf({ commits }) {
   const sum = shown.reduce((rows, { writtenRows }) => rows + writtenRows, 0);
   const label = `rows of ${many(shown.length, "commit")}: ${count(sum)} in all, at most ${count(largest)} in one`;
   return h("figure", {}, h("figcaption", {}, "rows of each commit"),
-    s("svg", { width: WIDTH, height: foot + 32, role: "img", "aria-label": label },
-      s("path", { d: `M${BARS.left - 4} ${axis}H${WIDTH}`, stroke: COLOURS.grey }),
+    s("svg", { width, height: foot + 32, role: "img", "aria-label": label },
+      s("path", { d: `M${BARS.left - 4} ${axis}H${BARS.left + step * shown.length + 4}`, stroke: COLOURS.grey }),
       s("text", { x: BARS.left - 8, y: BARS.top + 8, "text-anchor": "end", "font-size": 11 }, count(largest)),
       axis > BARS.top + 24 && s("text", { x: BARS.left - 8, y: axis + 4, "text-anchor": "end", "font-size": 11 }, "0"), ...bars),
-    h("div", { class: "legend row" }, h("span", {}, "up: inserted and updated"), h("span", {}, "down: deleted"), h("span", {}, kindsOf(shown))));
+    legend([barKey(COLOURS.blue), "inserted and updated"], most > 0 && [barKey(COLOURS.blue, false), "deleted"], [null, kindsOf(shown)]));
 }
 
 /** The levels as bars of their bytes. @param {Watch} view */

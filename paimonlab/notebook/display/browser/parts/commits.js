@@ -3,6 +3,11 @@
 import { count, many } from "./counts.js";
 import { signed } from "./numbers.js";
 
+/** Added and deleted in one: "+6 -18". @param {number | null | undefined} added @param {number | null | undefined} deleted @param {(value: number) => string} [write] */
+export function bothWays(added, deleted, write = count) {
+  return [added ? `+${write(added)}` : "", deleted ? `-${write(deleted)}` : ""].filter(Boolean).join(" ");
+}
+
 /**
  * Say what a commit did, and who made it.
  * @param {{kind: string, written: number | undefined, deleted: number | undefined, files: number | undefined, merged?: number, user: string}} commit `merged`: files that a compaction read

@@ -15,23 +15,20 @@ const STYLE = `
 .status { font-size: 11px; color: var(--faint); min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
-input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); } ::placeholder { color: inherit; opacity: .9; }
+::placeholder { color: inherit; opacity: .9; }
 button { cursor: pointer; } button:hover { background: var(--chosen); } button[aria-pressed=true] { background: var(--chosen); border-color: var(--focus); }
-:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; } .scroll tr:focus-visible { outline-offset: -3px; }
-table { border-collapse: collapse; margin: 0; position: relative; } caption { text-align: left; font-weight: bold; padding: 4px 0; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
+table { border-collapse: collapse; margin: 0; position: relative; }
 th, td { padding: 3px 16px 3px 0; text-align: left; vertical-align: top; border: 0; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
-th:first-child, td:first-child { padding-left: 4px; } tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
+th:first-child, td:first-child { padding-left: 4px; }
 th { position: sticky; top: 0; background: var(--ground); z-index: 1; vertical-align: bottom; }
 th.right, td.right { text-align: right; white-space: nowrap; }
-tbody tr[aria-selected=true] { background: var(--chosen); }
 tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground)); }
-.scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; } svg text { fill: currentColor; }
-.row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; } .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
+.scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; }
+.row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; }
 @media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; }
 .frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
 @media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } } }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 @media (forced-colors: active) {
   svg [fill], .bar, .key, .ramp { forced-color-adjust: none; } [aria-selected=true], [aria-pressed=true] { outline: 2px solid Highlight; }
 }

@@ -7,8 +7,8 @@ import { roving } from "./roving.js";
 /** @typedef {import("./elements.js").Child} Child */
 
 /**
- * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
- *   `text` draws a value, without it the value itself is shown; `prose` wraps, other cells
+ * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean, optional?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
+ *   `optional` columns are left out where no row has a value; `text` draws a value, without it the value itself is shown; `prose` wraps, other cells
  *   are one line; `label` is read where the name is empty
  */
 
@@ -17,7 +17,9 @@ import { roving } from "./roving.js";
  * @param {{heads: Head[], rows: any[][], caption?: string, label?: string, onChoose?: (row: any[]) => void, selected?: (row: any[]) => boolean}} options
  *   `label` is a caption that is only read aloud
  */
-export function grid({ heads, rows, caption = "", label = "", onChoose, selected }) {
+export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selected }) {
+  const places = wanted.map((_, place) => place).filter((place) => !wanted[place].optional || rows.some((row) => ![null, undefined, ""].includes(row[place])));
+  const heads = places.map((place) => wanted[place]);
   let order = rows.slice();
   let by = -1;
   let descending = false;
@@ -29,11 +31,14 @@ export function grid({ heads, rows, caption = "", label = "", onChoose, selected
   const draw = () => {
     const lines = order.map((row) =>
       h("tr", { "aria-selected": selected ? String(selected(row)) : null },
-        ...heads.map((head, column) => cellOf(head, row[column], row))));
+        ...heads.map((head, column) => cellOf(head, row[places[column]], row))));
     const focused = [...body.children].findIndex((line) => line.matches(":focus"));
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
-    heads.forEach((head, column) => { headCells[column].style.minWidth = `${head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose)}px`; });
+    heads.forEach((head, column) => {
+      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
+    });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
     if (focused >= 0) rover.go(focused);
   };
@@ -41,7 +46,7 @@ export function grid({ heads, rows, caption = "", label = "", onChoose, selected
   const sort = (column) => {
     descending = by === column && !descending;
     by = column;
-    order = rows.slice().sort((left, right) => compare(left[column], right[column]) * (descending ? -1 : 1));
+    order = rows.slice().sort((left, right) => compare(left[places[column]], right[places[column]]) * (descending ? -1 : 1));
     headCells.forEach((cell, place) => cell.setAttribute("aria-sort", place !== by ? "none" : descending ? "descending" : "ascending"));
     draw();
   };
@@ -55,7 +60,7 @@ export function grid({ heads, rows, caption = "", label = "", onChoose, selected
 function cellOf(head, value, row) {
   const shown = head.text ? head.text(value, row) : value;
   const isLong = typeof shown === "string" && shown.length > 24;
-  return h("td", { class: head.right ? "right" : head.prose ? null : "line", title: isLong && !head.right && shown }, shown);
+  return h("td", { class: head.right ? "right" : head.prose ? "prose" : "line", title: isLong && !head.right && shown }, shown);
 }
 
 /** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean} [isProse] */

@@ -4,12 +4,21 @@ import { h } from "./elements.js";
 import { plainFrame } from "./frame.js";
 
 const LISTED = `
+svg text { fill: currentColor; }
+tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
+input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
+caption { text-align: left; font-weight: bold; padding: 4px 0; }
+tbody tr[aria-selected=true] { background: var(--chosen); }
+.legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
+@media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.scroll tr:focus-visible { outline-offset: -3px; }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; }
 .headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
 td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 8px 0; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(8em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
 
 /**
