@@ -103,6 +103,11 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         """Whether nothing can be changed."""
         return isinstance(self.file_io, ReadOnlyFileIO)
 
+    @property
+    def has_folder(self) -> bool:
+        """Whether `path` is the folder of the warehouse; else each table says where it is."""
+        return True
+
     def __repr__(self) -> str:
         return f"<paimonlab.Catalog {self.path}>"
 

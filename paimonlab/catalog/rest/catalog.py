@@ -141,6 +141,11 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
         return self._is_read_only
 
     @property
+    def has_folder(self) -> bool:
+        """False: the server says of each table where it is."""
+        return False
+
+    @property
     def merged_options(self) -> Mapping[str, str]:
         """The catalog options with those that the server configures."""
         return self._client.options

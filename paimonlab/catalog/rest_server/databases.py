@@ -12,8 +12,11 @@ from paimonlab.catalog.rest.wire import (
 )
 from paimonlab.catalog.rest_server.exchange import Request
 from paimonlab.catalog.rest_server.listing import matching, page_of
+from paimonlab.errors import UnsupportedError
 
 _LOCATION = "location"
+_OF_ENGINES = frozenset({"owner"})
+"""Spark says it of every database, whoever keeps it."""
 
 
 def seen(catalog: Catalog, request: Request) -> list[str]:
@@ -32,7 +35,13 @@ def listed(catalog: Catalog, request: Request) -> DatabasesPage:
 def created(catalog: Catalog, request: Request) -> None:
     """Create a database."""
     asked = request.document(CreateDatabase)
-    catalog.create_database(asked.name, options=asked.options or {})
+    options = asked.options or {}
+    try:
+        catalog.create_database(asked.name, options=options)
+    except UnsupportedError:
+        if not options or options.keys() - _OF_ENGINES:
+            raise
+        catalog.create_database(asked.name)
 
 
 def found(catalog: Catalog, request: Request, database: str) -> DatabaseAnswer:

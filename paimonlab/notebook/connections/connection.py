@@ -203,7 +203,9 @@ def connect(
         )
         warehouse = {**options, "read-only": "true"}
     opened = None if warehouse is None else paimonlab.connect(warehouse)
-    shown = warehouse["warehouse"] if isinstance(warehouse, Mapping) else os.fspath(warehouse or "")
+    shown = os.fspath(warehouse or "") if not isinstance(warehouse, Mapping) else ""
+    if isinstance(warehouse, Mapping) and opened is not None:
+        shown = opened.path if not opened.has_folder else warehouse["warehouse"]
     if remote is not None or servers.is_remote(spark):
         if engine in ("native", "auto"):
             raise ValueError("a Spark Connect server runs SQL on Spark, not natively")

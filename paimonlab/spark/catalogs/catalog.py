@@ -53,10 +53,10 @@ from paimonlab.spark.writing.access import (
 )
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.table.system import CatalogTable, SystemTable
+from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
-    from paimonlab.table.table import Table
 
 
 class SparkCatalog(Views, Functions, Procedures):
@@ -287,7 +287,12 @@ class SparkCatalog(Views, Functions, Procedures):
         name = self._full_name(identifier)
         if not is_name(name):  # ``parquet.`/data/orders.parquet` ``: Spark looks for a table first
             raise TableNotFoundError(name)
-        return self._catalog.relation(name)
+        found = self._catalog.relation(name)
+        if isinstance(found, Table) and "://" in found.path:
+            raise UnsupportedError(
+                f"{name} at {found.path} in Spark", "use paimonlab.connect, without Spark"
+            )
+        return found
 
     def _identifier(self, namespace: Sequence[str], name: str) -> Any:
         return self._bridge.identifier(list(namespace), name)

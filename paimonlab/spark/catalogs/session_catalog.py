@@ -256,7 +256,8 @@ class SessionCatalog(SparkCatalog):
         """Let Spark's own catalog know a database of the warehouse."""
         name = self._bridge.strings([database])
         if not self._delegate.namespaceExists(name):
-            location = {"location": f"{self._catalog.path}/{database}.db"}
+            folder = f"{self._catalog.path}/{database}.db"
+            location = {"location": folder} if self._catalog.has_folder else {}
             self._delegate.createNamespace(name, self._bridge.map(location))
 
 

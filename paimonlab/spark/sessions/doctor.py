@@ -197,7 +197,10 @@ def _warehouse(seen: Environment) -> Iterator[Check]:
         )
     else:
         yield Check(
-            name="warehouse", status="ok", found=f"{state.path}: read, written, published once"
+            name="warehouse",
+            status="ok",
+            found=f"{state.path}: "
+            + ("the server answers" if state.is_server else "read, written, published once"),
         )
 
 

@@ -44,6 +44,8 @@ class WarehouseState:
     """Why it cannot be read and written; empty: it can."""
     publishes_once: bool = True
     """Whether a file that is there keeps a second one of its name out."""
+    is_server: bool = False
+    """Whether it is a server that answered; where its tables are was not tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +170,8 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
     path = join(folder, "published")
     try:
         catalog.databases()
+        if not catalog.has_folder:
+            return WarehouseState(path=shown, is_server=True)
         files.make_directory(folder)
         try:
             first, second = files.publish(path, b"first"), files.publish(path, b"second")

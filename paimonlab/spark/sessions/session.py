@@ -129,7 +129,7 @@ def connect(
     """
     _check_version()
     opened = open_catalog(warehouse)
-    if "://" in opened.path:
+    if opened.has_folder and "://" in opened.path:
         raise UnsupportedError(
             f"the warehouse {opened.path} in Spark", "use paimonlab.connect, without Spark"
         )

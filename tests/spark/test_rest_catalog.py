@@ -1,0 +1,61 @@
+"""Spark on the catalog of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import paimonlab as pl
+from paimonlab.catalog.rest_server.authorising import User
+from paimonlab.catalog.rest_server.serving import ServeOptions, Server
+from paimonlab.spark import connect
+from paimonlab.spark.sessions.doctor import checks
+from paimonlab.spark.sessions.environment import measured
+from paimonlab.storage import LocalFileIO
+from tests.catalog.kept import KeepingCatalog
+
+
+@pytest.fixture
+def server(spark: SparkSession, tmp_path: Path) -> Iterator[Server]:
+    served = KeepingCatalog(str(tmp_path / "warehouse"), LocalFileIO())
+    with Server(served, [User(name="me", token="a-token")], ServeOptions()) as running:
+        connect(running.options, catalog="served", spark=spark)
+        yield running
+
+
+def test_statements_and_executors_work_on_a_server(spark: SparkSession, server: Server) -> None:
+    spark.sql("CREATE DATABASE served.db")
+    spark.sql(
+        "CREATE TABLE served.db.t (id BIGINT NOT NULL, v STRING) "
+        "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2')"
+    )
+    spark.sql("INSERT INTO served.db.t SELECT id, concat('v', id) FROM range(100)")
+    spark.sql("UPDATE served.db.t SET v = 'new' WHERE id < 10")
+    spark.sql("ALTER TABLE served.db.t ADD COLUMNS (w INT)")
+    spark.sql("CREATE VIEW served.db.news AS SELECT id FROM served.db.t WHERE v = 'new'")
+    spark.sql("CALL served.sys.create_tag('db.t', 'first', 1)")
+
+    assert spark.sql("SELECT count(*) FROM served.db.t WHERE w IS NULL").collect()[0][0] == 100
+    assert spark.sql("SELECT count(*) FROM served.db.news").collect()[0][0] == 10
+    old = spark.sql("SELECT count(*) FROM served.db.t VERSION AS OF 'first' WHERE v = 'new'")
+    assert old.collect()[0][0] == 0
+    seen = pl.connect(server.options)
+    latest = seen.table("db.t").snapshot
+    assert latest is not None
+    assert latest.id == 2
+    spark.sql("DROP VIEW served.db.news")
+    spark.sql("DROP TABLE served.db.t")
+    assert seen.tables("db") == []
+
+
+def test_the_doctor_asks_the_server(server: Server) -> None:
+    found = {one.name: one for one in checks(measured(pl.connect(server.options)))}
+    assert found["warehouse"].found.endswith("the server answers")
+    wrong = pl.connect({**server.options, "token": "hush"})
+    found = {one.name: one for one in checks(measured(wrong))}
+    assert found["warehouse"].status == "error"
+    assert "not authorised" in found["warehouse"].found
+    assert "hush" not in found["warehouse"].found
