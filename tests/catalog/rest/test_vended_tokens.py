@@ -1,0 +1,71 @@
+"""Tokens of a server for the files of a table; the store behind them is a folder here."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from paimonlab.catalog.rest.stores import TokenSource, VendedFileIO
+from paimonlab.catalog.rest.wire import TokenAnswer
+from paimonlab.storage import FileIO, LocalFileIO
+
+MINUTE = 60_000
+
+
+class Clock:
+    """A time, and a server that hands out tokens for some minutes."""
+
+    def __init__(self, minutes: int) -> None:
+        self.now = 0
+        self.minutes = minutes
+        self.tokens = 0
+        self.opened: list[Mapping[str, str]] = []
+
+    def token(self, _: TokenSource) -> TokenAnswer:
+        self.tokens += 1
+        token = {"s3.session-token": f"hush{self.tokens}"}
+        return TokenAnswer(token=token, expires_at_millis=self.now + self.minutes * MINUTE)
+
+    def open(self, path: str, options: Mapping[str, str]) -> FileIO:
+        self.opened.append(options)
+        return LocalFileIO()
+
+
+class Client:
+    """What a source asks for options."""
+
+    options: Mapping[str, str] = {"s3.endpoint": "http://s", "s3.session-token": "of the catalog"}
+
+
+@pytest.mark.parametrize(("minutes", "renewed_at"), [(300, 240), (30, 15), (90, 45)])
+def test_a_token_is_renewed_in_time(
+    minutes: int, renewed_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(minutes)
+    monkeypatch.setattr("paimonlab.catalog.rest.stores.now_millis", lambda: clock.now)
+    monkeypatch.setattr("paimonlab.catalog.rest.stores.opened_store", clock.open)
+    monkeypatch.setattr(TokenSource, "token", lambda self: clock.token(self))  # noqa: PLW0108 - it binds
+    files = VendedFileIO("s3://b/t", TokenSource(Client(), None))  # type: ignore[arg-type]
+    (tmp_path / "a").write_bytes(b"x")
+
+    assert files.read(f"{tmp_path}/a") == b"x"
+    clock.now = renewed_at * MINUTE - 1
+    assert files.within(str(tmp_path)).exists(f"{tmp_path}/a")
+    assert clock.tokens == 1
+    clock.now += 1
+    assert files.size_bytes(f"{tmp_path}/a") == 1
+    assert clock.tokens == 2
+    assert clock.opened[1] == {"s3.endpoint": "http://s", "s3.session-token": "hush2"}
+    assert "hush" not in repr(files) + repr(clock.token(files.source))
+
+
+def test_a_copy_asks_for_a_token_of_its_own() -> None:
+    files = VendedFileIO("s3://b/t", TokenSource(None, None))  # type: ignore[arg-type]
+    files._held.renew_at_millis = 10**15
+    copy = pickle.loads(pickle.dumps(files))
+
+    assert copy == files
+    assert copy._held.renew_at_millis == 0
