@@ -166,11 +166,21 @@ def _texts(source: Path, name: str, table: Any) -> dict[str, str]:
 
 
 def _parameters(key: str, text: str) -> list[tuple[str, str]]:
-    """Return the parameters of ``sc://host/;token=…``: each may be a secret."""
-    if key != "remote":
+    """Return what an address carries: each parameter may be a secret, and who connects has one.
+
+    Addresses are ``sc://host/;token=…`` and ``jdbc:mysql://user:password@host/d?password=…``.
+    """
+    if key == "remote":
+        pairs = (part.partition("=") for part in text.split(";")[1:])
+        return [(f"{key};{name.strip()}", value.strip()) for name, _, value in pairs]
+    if key != "uri":
         return []
-    pairs = (part.partition("=") for part in text.split(";")[1:])
-    return [(f"{key};{name.strip()}", value.strip()) for name, _, value in pairs]
+    place, _, query = text.partition("?")
+    user, at, _ = place.partition("//")[2].rpartition("@")
+    password = user.partition(":")[2] if at else ""
+    found = [(f"{key} password", password)] if password else []
+    given = (part.partition("=") for part in query.split("&"))
+    return [*found, *((f"{key}?{name}", value) for name, _, value in given if value)]
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

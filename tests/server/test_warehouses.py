@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from paimonlab.catalog import connect
 from paimonlab.errors import NotFoundError
 from paimonlab.server.details import details
 from paimonlab.server.tree import children
@@ -75,3 +76,27 @@ def test_a_configured_connection_may_be_anywhere(
 
 def test_the_root_itself_may_be_a_warehouse(root: Path) -> None:
     assert folder_of(root, "folder:.") == root.resolve()
+
+
+def test_a_configured_catalog_in_a_database_is_listed_and_opened(
+    root: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("sqlalchemy")
+    options = {
+        "metastore": "jdbc",
+        "uri": f"jdbc:sqlite:{tmp_path}/c.db",
+        "warehouse": f"{tmp_path}/kept",
+    }
+    catalog = connect(options)
+    catalog.create_database("sales")
+    catalog.create_table("sales.orders", {"id": "INT"})
+    config = root.parent / "config" / "paimonlab" / "config.toml"
+    config.parent.mkdir(parents=True)
+    lines = [f'{key} = "{value}"' for key, value in options.items()]
+    config.write_text("\n".join(["[lake]", *lines]))
+
+    listed = {warehouse.key: warehouse.problem for warehouse in warehouses(root)}
+
+    assert listed["connection:lake"] == ""
+    assert opened(root, "connection:lake").table("sales", "orders").name == "sales.orders"
+    details(root, ("connection:lake", "sales", "orders"))

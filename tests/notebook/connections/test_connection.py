@@ -10,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from pyspark.sql import SparkSession
 
 import paimonlab
+from paimonlab.catalog import settings
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from tests.notebook.magics.test_magics import failure, refusal, run
@@ -235,3 +236,46 @@ def test_use_takes_no_engine(shell: InteractiveShell, capsys: pytest.CaptureFixt
     assert line == (
         "UsageError: --use can be combined with PATH and --catalog, not with --engine and --alias"
     )
+
+
+def test_a_catalog_in_a_database_is_connected_by_its_settings(
+    shell: InteractiveShell,
+    tmp_path: Path,
+    config: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("sqlalchemy")
+    options = {
+        "metastore": "jdbc",
+        "uri": f"jdbc:sqlite:{tmp_path}/c.db",
+        "warehouse": f"{tmp_path}/w",
+    }
+    catalog = paimonlab.connect(options)
+    catalog.create_database("db")
+    catalog.create_table("db.t", {"id": "INT"}).write([{"id": 7}])
+    lines = [f'{key} = "{value}"' for key, value in options.items()]
+    config.write_text("\n".join(["[lake]", 'engine = "native"', *lines]))
+
+    run(shell, "%paimon_connect --use lake")
+    assert capsys.readouterr().out.startswith(f"connected: catalog lake at {tmp_path}/w")
+    assert connections.current().known_tables() == ["db.t"]
+    run(shell, "%paimon CREATE DATABASE made")
+    run(shell, "%paimon ALTER TABLE db.t RENAME TO db.u")
+    assert catalog.databases() == ["db", "made"]
+    assert catalog.tables("db") == ["u"]
+
+    monkeypatch.setenv("SEA", "zqsea")
+    for uri, refused in (
+        ("jdbc:mysql://me:zqsea@h/d", True),
+        ("jdbc:postgresql://h/d?user=a&password=zqsea", True),
+        ("jdbc:postgresql://h/d?user=a&password=${SEA}", False),
+        ("jdbc:mysql://me:${SEA}@h/d?useSSL=false", False),
+    ):
+        config.write_text(f'[lake]\nmetastore = "jdbc"\nuri = "{uri}"\nwarehouse = "{tmp_path}"\n')
+        if refused:
+            with pytest.raises(settings.SettingsError, match="is a secret in plain text") as caught:
+                settings.read()
+            assert "zqsea" not in str(caught.value)
+        else:
+            assert "zqsea" in settings.read()["lake"].resolved()["uri"]
