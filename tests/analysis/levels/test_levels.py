@@ -61,12 +61,15 @@ def test_what_is_shown_is_what_system_tables_and_java_say(case: Case) -> None:
     of_bucket = {(partition_by_name(row["partition"], table), row["bucket"]): row for row in totals}
     shown = {(bucket.partition, bucket.bucket): bucket for bucket in value.buckets}
     assert shown.keys() == of_bucket.keys()
-    assert value.bucket_count == len(of_bucket)
+    assert value.bucket_count == len(totals)
     assert sorted(tuple(map(int, row[1:5])) for row in theirs if int(row[1]) >= 0) == sorted(
         (bucket.bucket, bucket.row_count, bucket.bytes, bucket.file_count)
         for bucket in value.buckets
     )
+    named = Counter((partition_by_name(row["partition"], table), row["bucket"]) for row in totals)
     for key, bucket in shown.items():
+        if named[key] > 1:  # null and blank have one name
+            continue
         row = of_bucket[key]
         assert bucket.file_count == row["file_count"]
         assert bucket.bytes == row["file_size_in_bytes"]
