@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from paimonlab.spec.types.data_types import ArrayType, AtomicType
-from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine import decimals, kinds
 from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast
 
+_SHARES_OF_ORDER = ("percentile_cont", "percentile_disc")
 _NUMBERED = {"row_number": kinds.INT, "rank": kinds.INT, "dense_rank": kinds.INT}
 _SHARES = ("percent_rank", "cume_dist")
 _IN_CAPITALS = ("rank", "dense_rank", "percent_rank")
+_ENDS = {"first_value": "first_value", "last_value": "last_value"}
 _SPREADS = {
     "stddev": "stddev_samp",
     "stddev_samp": "stddev_samp",
@@ -32,12 +35,10 @@ AGGREGATES = frozenset(
     | {"any", "some", "median", "percentile", *_SPREADS, *_PAIRED, *_CHOSEN, *_FIRST, *_LISTS}
 )
 """Functions of groups, which also take OVER."""
-WINDOWS = frozenset({*_NUMBERED, *_SHARES, "ntile", "lag", "lead", "first_value", "last_value"})
+WINDOWS = frozenset({*_NUMBERED, *_SHARES, "ntile", "lag", "lead", "nth_value"} | _ENDS.keys())
 """Functions that need OVER."""
 HERE = "\x01"
 """Where ``FILTER`` and ``OVER`` of a call go; no text of a statement contains it."""
-_MOST_EXACT = 18
-_MEAN_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,20 +184,59 @@ def _mean(value: Value, sql: str, which: str) -> tuple[str, Kind] | None:
         inner = cast(value, kinds.DOUBLE).text
         return f"avg({which}{inner}){HERE}", kinds.DOUBLE
     digits, scale = shape(value.kind)
-    if digits > _MOST_EXACT or digits + scale + 2 * _MEAN_DIGITS > kinds.MOST_DIGITS:
-        return None
-    # Exact, in whole numbers of the last digit: sum * 10^4 / count, halves away from zero.
-    unit = f"CAST({10**scale} AS DECIMAL({scale + 1},0))"
-    last = scale + _MEAN_DIGITS
-    total = f"(sum({which}CAST({sql} * {unit} AS BIGINT)){HERE} * {2 * 10**_MEAN_DIGITS}::HUGEINT)"
     count = f"CAST(count({which}{sql}){HERE} AS HUGEINT)"
-    quotient = f"((abs({total}) + {count}) // (2 * {count}))"
-    kind = kinds.decimal(digits + _MEAN_DIGITS, last)
-    exact = (
-        f"CAST(CAST(sign({total}) * {quotient} AS DECIMAL({digits + _MEAN_DIGITS},0)) "
-        f"* CAST('{10**-last:.{last}f}' AS DECIMAL({last},{last})) AS {duck_type(kind)})"
-    )
+    made = decimals.mean(f"sum({which}{sql}){HERE}", count, digits, scale)
+    if made is None:
+        return None
+    exact, (precision, places) = made
+    kind = kinds.decimal(precision, places)
     return f"(CASE WHEN {count} = 0 THEN NULL ELSE {exact} END)", kind
+
+
+def within_group(
+    name: str, given: Sequence[Value], value: Value, *, is_down: bool, shown: str
+) -> Aggregate:
+    """Translate an aggregate of rows in an order.
+
+    Parameters
+    ----------
+    name
+        In small letters.
+    given
+        Its arguments.
+    value
+        By which the rows are ordered.
+    is_down
+        Whether the largest is first.
+    shown
+        The order, as Spark names it.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven, for these types.
+    """
+    names = ", ".join(one.name for one in given)
+    if name in _SHARES_OF_ORDER and len(given) == 1 and given[0].is_literal:
+        share = float(given[0].literal)
+        order = f"{value.name} DESC" if is_down else value.name
+        called = f"{name}({names}) WITHIN GROUP (ORDER BY {order})"
+        if name == "percentile_disc":
+            is_number = kinds.is_whole(value.kind) or value.kind == kinds.DOUBLE
+            if is_number and 0 <= share <= 1 and not is_down:
+                text = f"quantile_disc({cast(value, kinds.DOUBLE).text}, {share!r}){HERE}"
+                return Aggregate(text, kinds.DOUBLE, called)
+        else:
+            found = _percentile(value, float(1 - Decimal(str(share))) if is_down else share)
+            if found is not None:
+                return Aggregate(*found, called)
+    is_text = name in ("listagg", "string_agg") and len(given) == 2 and given[1].is_literal
+    if is_text and given[0].text == value.text and value.kind == kinds.STRING:
+        # What is equal is alike, so that the order is certain.
+        way = "DESC NULLS LAST" if is_down else "ASC NULLS FIRST"
+        text = f"string_agg({value.text}, {given[1].text} ORDER BY {value.text} {way}){HERE}"
+        return Aggregate(text, kinds.STRING, f"listagg({names}) WITHIN GROUP (ORDER BY {shown})")
+    raise NotTranslatedError(f"{name}() of such rows", name)
 
 
 def window(name: str, values: Sequence[Value]) -> Aggregate:
@@ -217,6 +257,10 @@ def window(name: str, values: Sequence[Value]) -> Aggregate:
         return Aggregate(f"CAST(ntile({values[0].text}){HERE} AS INTEGER)", kinds.INT, called)
     if name in ("first_value", "last_value") and len(values) == 1:
         return Aggregate(f"{name}({values[0].text}){HERE}", values[0].kind, called)
+    if name == "nth_value" and len(values) == 2 and _is_count(values[1]) and values[1].literal:
+        return Aggregate(
+            f"nth_value({values[0].text}, {values[1].text}){HERE}", values[0].kind, called
+        )
     if name in ("lag", "lead") and 1 <= len(values) <= 3:
         return _shifted(name, values)
     types = ", ".join(spark_type(value.kind) for value in values)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.arithmetic import EXACT_DIGITS, NOT_PROVEN, fails
-from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
+from paimonlab.sql_engine.failures import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions import clocks
+from paimonlab.sql_engine.kinds import Kind, duck_type, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.value import Value, read_text
+from paimonlab.sql_engine.value import Value, cast, read_text
 
 _SIMPLE = {
     "BOOLEAN": kinds.BOOLEAN,
@@ -26,6 +27,16 @@ _SIMPLE = {
     "TIMESTAMPLTZ": kinds.TIMESTAMP,
     "TIMESTAMP": kinds.TIMESTAMP,
 }
+CALLED = {
+    "boolean": kinds.BOOLEAN,
+    "tinyint": kinds.TINYINT,
+    "smallint": kinds.SMALLINT,
+    "int": kinds.INT,
+    "bigint": kinds.BIGINT,
+    "double": kinds.DOUBLE,
+    "string": kinds.STRING,
+}
+"""Conversions that are written as functions."""
 _WHOLE_TEXT = "^[+-]?[0-9]{1,18}$"
 _NUMBER_TEXT = "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,3})?$"
 _DATE_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -113,7 +124,9 @@ def _text(value: Value, kind: Kind) -> str | None:
     plain = f"CAST({sql} AS {duck_type(kind)})"
     if kinds.is_numeric(kind):
         return _number(value, kind, plain)
-    if kind == kinds.STRING:
+    if kind == kinds.STRING and source != kinds.TIMESTAMP:
+        if source == kinds.DOUBLE:
+            return _written(sql)
         as_text = kinds.is_whole(source) or kinds.is_decimal(source)
         return (
             plain if as_text or source in (kinds.BOOLEAN, kinds.DATE, kinds.TIMESTAMP_NTZ) else None
@@ -122,6 +135,10 @@ def _text(value: Value, kind: Kind) -> str | None:
         return f"({sql} <> 0)"
     if {source, kind} == {kinds.DATE, kinds.TIMESTAMP_NTZ}:
         return plain
+    if source == kinds.TIMESTAMP and kind in (kinds.DATE, kinds.STRING, kinds.TIMESTAMP_NTZ):
+        return f"CAST({clocks.shown(value).text} AS {duck_type(kind)})"
+    if kind == kinds.TIMESTAMP and source in (kinds.DATE, kinds.TIMESTAMP_NTZ):
+        return clocks.instant(f"CAST({sql} AS TIMESTAMP)")
     if kind == kinds.DATE and source == kinds.STRING:
         return _guarded(sql, _DATE_TEXT, f"CAST({sql} AS DATE)")
     return None
@@ -144,10 +161,19 @@ def _number(value: Value, kind: Kind, plain: str) -> str | None:
         return plain if kinds.is_whole(source) else f"CAST(trunc({sql}) AS {duck_type(kind)})"
     if kinds.is_decimal(kind):
         return None if source in (kinds.FLOAT, kinds.DOUBLE) else plain
-    is_rounded = kinds.is_decimal(source) and shape(source)[0] > EXACT_DIGITS
-    if is_rounded or (kind == kinds.FLOAT and source not in (*kinds.WHOLE, kinds.DOUBLE)):
-        return None
-    return plain
+    if kind == kinds.DOUBLE:
+        return cast(value, kind).text
+    return plain if source in (*kinds.WHOLE, kinds.DOUBLE) else None
+
+
+def _written(sql: str) -> str:
+    """Write doubles as Java does, of those that are written alike."""
+    plain = f"CAST({sql} AS VARCHAR)"
+    message = fails(f"{NOT_PROVEN}: such a DOUBLE as text")
+    return (
+        f"(CASE WHEN {sql} = 0 OR (abs({sql}) >= 0.001 AND abs({sql}) < 1e7 "
+        f"AND length({plain}) <= 16) THEN {plain} WHEN {sql} IS NULL THEN NULL ELSE {message} END)"
+    )
 
 
 def _guarded(sql: str, pattern: str, converted: str) -> str:

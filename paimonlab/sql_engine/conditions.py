@@ -6,7 +6,7 @@ import re
 
 from sqlglot import exp
 
-from paimonlab.sql_engine import arithmetic, kinds
+from paimonlab.sql_engine import arithmetic, functions, kinds
 from paimonlab.sql_engine.kinds import spark_type
 from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -99,10 +99,22 @@ def member(translator: Translating, node: exp.In) -> Value:
     return Value(f"({same[0].text} IN ({texts}))", kinds.BOOLEAN, f"({value.name} IN ({names}))")
 
 
-def like(translator: Translating, node: exp.Like) -> Value:
-    """Translate LIKE with a pattern that the statement has."""
+def like(translator: Translating, node: exp.Like | exp.ILike) -> Value:
+    """Translate LIKE and ILIKE with patterns that the statement has."""
     check_parts(node, "this", "expression", "negate")
+    if isinstance(node.expression, exp.Any | exp.All):
+        return _like_some(translator, node)
     value, pattern = translator.sides(node)
+    text = _fits(value, pattern, is_blind=isinstance(node, exp.ILike))
+    name = f"{value.name} LIKE {pattern.name}"
+    if isinstance(node, exp.ILike):
+        name = f"ilike({value.name}, {pattern.name})"
+    if node.args.get("negate"):
+        return Value(f"(NOT {text})", kinds.BOOLEAN, f"(NOT {name})")
+    return Value(text, kinds.BOOLEAN, name)
+
+
+def _fits(value: Value, pattern: Value, *, is_blind: bool) -> str:
     is_pattern = pattern.is_literal and pattern.kind == kinds.STRING
     if value.kind != kinds.STRING or not is_pattern:
         raise NotTranslatedError("LIKE without a pattern in the statement", "LIKE")
@@ -110,21 +122,47 @@ def like(translator: Translating, node: exp.Like) -> Value:
     wrong = [mark for mark in _ESCAPES.findall(str(pattern.literal)) if mark not in "%_\\"]
     if wrong or "\\" in escaped:
         raise NotTranslatedError("LIKE with another escape than \\%, \\_ and \\\\", "LIKE")
-    text = f"({value.text} LIKE {pattern.text} ESCAPE '\\')"
-    name = f"{value.name} LIKE {pattern.name}"
-    if node.args.get("negate"):
-        return Value(f"(NOT {text})", kinds.BOOLEAN, f"(NOT {name})")
-    return Value(text, kinds.BOOLEAN, name)
+    if not is_blind:
+        return f"({value.text} LIKE {pattern.text} ESCAPE '\\')"
+    lower = functions.call("lower", [value])
+    small = functions.call("lower", [pattern])
+    return f"({lower.text} LIKE {small.text} ESCAPE '\\')"
 
 
-def where_members(node: exp.Expression) -> list[exp.Expression]:
+def _like_some(translator: Translating, node: exp.Expression) -> Value:
+    """Translate LIKE ANY and LIKE ALL."""
+    inner = node.expression.this
+    is_any = isinstance(node.expression, exp.Any)
+    parts = inner.expressions if isinstance(inner, exp.Tuple) else [inner.this]
+    value = translator.value(node.this)
+    if isinstance(node, exp.ILike) or node.args.get("negate") or not parts:
+        raise NotTranslatedError("such a LIKE ANY", "LIKE")
+    tests = [_fits(value, translator.value(one), is_blind=False) for one in parts]
+    text = f"({(' OR ' if is_any else ' AND ').join(tests)})"
+    return Value(text, kinds.BOOLEAN, f"{'likeany' if is_any else 'likeall'}({value.name})")
+
+
+def where_members(node: exp.Expression, *, is_required: bool = True) -> list[exp.Expression]:
     """Return the ``IN (SELECT …)`` of a condition of which it does not matter why it is not true.
 
     Elsewhere Spark answers FALSE where the standard has NULL.
+
+    Parameters
+    ----------
+    node
+        The condition.
+    is_required
+        Whether a row is left out if it is not true, whatever else is true of it.
     """
     if isinstance(node, exp.Paren):
-        return where_members(node.this)
+        return where_members(node.this, is_required=is_required)
     if isinstance(node, exp.And | exp.Or):
+        is_both = is_required and isinstance(node, exp.And)
         sides = (node.this, node.expression)
-        return [found for side in sides for found in where_members(side)]
+        return [found for side in sides for found in where_members(side, is_required=is_both)]
+    if isinstance(node, exp.Not) and is_required:
+        inner = node.this
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        return [inner] if isinstance(inner, exp.In) else []
     return [node] if isinstance(node, exp.In) else []

@@ -16,9 +16,9 @@ from sqlglot import exp
 from paimonlab.errors import PaimonError
 from paimonlab.progress import Progress
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.sql_engine.arithmetic import NOT_PROVEN
+from paimonlab.sql_engine.failures import NOT_PROVEN
 from paimonlab.sql_engine.given import Given
-from paimonlab.sql_engine.kinds import Kind, VoidType, spark_type
+from paimonlab.sql_engine.kinds import Kind, VoidType, simple_type
 from paimonlab.sql_engine.listings import listing
 from paimonlab.sql_engine.queries import QueryTranslator
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
@@ -59,7 +59,7 @@ class Planned:
     @property
     def types(self) -> list[str]:
         """Types of the columns, as Spark names them."""
-        return [spark_type(kind).lower() for _, kind in self.columns]
+        return [simple_type(kind) for _, kind in self.columns]
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -16,18 +16,27 @@ from paimonlab.sql_engine import (
     conditions,
     functions,
     kinds,
+    nested,
     windows,
 )
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
-from paimonlab.sql_engine.functions import lists, moves
+from paimonlab.sql_engine.functions import lists, mathematics, moves, texts, units
+from paimonlab.sql_engine.functions.signatures import WrongUseError
 from paimonlab.sql_engine.given import Given, number, python_value
-from paimonlab.sql_engine.kinds import Kind, spark_type
+from paimonlab.sql_engine.kinds import Kind, duck_type, spark_type
 from paimonlab.sql_engine.protocols import Queries
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Scope
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value, quoted, read_text, together
 
+_TIME_PARTS = {
+    **{name: name for name in ("year", "month", "day", "quarter", "hour", "minute")},
+    "week": "weekofyear",
+    "dow": "dayofweek",
+    "dayofweek": "dayofweek",
+    "doy": "dayofyear",
+}
 _WITHOUT_PARENTHESES = frozenset({"current_date", "current_timestamp"})
 _COMPARED: dict[type[exp.Expression], str] = {
     exp.EQ: "=",
@@ -71,6 +80,8 @@ class Translator:
     has_windows: bool = False
     members: Sequence[exp.Expression] = ()
     """``IN (SELECT …)`` that may be NULL where Spark has FALSE: both leave the row out."""
+    variables: Mapping[str, Value] = field(default_factory=dict)
+    """Parameters of the functions around an expression, by name in small letters."""
     allows: str = "all"
     """Which functions of several rows are allowed: all, aggregates, none."""
 
@@ -119,6 +130,9 @@ class Translator:
         try:
             return self.scope.find(path, name)
         except ColumnNotFoundError:
+            found = nested.path(self, parts) if path else None
+            if found is not None:
+                return found
             if not path and name.lower() in _WITHOUT_PARENTHESES:
                 return functions.call(name.lower(), [])
             raise
@@ -161,6 +175,39 @@ class Translator:
         """Translate RLIKE."""
         check_parts(node, "this", "expression")
         return functions.call("rlike", self.sides(node))
+
+    def bits(self, node: exp.BitwiseAnd | exp.BitwiseOr | exp.BitwiseXor) -> Value:
+        """Translate ``&``, ``|`` and ``^``."""
+        check_parts(node, "this", "expression")
+        sign = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^"}[type(node)]
+        try:
+            return mathematics.bits(sign, *self.sides(node))
+        except WrongUseError:
+            raise NotTranslatedError(f"{sign} of other values than integers", sign) from None
+
+    def inverted_bits(self, node: exp.BitwiseNot) -> Value:
+        """Translate ``~``."""
+        value = self.value(node.this)
+        if not kinds.is_whole(value.kind):
+            raise NotTranslatedError(f"~ of {spark_type(value.kind)}", "~")
+        return Value(f"(~{value.text})", value.kind, f"~{value.name}")
+
+    def trimmed(self, node: exp.Trim) -> Value:
+        """Translate ``trim(BOTH 'x' FROM …)``."""
+        check_parts(node, "this", "expression", "position")
+        what = node.args.get("expression")
+        where = str(node.args.get("position") or "").upper()
+        return texts.trimmed(where, self.value(node.this), what and self.value(what))
+
+    def part(self, node: exp.Substring) -> Value:
+        """Translate ``substring(… FROM … FOR …)``."""
+        check_parts(node, "this", "start", "length")
+        given = [node.args.get(name) for name in ("this", "start", "length")]
+        return functions.call("substring", [self.value(one) for one in given if one is not None])
+
+    def transformed(self, node: exp.Transform) -> Value:
+        """Translate ``transform(…)``."""
+        return nested.higher(self, "transform", [node.this, node.expression])
 
     def joined_texts(self, node: exp.DPipe) -> Value:
         """Translate ``||``."""
@@ -214,11 +261,14 @@ class Translator:
     def extract(self, node: exp.Extract) -> Value:
         """Translate ``extract(… FROM …)``."""
         name = node.name.lower()
-        if name not in ("year", "month", "day", "quarter", "hour", "minute"):
-            raise NotTranslatedError(f"extract({name.upper()})", "extract")
         value = self.value(node.expression)
-        found = functions.call(name, [value])
+        found = self._time_part(name, value)
         return Value(found.text, found.kind, f"extract({node.name} FROM {value.name})")
+
+    def _time_part(self, name: str, value: Value) -> Value:
+        if name not in _TIME_PARTS:
+            raise NotTranslatedError(f"extract({name.upper()})", "extract")
+        return functions.call(_TIME_PARTS[name], [value])
 
     def parameter(self, node: exp.Placeholder) -> Value:
         """Translate ``:name`` and ``?``."""
@@ -231,7 +281,79 @@ class Translator:
             return self.aggregate(node).over("", "")
         if name in WINDOWS:
             raise NotTranslatedError(f"{name}() without OVER", name)
+        special = self._special(name, node.expressions)
+        if special is not None:
+            return special
         return functions.call(name, [self.value(part) for part in node.expressions])
+
+    def _special(self, name: str, parts: Sequence[exp.Expression]) -> Value | None:
+        """Translate a call whose arguments are more than values; None if it is another one."""
+        first = parts[0] if parts else None
+        if name in nested.HIGHER and any(isinstance(one, exp.Lambda) for one in parts[1:]):
+            return nested.higher(self, name, parts)
+        if name in units.DIFFERENCES | units.SUMS and len(parts) == 3:
+            if not isinstance(first, exp.Column) or len(first.parts) != 1:
+                raise NotTranslatedError(f"{name}() of such a unit", name)
+            values = self.value(parts[1]), self.value(parts[2])
+            return (units.difference if name in units.DIFFERENCES else units.added)(
+                first.name, *values
+            )
+        if name == "sequence" and len(parts) == 3 and isinstance(parts[2], exp.Interval):
+            return self._days(parts)
+        if name in ("date_part", "datepart") and len(parts) == 2 and isinstance(first, exp.Literal):
+            value = self.value(parts[1])
+            found = self._time_part(first.name.lower(), value)
+            return Value(found.text, found.kind, f"{name}({first.name}, {value.name})")
+        if name == "position" and isinstance(first, exp.In) and len(parts) == 1:
+            check_parts(first, "this", "field")
+            return functions.call(
+                "locate", [self.value(first.this), self.value(first.args["field"])]
+            )
+        if name in casts.CALLED and len(parts) == 1:
+            value = self.value(parts[0])
+            return replace(casts.convert(value, casts.CALLED[name]), name=value.name)
+        if name in ("grouping", "grouping_id") and parts:
+            return self._grouping(name, parts)
+        return None
+
+    def _days(self, parts: Sequence[Any]) -> Value:
+        """Translate ``sequence(first, last, INTERVAL 1 DAY)``."""
+        count, unit = moves.parts(parts[2])
+        if unit != "DAY" or count != 1:
+            raise NotTranslatedError(f"sequence() by INTERVAL {count} {unit}", "sequence")
+        first, last = self.value(parts[0]), self.value(parts[1])
+        if not first.is_literal or not last.is_literal or first.literal > last.literal:
+            raise NotTranslatedError("sequence() by INTERVAL between such days", "sequence")
+        found = functions.call("sequence", [first, last])
+        return replace(found, name=f"{found.name[:-1]}, INTERVAL '1' DAY)")
+
+    def _grouping(self, name: str, parts: Sequence[exp.Expression]) -> Value:
+        """Translate ``grouping(…)``: which keys of a row's group are all values."""
+        if self.allows == "none" or (name == "grouping" and len(parts) != 1):
+            raise NotTranslatedError(f"{name}() here", name)
+        self.has_aggregates = True
+        values = [self.value(one) for one in parts]
+        kind = kinds.TINYINT if name == "grouping" else kinds.BIGINT
+        text = f"CAST(grouping({', '.join(one.text for one in values)}) AS {duck_type(kind)})"
+        return Value(text, kind, f"{name}({', '.join(one.name for one in values)})")
+
+    def within_group(self, node: exp.WithinGroup) -> Value:
+        """Translate ``… WITHIN GROUP (ORDER BY …)``."""
+        check_parts(node, "this", "expression")
+        order = node.expression.expressions
+        if not isinstance(node.this, exp.Anonymous) or len(order) != 1:
+            raise NotTranslatedError("such a WITHIN GROUP", "WITHIN")
+        name = str(node.this.this).lower()
+        if self.allows == "none":
+            raise NotTranslatedError(f"{name}() here", name)
+        self.has_aggregates = True
+        check_parts(order[0], "this", "desc", "nulls_first")
+        value, is_down = self.value(order[0].this), bool(order[0].args.get("desc"))
+        given = [self.value(one) for one in node.this.expressions]
+        shown = ordering(order[0], value.name)
+        return aggregates.within_group(name, given, value, is_down=is_down, shown=shown).over(
+            "", ""
+        )
 
     def aggregate(self, node: exp.Anonymous, *, is_window: bool = False) -> Aggregate:
         """Translate an aggregate whose rows are not chosen yet."""
@@ -337,6 +459,17 @@ _TRANSLATED: dict[type[exp.Expression], Callable[[Translator, Any], Value]] = {
     exp.Add: Translator.sum,
     exp.Sub: Translator.sum,
     exp.Bracket: Translator.element,
+    exp.Dot: nested.dotted,
+    exp.Identifier: nested.variable,
+    exp.Transform: Translator.transformed,
+    exp.BitwiseAnd: Translator.bits,
+    exp.BitwiseOr: Translator.bits,
+    exp.BitwiseXor: Translator.bits,
+    exp.BitwiseNot: Translator.inverted_bits,
+    exp.Trim: Translator.trimmed,
+    exp.Substring: Translator.part,
+    exp.WithinGroup: Translator.within_group,
+    exp.ILike: conditions.like,
     exp.RegexpLike: Translator.pattern,
     exp.Extract: Translator.extract,
     exp.DateStrToDate: Translator.day,

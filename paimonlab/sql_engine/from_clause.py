@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
 from paimonlab.errors import SchemaError
-from paimonlab.sql_engine import exploding, kinds
+from paimonlab.sql_engine import arithmetic, exploding, kinds, pivots
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.protocols import Querying, Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -68,6 +69,9 @@ class From:
 
     def _relation(self, node: exp.Expression) -> tuple[str, Relation]:
         alias = node.args.get("alias")
+        pivoting = node.args.get("pivots")
+        if pivoting and isinstance(node, exp.Subquery | exp.Table):
+            return self._pivoted(node, pivoting)
         if isinstance(node, exp.Subquery):
             check_parts(node, "this", "alias", "joins", "order", "limit", "offset", "with_")
             if not isinstance(node.this, exp.Query | exp.Values):
@@ -82,6 +86,8 @@ class From:
         if not isinstance(node, exp.Table):
             raise NotTranslatedError(f"FROM {node.key.upper()}", node.key)
         check_parts(node, "this", "db", "catalog", "alias", "version", "joins")
+        if isinstance(node.this, exp.Anonymous) and str(node.this.this).lower() == "range":
+            return self._of_query(self._range(node.this), alias, ())
         if not isinstance(node.this, exp.Identifier):
             raise NotTranslatedError("FROM a function", node.this.name)
         parts = tuple(part.name for part in node.parts)
@@ -97,6 +103,36 @@ class From:
             raise NotTranslatedError("names for the columns of a table", node.alias)
         assert relation.reading is not None, "a table is read"
         return relation.reading.placeholder, relation
+
+    def _pivoted(self, node: exp.Expression, given: Sequence[exp.Pivot]) -> tuple[str, Relation]:
+        if len(given) != 1 or node.args.get("joins"):
+            raise NotTranslatedError("several PIVOT", "PIVOT")
+        source = node.copy()
+        source.set("pivots", None)
+        names = [name for name, _ in self.queries.query(exp.select("*").from_(source)).columns]
+        whole: Any = pivots.rewritten(source, names, given[0])
+        made = self.queries.query(whole, None)
+        return self._of_query(made, given[0].args.get("alias"), ())
+
+    def _range(self, call: exp.Anonymous) -> Translated:
+        """Translate ``range(begin, end, step)``."""
+        translator = Translator(Scope(), self.queries.given, self.queries.subquery, allows="none")
+        values = [translator.value(one) for one in call.expressions]
+        if not 1 <= len(values) <= 3 or not all(
+            value.is_literal and type(value.literal) is int for value in values
+        ):
+            raise NotTranslatedError("range() of such numbers", "range")
+        if len(values) == 3 and values[2].literal == 0:
+            raise SchemaError("the step of range() is 0")
+        listed = ", ".join(f"CAST({value.literal} AS BIGINT)" for value in values)
+        return Translated(f"SELECT * FROM range({listed})", (("id", kinds.BIGINT),))
+
+    def _beside(self, node: exp.Lateral) -> tuple[str, Relation]:
+        """Translate a query that is asked for each row before it."""
+        check_parts(node, "this", "alias")
+        made = self.queries.query(node.this, self.scope)
+        text, relation = self._of_query(made, node.args.get("alias"), ())
+        return f"LATERAL {text}", relation
 
     def _of_query(
         self, made: Translated, alias: exp.Expression | None, names: tuple[str, ...]
@@ -115,6 +151,12 @@ class From:
         kind = _SIDES.get((str(join.side or ""), str(join.kind or "")))
         if kind is None:
             raise NotTranslatedError(f"{join.side} {join.kind} JOIN".strip(), "JOIN")
+        if isinstance(join.this, exp.Lateral):
+            if kind not in ("CROSS", "INNER") or join.args.get("on") or join.args.get("using"):
+                raise NotTranslatedError(f"{kind} JOIN LATERAL", "LATERAL")
+            text, relation = self._beside(join.this)
+            self.scope.relations.append(relation)
+            return f"{before} CROSS JOIN {text}"
         text, relation = self._relation(join.this)
         left = list(self.scope.relations)
         self.scope.relations.append(relation)
@@ -149,16 +191,17 @@ class From:
         for name in names:
             mine = Scope(list(left), merged=self.scope.merged).find((), name)
             other = Scope([right]).find((), name)
-            if mine.kind != other.kind or not kinds.is_atomic(mine.kind):
+            if kind == "FULL" and mine.kind != other.kind:
                 raise NotTranslatedError(f"USING {name} of different types", "USING")
-            conditions.append(f"{mine.text} = {other.text}")
+            conditions.append(arithmetic.compare("=", mine, other).text)
             if kind in ("SEMI", "ANTI"):
                 continue
+            shared = other.kind if kind == "RIGHT" else mine.kind
             text = {"RIGHT": other.text, "FULL": f"coalesce({mine.text}, {other.text})"}.get(
                 kind, mine.text
             )
             shown = other.name if kind == "RIGHT" else _own_name(left, name)
-            self.scope.merged[name.lower()] = Value(text, mine.kind, shown)
+            self.scope.merged[name.lower()] = Value(text, shared, shown)
             for relation in (*left, right):
                 hidden = {
                     number

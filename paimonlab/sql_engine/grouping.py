@@ -72,6 +72,40 @@ def groups(node: exp.Select, key: Key, chosen: Sequence[Value]) -> str:
     return _written(texts)
 
 
+def has_totals(node: exp.Select) -> bool:
+    """Tell whether there are groups of fewer keys: Spark gives none of them where no row is."""
+    group = node.args.get("group")
+    if group is None:
+        return False
+    if group.args.get("rollup") or group.args.get("cube"):
+        return True
+    return any(
+        isinstance(one, exp.GroupingSets | exp.Rollup | exp.Cube) for one in group.expressions
+    )
+
+
+def check_grouping_id(node: exp.Select) -> None:
+    """Check that ``grouping_id`` names all keys in their order, as Spark wants it.
+
+    Raises
+    ------
+    NotTranslatedError
+        If not, or if that is not known.
+    """
+    calls = [one for one in node.find_all(exp.Anonymous) if str(one.this).lower() == "grouping_id"]
+    if not calls:
+        return
+    group = node.args.get("group")
+    parts = [] if group is None else list(group.expressions)
+    if len(parts) == 1 and type(parts[0]) in _SETS:
+        parts = parts[0].expressions
+    elif group is None or not (group.args.get("rollup") or group.args.get("cube")):
+        parts = []
+    for call in calls:
+        if [one.sql() for one in call.expressions] != [one.sql() for one in parts]:
+            raise NotTranslatedError("grouping_id() of other columns than all keys", "grouping_id")
+
+
 def _written(texts: Sequence[str]) -> str:
     return f" GROUP BY {', '.join(texts)}" if texts else " GROUP BY ()"
 

@@ -141,7 +141,25 @@ def spark_type(kind: Kind) -> str:
         return _SPARK[kind]
     if is_decimal(kind):
         return "DECIMAL({},{})".format(*shape(kind))
-    return format_type(kind)
+    return format_type(kind) if isinstance(kind, AtomicType) else simple_type(kind).upper()
+
+
+def simple_type(kind: Kind) -> str:
+    """Name a type as Spark's schemas do: ``struct<a:int>``."""
+    match kind:
+        case ArrayType():
+            return f"array<{_part_type(kind.element)}>"
+        case MapType():
+            return f"map<{_part_type(kind.key)},{_part_type(kind.value)}>"
+        case RowType():
+            fields = ",".join(f"{field.name}:{_part_type(field.type)}" for field in kind.fields)
+            return f"struct<{fields}>"
+    return spark_type(kind).lower()
+
+
+def _part_type(data_type: DataType) -> str:
+    kind = kind_of(data_type)
+    return simple_type(VOID if kind is None else kind)
 
 
 def common(left: Kind, right: Kind) -> Kind | None:
@@ -165,4 +183,5 @@ def _common_decimal(left: Kind, right: Kind) -> Kind | None:
     (left_digits, left_scale), (right_digits, right_scale) = shape(left), shape(right)
     scale = max(left_scale, right_scale)
     precision = max(left_digits - left_scale, right_digits - right_scale) + scale
-    return decimal(precision, scale) if precision <= MOST_DIGITS else None
+    lost = max(precision - MOST_DIGITS, 0)  # digits after the point go, and are rounded
+    return decimal(precision - lost, scale - lost) if lost <= scale else None

@@ -45,6 +45,7 @@ class Translating(Protocol):
     scope: Scope
     members: Sequence[exp.Expression]
     windows: Mapping[str, exp.Expression]
+    variables: Mapping[str, Value]
     allows: str
     has_windows: bool
     query: Queries

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from paimonlab.errors import SchemaError
+from paimonlab.errors import ColumnNotFoundError, SchemaError
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.conditions import where_members
 from paimonlab.sql_engine.exploding import NAMES as EXPLODING
@@ -15,7 +15,12 @@ from paimonlab.sql_engine.exploding import listed
 from paimonlab.sql_engine.expressions import Translator, ordering
 from paimonlab.sql_engine.from_clause import From
 from paimonlab.sql_engine.given import Given
-from paimonlab.sql_engine.grouping import check_comparable, groups
+from paimonlab.sql_engine.grouping import (
+    check_comparable,
+    check_grouping_id,
+    groups,
+    has_totals,
+)
 from paimonlab.sql_engine.kinds import Kind, common, duck_type, spark_type
 from paimonlab.sql_engine.protocols import Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -159,13 +164,17 @@ class QueryTranslator:
         chosen = self._chosen(node, lists)
         grouped = self._groups(node, scope, chosen)
         having = node.args.get("having")
+        check_grouping_id(node)
+        some = "count(*) > 0" if has_totals(node) else ""
+        if having is None and some:
+            grouped += f" HAVING {some}"
         if having is not None:
             rest = self._translator(scope, "aggregates")
             rest.aliases = {value.name.lower(): value for value in chosen}
             condition = rest.truth(having.this, "HAVING")
             if not grouped and not lists.has_aggregates and not rest.has_aggregates:
                 raise NotTranslatedError("HAVING without groups", "HAVING")
-            grouped += f" HAVING {condition.text}"
+            grouped += f" HAVING {condition.text}{some and ' AND '}{some}"
         distinct = node.args.get("distinct")
         if distinct is not None:
             check_parts(distinct)
@@ -200,6 +209,10 @@ class QueryTranslator:
             else:
                 value = lists.value(part)
                 is_cast = isinstance(part, exp.Cast | exp.TryCast)
+                is_field = isinstance(part, exp.Column | exp.Dot) and value.column is None
+                if is_field and "." in value.name:
+                    last = part.this if isinstance(part, exp.Column) else part.expression
+                    value = replace(value, name=last.name)
                 if is_cast and isinstance(part.this, exp.Column):
                     value = replace(value, name=part.this.name)  # so Spark calls it
             chosen.append(value)
@@ -207,20 +220,28 @@ class QueryTranslator:
 
     def _starred(self, part: exp.Expression, scope: Scope) -> list[Value]:
         star = part if isinstance(part, exp.Star) else part.this
-        check_parts(star)
+        check_parts(star, "except_")
+        left_out = {one.name.lower() for one in star.args.get("except_") or ()}
         path = [] if part is star else [one.name for one in part.parts[:-1]]  # type: ignore[attr-defined]
         relations = [one for one in scope.relations if one.is_reachable]
         if path:
             relations = [one for one in relations if one.is_called(path)]
         if not relations:
             raise SchemaError(f"there is no table {'.'.join(path) or 'for *'}")
-        values = []
+        values, missing = [], set(left_out)
+        if left_out & scope.merged.keys():
+            raise NotTranslatedError("* EXCEPT beside USING", "EXCEPT")
         if not path:
             values = [Value(one.text, one.kind, one.name) for one in scope.merged.values()]
         for relation in relations:
             for number, column in enumerate(relation.columns):
-                if path or number not in relation.hidden:
+                if column.name.lower() in left_out:
+                    missing.discard(column.name.lower())
+                elif path or number not in relation.hidden:
                     values.append(used(relation, column))
+        if missing:
+            known = [column.name for relation in relations for column in relation.columns]
+            raise ColumnNotFoundError(min(missing), "the query", known)
         return values
 
     def _qualified(self, node: exp.Select, scope: Scope, chosen: Sequence[Value]) -> str:
@@ -263,6 +284,13 @@ class QueryTranslator:
             return ""
         check_parts(order, "expressions")
         terms = []
+        first = order.expressions[0]
+        if len(order.expressions) == 1 and isinstance(first.this, exp.Var):
+            if first.this.name.upper() != "ALL":
+                raise NotTranslatedError(f"ORDER BY {first.this.name}", "ORDER")
+            check_parts(first, "this", "desc", "nulls_first")
+            check_comparable(chosen, "ORDER BY")
+            return " ORDER BY " + ", ".join(ordering(first, f"o{n}") for n in range(len(chosen)))
         for part in order.expressions:
             inner = part.this
             check_parts(part, "this", "desc", "nulls_first")

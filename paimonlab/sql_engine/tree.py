@@ -13,7 +13,7 @@ from sqlglot.parsers.spark import SparkParser
 from paimonlab.errors import SchemaError
 from paimonlab.sql_engine.refusal import NotTranslatedError
 
-_KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT")
+_KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
 
 
 class AsWritten(Spark):

@@ -15,6 +15,8 @@ from paimonlab.sql_engine.refusal import NotTranslatedError
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?)?")
 _NOTHING = object()
+EXACT_DIGITS = 15
+"""Decimals of so many digits become the nearest double."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,16 @@ def cast(value: Value, kind: Kind, *, name: str = "") -> Value:
         raise NotTranslatedError(f"{spark_type(value.kind)} as {spark_type(kind)}")
     if value.is_literal and value.literal is not None and kind in (kinds.DOUBLE, kinds.FLOAT):
         return literal(float(value.literal), kind, called)
-    text = f"CAST({value.text} AS {duck_type(kind)})"
+    sql = value.text
+    if kind == kinds.DOUBLE and kinds.is_decimal(value.kind) and is_long(value.kind):
+        sql = f"CAST({sql} AS VARCHAR)"
+    text = f"CAST({sql} AS {duck_type(kind)})"
     return Value(text, kind, called, value.literal)
+
+
+def is_long(kind: Kind) -> bool:
+    """Tell whether DuckDB makes doubles of decimals that are not the nearest ones."""
+    return kinds.shape(kind)[0] > EXACT_DIGITS
 
 
 def read_text(value: Value, kind: Kind) -> Value | None:

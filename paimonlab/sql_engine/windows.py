@@ -8,11 +8,15 @@ from sqlglot import exp
 
 from paimonlab.sql_engine import aggregates
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
+from paimonlab.sql_engine.functions import moves
 from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
 
+_ENDED = frozenset({"first_value", "last_value", "first", "last"})
+_OF_KNOWN = _ENDED | {"lag", "lead", "nth_value"}
+_FRAMED = ("first_value", "last_value", "nth_value")
 _NO_FRAME = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
 
@@ -22,6 +26,9 @@ def over(translator: Translating, node: exp.Window) -> Value:
         raise NotTranslatedError("OVER here", "OVER")
     translator.has_windows = True
     inner = node.this
+    ignored = _without_nulls(inner)
+    if ignored is not None:
+        return _of_known(translator, node, *ignored)
     if isinstance(inner, exp.Filter):
         found = translator.filtered_call(inner, is_window=True)
     elif isinstance(inner, exp.Anonymous) and str(inner.this).lower() in AGGREGATES:
@@ -39,6 +46,43 @@ def over(translator: Translating, node: exp.Window) -> Value:
             _NO_FRAME, f"ROWS BETWEEN {found.step} FOLLOWING AND {found.step} FOLLOWING"
         )
     return found.over(f" OVER ({text})", f" OVER ({name})")
+
+
+def _without_nulls(inner: exp.Expression) -> tuple[str, list[exp.Expression]] | None:
+    """Return name and arguments of ``… IGNORE NULLS``; None if it is another call."""
+    is_said = isinstance(inner, exp.IgnoreNulls)
+    call = inner.this if is_said else inner
+    if not isinstance(call, exp.Anonymous):
+        return None
+    name, parts = str(call.this).lower(), list(call.expressions)
+    if name not in _OF_KNOWN:
+        return None
+    flag = parts[1] if name in _ENDED and len(parts) == 2 else None
+    if isinstance(flag, exp.Boolean):
+        is_said, parts = is_said or bool(flag.this), parts[:1]
+        if not is_said:
+            return None
+    return (name, parts) if is_said else None
+
+
+def _of_known(
+    translator: Translating, node: exp.Window, name: str, parts: list[exp.Expression]
+) -> Value:
+    """Translate a function of the rows whose value is known."""
+    values = [translator.value(part) for part in parts]
+    plain = {"first": "first_value", "last": "last_value"}.get(name, name)
+    found = aggregates.window(plain, values)
+    text, shown = _window(translator, node, plain)
+    if found.step is not None:
+        shown = shown.replace(
+            _NO_FRAME, f"ROWS BETWEEN {found.step} FOLLOWING AND {found.step} FOLLOWING"
+        )
+    pattern = found.pattern.replace(f"){aggregates.HERE}", f" IGNORE NULLS){aggregates.HERE}")
+    called = found.name
+    if name in ("first", "last") or isinstance(node.this, exp.IgnoreNulls):
+        called = called.replace("first_value(", "first(").replace("last_value(", "last(")
+    made = aggregates.Aggregate(pattern, found.kind, called)
+    return made.over(f" OVER ({text})", f" OVER ({shown})")
 
 
 def _window(translator: Translating, node: exp.Window, function: str) -> tuple[str, str]:
@@ -71,13 +115,13 @@ def _window(translator: Translating, node: exp.Window, function: str) -> tuple[s
 def _frame(node: exp.Window, function: str, *, has_order: bool) -> tuple[list[str], list[str]]:
     spec = node.args.get("spec")
     if spec is None:
-        if function in WINDOWS and function not in ("first_value", "last_value"):
+        if function in WINDOWS and function not in _FRAMED:
             return [], [_NO_FRAME]
         if has_order:
             return [], ["RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"]
         return [], ["ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"]
     check_parts(spec, "kind", "start", "start_side", "end", "end_side")
-    if function in WINDOWS and function not in ("first_value", "last_value"):
+    if function in WINDOWS and function not in _FRAMED:
         raise NotTranslatedError(f"a frame of {function}()", function)
     kind = str(spec.args["kind"]).upper()
     begin = _bound(spec.args["start"], spec.args.get("start_side"), kind)
@@ -91,6 +135,10 @@ def _bound(bound: Any, side: Any, kind: str) -> str:
     text = bound if isinstance(bound, str) else None
     if text is not None and text.upper() in ("CURRENT ROW", "UNBOUNDED"):
         return f"{text.upper()} {str(side or '').upper()}".strip()
+    if kind == "RANGE" and isinstance(bound, exp.Interval):
+        count, unit = moves.parts(bound)
+        if unit == "DAY":
+            return f"INTERVAL '{count}' {unit} {str(side).upper()}"
     if kind != "ROWS" or not isinstance(bound, exp.Literal) or not bound.name.isdecimal():
         raise NotTranslatedError(f"such a frame of {kind}", kind)
     return f"{bound.name} {str(side).upper()}"

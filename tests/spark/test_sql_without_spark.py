@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,8 @@ from paimonlab.sql_engine import engine
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.tables import Sources
 from tests.sql_engine.generated import Queries, T, U, tables
+from tests.sql_engine.market import market
+from tests.sql_engine.statements import statements
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
 COUNT = int(os.environ.get("PAIMONLAB_SQL_QUERIES", "40"))
@@ -117,6 +120,23 @@ def test_functions_of_every_day(spark: SparkSession, catalog: Catalog) -> None:
         compare(spark, catalog, query)
 
 
+def test_statements_of_analysts(spark: SparkSession, catalog: Catalog) -> None:
+    """Compare TPC-H's queries and some of the others; with PAIMONLAB_SQL_QUERIES, as many more."""
+    for name, rows in market().items():
+        catalog.write_table(f"db.{name}", rows)
+        spark.table(f"paimon.db.{name}").createOrReplaceTempView(f"plain_{name}")
+    print(f"PAIMONLAB_SEED={SEED}")  # noqa: T201
+    others = statements("everyday")
+    some = random.Random(SEED).sample(others, min(COUNT // 5, len(others)))
+
+    for _, text in [*statements("tpch"), *some]:
+        compare(
+            spark,
+            catalog,
+            re.sub(r"\bdb\.(\w+)", r"{market}\1", text.replace("{", "{{").replace("}", "}}")),
+        )
+
+
 def test_answers_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> None:
     print(f"PAIMONLAB_SEED={SEED}")  # noqa: T201
     rng = random.Random(SEED)
@@ -140,13 +160,17 @@ def test_answers_are_those_of_spark(spark: SparkSession, catalog: Catalog) -> No
 
 def compare(spark: SparkSession, catalog: Catalog, query: str) -> None:
     try:
-        planned = engine.plan(query.format(t="db.t", u="db.u", v="db.v"), Sources(catalog))
+        planned = engine.plan(
+            query.format(t="db.t", u="db.u", v="db.v", market="db."), Sources(catalog)
+        )
         mine = engine.run(planned)
     except StatementFailedError:
         with pytest.raises(PySparkException):
-            spark.sql(query.format(t="plain_t", u="plain_u", v="plain_v")).toArrow()
+            spark.sql(
+                query.format(t="plain_t", u="plain_u", v="plain_v", market="plain_")
+            ).toArrow()
         return
-    frame = spark.sql(query.format(t="plain_t", u="plain_u", v="plain_v"))
+    frame = spark.sql(query.format(t="plain_t", u="plain_u", v="plain_v", market="plain_"))
     other = frame.toArrow()
 
     assert mine.schema.names == other.schema.names, query

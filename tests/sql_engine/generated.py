@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - parts of queries are read in one line
 """Queries made at random over two tables, for comparing answers."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pyarrow as pa
@@ -19,8 +20,22 @@ T = {
     "day": "DATE",
     "ts": "TIMESTAMP(6)",
     "b": "BOOLEAN",
+    "at": "TIMESTAMP_LTZ(6)",
+    "w": "ARRAY<STRING>",
+    "n": "ARRAY<INT>",
+    "k": "MAP<STRING, INT>",
+    "p": "ROW<c STRING, q INT>",
+    "j": "STRING",
 }
 U = {"uid": "INT", "h": "STRING", "y": "INT", "e": "DATE"}
+_JSON = [
+    '{"a": 1, "b": {"c": "x"}, "d": [1, "y"]}',
+    '{"a": "text", "b": null}',
+    '{"b": {"c": true}}',
+    '{"a": 2.5, "d": []}',
+    "no json",
+    "[1, 2]",
+]
 _TEXTS = ["", "a", "A", "ab", "a%b", "b_c", " x ", "zebra", "Zürich", "\u4e2d", "10", "é"]
 
 
@@ -49,6 +64,29 @@ def tables(rng: random.Random, count: int = 60) -> tuple[pa.Table, pa.Table]:
                 pa.timestamp("us"),
             ),
             "b": pa.array(some(lambda: rng.random() < 0.5), pa.bool_()),
+            "at": pa.array(
+                some(
+                    lambda: (
+                        datetime(2000, 2, 28, tzinfo=UTC)
+                        + timedelta(seconds=rng.randint(0, 10**7) / 4)
+                    )
+                ),
+                pa.timestamp("us", "UTC"),
+            ),
+            "w": pa.array(some(lambda: rng.choices(["a", "b", "cd", None], k=rng.randint(0, 3)))),
+            "n": pa.array(
+                some(lambda: rng.choices([1, 2, -3, None], k=rng.randint(0, 3))),
+                pa.list_(pa.int32()),
+            ),
+            "k": pa.array(
+                some(lambda: [(one, rng.randint(0, 9)) for one in "ab"[: rng.randint(0, 2)]]),
+                pa.map_(pa.string(), pa.int32()),
+            ),
+            "p": pa.array(
+                some(lambda: {"c": rng.choice(["a", None]), "q": rng.randint(-5, 5)}),
+                pa.struct([("c", pa.string()), ("q", pa.int32())]),
+            ),
+            "j": pa.array(some(lambda: rng.choice(_JSON)), pa.string()),
         }
     )
     u = pa.table(
@@ -130,6 +168,35 @@ class Queries:
             f"sqrt({self._one('x', 'd', 'id')})",
             f"sign({self._one('x', 'd')})",
             f"mod({whole}, 5)",
+            f"({a} / nullif({self._one('m', 's', 'm * 2', 'm * m', '7')}, 0))",
+            f"({self._one('m * m', 'm * m * m', '100.00')} * {self._one('m', 'm * m', 's', '0.01')})",
+            f"(m * {self._one('d', '2.5e0', 'x')})",
+            f"pmod({whole}, {self._one('3', '-4', '7')})",
+            f"({whole} {self._one('&', '|', '^')} {self._one('x', '6', 's')})",
+            f"try_divide({whole}, {other})",
+            f"try_add({whole}, {other})",
+            f"zeroifnull({self._one('x', 's')})",
+            f"decode(g, 'a', {whole}, 'b', 2{self._one('', ', 3')})",
+            f"round({self._one('x', 'm', 'id')}, -{rng.randint(1, 3)})",
+            f"bit_count({whole})",
+            f"regexp_count(g, '{self._one('a', '[ab]', 'b|e')}')",
+            f"{self._one('ascii', 'octet_length', 'bit_length')}(g)",
+            f"try_cast({self.text(below)} AS {self._one('INT', 'BIGINT', 'DOUBLE')})",
+            f"extract({self._one('YEAR', 'WEEK', 'DOW', 'DOY', 'MONTH')} FROM {self._one('day', 'ts', 'at')})",
+            f"{self._one('hour', 'minute', 'year', 'dayofweek', 'second')}(at)",
+            f"unix_timestamp({self._one('at', 'ts', 'day')})",
+            f"datediff({self._one('DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR')}, day, {self.day(below)})",
+            f"months_between(day, {self.day(below)})",
+            "p.q",
+            "k['a']",
+            "element_at(k, 'b')",
+            f"{self._one('size', 'array_max', 'array_min')}(n)",
+            f"array_position(w, {self._one(repr('a'), 'g')})",
+            "size(array_distinct(w))",
+            "aggregate(n, 0, (acc, e) -> acc + e)",
+            f"size(filter(n, e -> e > {self._one('0', 'id - 20', '1')}))",
+            "CAST(get_json_object(j, '$.a') AS DOUBLE)" if rng.random() < 0.3 else "p.q + 1",
+            f"'{rng.randint(0, 9)}' {self._one('+', '*')} {whole}",
         )
 
     def whole(self, depth: int) -> str:
@@ -161,6 +228,26 @@ class Queries:
             f"CAST({self._one('x', 'm', 'day', 'ts', 'b', 's')} AS STRING)",
             f"CASE WHEN {self.condition(0)} THEN {inner} END",
             f"nvl({inner}, 'n')",
+            f"initcap({inner})",
+            f"reverse({inner})",
+            f"substring({inner}, -{self._rng.randint(1, 4)}{self._one('', ', 2')})",
+            f"substring_index({inner}, '{self._one('a', ' ', 'b_')}', {self._one('1', '2')})",
+            f"split_part({inner}, 'a', {self._one('1', '2', '-1')})",
+            f"translate({inner}, 'ab', '{self._one('xy', 'x')}')",
+            f"overlay({inner}, 'XX', {self._rng.randint(1, 4)})",
+            f"trim({self._one('BOTH', 'LEADING', 'TRAILING')} 'a' FROM {inner})",
+            f"{self._one('sha1', 'md5', 'hex', 'base64')}({inner})",
+            f"format_number({self._one('x', 's', 'm')}, {self._one('2', '3')})",
+            f"date_format({self._one('day', 'ts', 'at')}, '{self._one('yyyy-MM', 'dd.MM.yy', 'EEE')}')",
+            f"CAST({self._one('at', 'd')} AS STRING)",
+            f"get_json_object(j, '$.{self._one('a', 'b.c', 'd[1]', 'b', 'd', 'a.x')}')",
+            f"regexp_replace({inner}, '[ab]+', '{self._one('', 'x')}')",
+            f"regexp_extract({inner}, '([a-z])(.)', {self._one('0', '1', '2')})",
+            "p.c",
+            "element_at(map_keys(k), 1)" if self._rng.random() < 0.2 else "concat_ws('-', w, g)",
+            f"array_join({self._one('w', 'transform(w, e -> upper(e))', 'array_distinct(w)')}, '/')",
+            f"array_join(array_{self._one('union', 'except', 'intersect')}(w, array('a', 'z')), '/')",
+            f"from_unixtime({self._one('x', 'id * 100000')})",
         )
 
     def day(self, depth: int = 1) -> str:
@@ -175,6 +262,37 @@ class Queries:
             f"trunc(day, '{self._one('MM', 'YEAR', 'quarter', 'week')}')",
             "CAST(ts AS DATE)",
             "to_date(ts)",
+            "to_date(at)",
+            f"next_day(day, '{self._one('MON', 'Su', 'friday')}')",
+            f"make_date(year(day), {self._rng.randint(1, 12)}, 28)",
+            f"(day {self._one('+', '-')} INTERVAL {self._rng.randint(1, 40)} {self._one('DAYS', 'MONTH', 'YEARS', 'WEEKS')})",
+            f"trunc(at, '{self._one('MM', 'year')}')",
+            "to_date(date_format(day, 'dd.MM.yyyy'), 'dd.MM.yyyy')",
+        )
+
+    def moment(self) -> str:
+        """Return a timestamp."""
+        many = self._rng.randint(1, 90)
+        return self._one(
+            "at",
+            f"date_trunc('{self._one('HOUR', 'day', 'MONTH', 'week', 'minute')}', {self._one('at', 'ts', 'day')})",
+            f"at {self._one('+', '-')} INTERVAL {many} {self._one('HOURS', 'MINUTE', 'DAYS', 'MONTHS')}",
+            f"ts {self._one('+', '-')} INTERVAL {many} {self._one('HOURS', 'SECOND', 'DAYS', 'YEARS')}",
+            f"dateadd({self._one('DAY', 'MONTH', 'HOUR', 'YEAR')}, s, {self._one('day', 'ts', 'at')})",
+            "to_timestamp(day)",
+            "CAST(ts AS TIMESTAMP)",
+            "to_timestamp('2000-03-01 10:20:30')",
+        )
+
+    def nested(self) -> str:
+        """Return an array, a map or a struct."""
+        return self._one(
+            *("w", "n", "k", "p", "map_keys(k)", "map_values(k)", "array_distinct(n)"),
+            *("array(x, s)", "array(g, 'q')", "slice(w, 1, 2)", "concat(w, array('z'))"),
+            *("transform(n, e -> e + id)", "filter(w, e -> e <> 'a')", "array_compact(w)"),
+            *("sequence(s, id)", "sequence(1, id, 3)", "sequence(day, date_add(day, s))"),
+            *("sort_array(n)", "array_append(w, g)", "array_union(n, array(1))"),
+            "sequence(DATE '2000-01-30', DATE '2000-02-03', INTERVAL 1 DAY)",
         )
 
     def condition(self, depth: int = 2) -> str:
@@ -207,10 +325,26 @@ class Queries:
             "x NOT IN (SELECT uid FROM {u})",
             "EXISTS (SELECT 1 FROM {u} WHERE uid = id)",
             "x > (SELECT avg(y) FROM {u})",
+            f"g ILIKE '{self._one('A%', '%B%', 'z_b%')}'",
+            f"g LIKE {self._one('ANY', 'ALL')} ('a%', '%b%')",
+            f"x {self._one('=', '<', '>=')} '{self._rng.randint(-9, 9)}'",
+            f"{self._one('m', 'd')} > '{self._one('1', '2.5', '-3')}'",
+            f"at {self._one('<', '>=')} {self._one(repr('2000-04-01'), 'ts', repr('2000-03-01 10:00:00'))}",
+            f"{self._one('exists', 'forall')}(n, e -> e > {self._one('0', '-1')})",
+            "array_contains(w, 'a')",
+            "map_contains_key(k, 'a')",
+            f"p.q {sign} {self._one('0', 's')}",
+            "p.c = 'a'",
+            f"g RLIKE '{self._one('^a', 'b$', '[0-9]', 'a.b')}'",
+            f"get_json_object(j, '$.a') = '{self._one('1', 'text')}'",
+            "id NOT IN (SELECT uid FROM {u} WHERE y > 0)",
+            "NOT (x IN (SELECT y FROM {u} WHERE y IS NOT NULL))",
         )
 
     def anything(self, depth: int = 2) -> str:
         """Return a value of any type."""
+        if self._rng.random() < 0.15:
+            return self.moment()
         return self._rng.choice([self.number, self.number, self.text, self.day, self.condition])(
             depth
         )
@@ -218,6 +352,8 @@ class Queries:
     def _projection(self) -> str:
         count = self._rng.randint(1, 4)
         columns = ", ".join(self._aliased(self.anything()) for _ in range(count))
+        if self._rng.random() < 0.15:
+            return f"SELECT {columns}, {self.nested()} FROM {{t}} WHERE {self.condition()}"
         end = self._one("", "", " LIMIT 100")
         order = " ORDER BY id" + self._one("", " DESC", " DESC NULLS LAST") if end else ""
         if "DISTINCT" not in columns and self._rng.random() < 0.2:
@@ -246,6 +382,18 @@ class Queries:
             "every(b)",
             "stddev(x)",
             "var_pop(d)",
+            f"avg({self._one('m * m', 'm * 2', 'm * m * m')})",
+            f"{self._one('sum', 'avg')}(m * (1 - m) * (1 + m))",
+            f"median({self._one('x', 'd', 's')})",
+            f"percentile({self._one('x', 'd')}, {self._one('0.25', '0.9')})",
+            f"percentile_cont(0.{self._rng.randint(1, 9)}) WITHIN GROUP (ORDER BY {self._one('x', 'd DESC', 's')})",
+            f"percentile_disc(0.{self._rng.randint(1, 9)}) WITHIN GROUP (ORDER BY {self._one('x', 's')})",
+            f"listagg(g, ',') WITHIN GROUP (ORDER BY g{self._one('', ' DESC')})",
+            f"{self._one('max_by', 'min_by')}({self._one('g', 'x', 'day')}, id)",
+            f"max({self._one('at', 'p.q', 'p.c')})",
+            "sort_array(collect_set(g))",
+            "count(DISTINCT g, b)",
+            f"sum(m) / {self._one('count(*)', 'sum(s * s + 1)', 'sum(m * m + 1)')}",
         )
 
     def _grouped(self) -> str:
@@ -262,6 +410,12 @@ class Queries:
             group = " GROUP BY " + self._one(
                 ", ".join(keys), ", ".join(map(str, range(1, len(keys) + 1)))
             )
+            if self._rng.random() < 0.25:
+                which = self._one("ROLLUP", "CUBE")
+                group = f" GROUP BY {which}({', '.join(keys)})"
+                if len(keys) == 2 and self._rng.random() < 0.3:
+                    group = f" GROUP BY GROUPING SETS (({keys[0]}, {keys[1]}), ({keys[1]}), ())"
+                columns += f", grouping({keys[0]})"
         having = f" HAVING count(*) > {self._rng.randint(0, 3)}" if self._rng.random() < 0.3 else ""
         where = f" WHERE {self.condition(1)}" if self._rng.random() < 0.5 else ""
         return f"SELECT {columns} FROM {{t}}{where}{group}{having}"
@@ -315,7 +469,18 @@ class Queries:
             f"avg(s) {over}",
             f"max(day) {over}",
             f"sum(m) OVER ({part.strip()})",
+            f"{self._one('last_value', 'first_value', 'lag', 'lead')}(x) IGNORE NULLS {plain}",
+            f"nth_value(g, 2) {over}",
+            f"{self._one('last', 'first')}(g, true) {over}",
+            f"sum(x) OVER ({part}ORDER BY day RANGE BETWEEN INTERVAL 30 DAYS PRECEDING AND CURRENT ROW)",
+            f"count(*) OVER ({part}ORDER BY ts RANGE BETWEEN INTERVAL 3 DAYS PRECEDING AND INTERVAL 1 DAY FOLLOWING)",
+            f"avg(m) {over}",
         )
+        if self._rng.random() < 0.15:
+            return (
+                f"SELECT id, g FROM {{t}} WHERE {self.condition(1)} "
+                f"QUALIFY row_number() {plain} {self._one('= 1', '< 3')}"
+            )
         return f"SELECT id, {self._aliased(call)} FROM {{t}} WHERE {self.condition(1)}"
 
     def _set(self) -> str:
@@ -348,4 +513,12 @@ class Queries:
             f"SELECT q.v + 1, q.id FROM ({inner}) AS q WHERE q.w IS NOT NULL",
             f"SELECT *, v > 0 AS p FROM ({inner}) q ORDER BY id LIMIT 9",
             "SELECT id, (SELECT max(y) FROM {u} WHERE uid = id) AS m2 FROM {t}",
+            f"SELECT id, e FROM {{t}} LATERAL VIEW {self._one('', 'OUTER ')}explode({self._one('w', 'n', 'map_keys(k)')}) q AS e",
+            f"SELECT id, h FROM {{t}}, LATERAL (SELECT h FROM {{u}} WHERE uid = id ORDER BY h, y LIMIT 1) q WHERE {self.condition(0)}",
+            "SELECT * EXCEPT (at, w, n, k, p, j) FROM {t} ORDER BY id LIMIT 9",
+            f"SELECT * FROM (SELECT g, s, {self._one('x', 'm', 'day')} AS v FROM {{t}}) "
+            f"PIVOT ({self._one('max(v)', 'count(v) AS c, min(v) AS l')} FOR s IN (0, 1 AS one, -2))",
+            "SELECT * FROM (SELECT id, x, s FROM {t}) UNPIVOT (v FOR c IN (x, s))",
+            f"SELECT r.id, t2.g FROM range({self._rng.randint(3, 30)}) r LEFT JOIN {{t}} t2 USING (id)",
+            f"SELECT g, b, {self._aggregate()} FROM {{t}} GROUP BY ALL ORDER BY ALL",
         )

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.sql_engine.functions.arrays import ARRAYS
 from paimonlab.sql_engine.functions.choices import CHOICES
 from paimonlab.sql_engine.functions.days import DAYS
+from paimonlab.sql_engine.functions.json_fields import JSON_FIELDS
 from paimonlab.sql_engine.functions.lists import LISTS
+from paimonlab.sql_engine.functions.mathematics import MATHEMATICS
 from paimonlab.sql_engine.functions.numbers import NUMBERS
 from paimonlab.sql_engine.functions.patterns import PATTERNS
+from paimonlab.sql_engine.functions.pieces import PIECES
 from paimonlab.sql_engine.functions.signatures import WrongUseError
 from paimonlab.sql_engine.functions.texts import TEXTS
 from paimonlab.sql_engine.kinds import spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value
 
-FUNCTIONS = {**TEXTS, **NUMBERS, **DAYS, **CHOICES, **PATTERNS, **LISTS}
+FUNCTIONS = {
+    **TEXTS,
+    **PIECES,
+    **NUMBERS,
+    **MATHEMATICS,
+    **DAYS,
+    **CHOICES,
+    **PATTERNS,
+    **LISTS,
+    **ARRAYS,
+    **JSON_FIELDS,
+}
 """By name in small letters: the closed list."""
 
 

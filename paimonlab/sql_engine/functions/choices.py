@@ -10,7 +10,7 @@ from paimonlab.sql_engine.functions.signatures import (
     WrongUseError,
     named,
 )
-from paimonlab.sql_engine.value import Value, together
+from paimonlab.sql_engine.value import Value, cast, together
 
 
 def _first_known(name: str) -> Translate:
@@ -61,6 +61,27 @@ def _by_presence(values: Sequence[Value]) -> Value:
     return Value(text, first.kind, named("nvl2", values))
 
 
+def _decoded(values: Sequence[Value]) -> Value:
+    """``decode``: the value beside what is equal, also to NULL."""
+    if len(values) < 3:
+        raise WrongUseError
+    checked, rest = values[0], list(values[1:])
+    has_default = len(rest) % 2 == 1
+    default = rest.pop() if has_default else Value("NULL", kinds.VOID, "NULL", None)
+    same = together([*rest[1::2], default], "decode")
+    if not has_default and same[0].kind != kinds.STRING:
+        # What is missing is a text in Spark, beside which integers are BIGINT.
+        if not kinds.is_whole(same[0].kind):
+            raise WrongUseError
+        same = [cast(value, kinds.BIGINT) for value in same]
+    cases = " ".join(
+        f"WHEN {arithmetic.compare('<=>', checked, sought).text} THEN {found.text}"
+        for sought, found in zip(rest[::2], same[:-1], strict=True)
+    )
+    text = f"(CASE {cases} ELSE {same[-1].text} END)"
+    return Value(text, same[0].kind, named("decode", values))
+
+
 CHOICES: dict[str, Translate] = {
     "isnull": _isnull("IS NULL"),
     "isnotnull": _isnull("IS NOT NULL"),
@@ -69,6 +90,7 @@ CHOICES: dict[str, Translate] = {
     "ifnull": _first_known("ifnull"),
     "nullif": _nullif,
     "nvl2": _by_presence,
+    "decode": _decoded,
     "greatest": _extreme("greatest"),
     "least": _extreme("least"),
 }

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from paimonlab.errors import UnsupportedError
-from paimonlab.formats.local_zone import local_zone
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.arithmetic import NOT_PROVEN, fails
+from paimonlab.sql_engine.failures import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions import clocks
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
     WrongUseError,
@@ -54,9 +53,12 @@ _TIME_UNITS = _UNITS | {
 }
 
 
+_TIMED = (kinds.DATE, kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP)
+
+
 def _part(name: str, field: str, *wanted: Kind) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
-        value = read_argument(values, *wanted)
+        value = clocks.shown(read_argument(values, *wanted, kinds.TIMESTAMP))
         text = f"CAST({field}({value.text}) AS INTEGER)"
         return Value(text, kinds.INT, named(name, values))
 
@@ -65,7 +67,7 @@ def _part(name: str, field: str, *wanted: Kind) -> Translate:
 
 def _weekday(name: str, template: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
-        value = read_argument(values, kinds.DATE, kinds.TIMESTAMP_NTZ)
+        value = clocks.shown(read_argument(values, *_TIMED))
         text = f"CAST({template.format(value.text)} AS INTEGER)"
         return Value(text, kinds.INT, named(name, values))
 
@@ -91,25 +93,25 @@ def _add_months(values: Sequence[Value]) -> Value:
 def _date_trunc(values: Sequence[Value]) -> Value:
     constant(values[0], str)
     unit = _TIME_UNITS.get(str(values[0].literal).upper())
-    expect(values, is_text, one_of(kinds.TIMESTAMP_NTZ, kinds.DATE))
+    expect(values, is_text, one_of(*_TIMED))
     if unit is None:
         raise WrongUseError
-    text = f"CAST(date_trunc('{unit}', {values[1].text}) AS TIMESTAMP)"
-    try:
-        zone = local_zone()  # it becomes an instant, by the clock of the session
-    except UnsupportedError:
-        raise WrongUseError from None
-    text = f"timezone({quoted(zone)}, {text})"
+    clock = clocks.shown(values[1]).text
+    begin = f"CAST(date_trunc('{unit}', {clock}) AS TIMESTAMP)"
+    if values[1].kind == kinds.TIMESTAMP and unit in ("hour", "minute", "second"):
+        text = f"({values[1].text} - ({clock} - {begin}))"
+    else:
+        text = clocks.instant(begin)
     return Value(text, kinds.TIMESTAMP, named("date_trunc", values))
 
 
 def _trunc(values: Sequence[Value]) -> Value:
-    expect(values, is_day, is_text)
+    expect(values, one_of(*_TIMED), is_text)
     constant(values[1], str)
     unit = _UNITS.get(str(values[1].literal).upper())
     if unit is None:
         raise WrongUseError
-    text = f"CAST(date_trunc('{unit}', {values[0].text}) AS DATE)"
+    text = f"CAST(date_trunc('{unit}', {clocks.shown(values[0]).text}) AS DATE)"
     return Value(text, kinds.DATE, named("trunc", values))
 
 
@@ -134,9 +136,15 @@ _PIECES = re.compile(r"([A-Za-z])\1*|'[^'%]+'|[^A-Za-z'%\[\]{}#]+")
 
 
 def _date_format(values: Sequence[Value]) -> Value:
-    expect(values, one_of(kinds.DATE, kinds.TIMESTAMP_NTZ), is_text)
-    constant(values[1], str)
-    pattern, place, pieces = str(values[1].literal), 0, []
+    expect(values, one_of(*_TIMED), is_text)
+    text = _formatted(clocks.shown(values[0]).text, values[1])
+    return Value(text, kinds.STRING, named("date_format", values))
+
+
+def _formatted(value: str, given: Value) -> str:
+    """Write a time by a pattern of the statement."""
+    constant(given, str)
+    pattern, place, pieces = str(given.literal), 0, []
     while place < len(pattern):
         piece = _PIECES.match(pattern, place)
         if piece is None:
@@ -147,13 +155,11 @@ def _date_format(values: Sequence[Value]) -> Value:
                 raise WrongUseError
             word = _LETTERS[word]
         pieces.append(word.strip("'"))
-    value = values[0].text
     message = fails(f"{NOT_PROVEN}: date_format() of years beyond 1000 to 9999")
-    text = (
+    return (
         f"(CASE WHEN year({value}) < 1000 OR year({value}) > 9999 THEN {message} "
         f"ELSE strftime({value}, {quoted(''.join(pieces))}) END)"
     )
-    return Value(text, kinds.STRING, named("date_format", values))
 
 
 def _today(values: Sequence[Value]) -> Value:
@@ -170,9 +176,123 @@ def _now(name: str) -> Translate:
     return translate
 
 
-def _date(values: Sequence[Value]) -> Value:
-    value = read_argument(values, kinds.DATE, kinds.TIMESTAMP_NTZ)
-    return Value(f"CAST({value.text} AS DATE)", kinds.DATE, named("to_date", values))
+_DAY_PIECES = {"yyyy": ("%Y", "[0-9]{4}"), "MM": ("%m", "[0-9]{2}"), "dd": ("%d", "[0-9]{2}")}
+_DAY_PATTERN = re.compile(r"yyyy|MM|dd|[-./ ]")
+
+
+def _date(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        if len(values) == 2:
+            return _date_by_pattern(values, name)
+        value = clocks.shown(read_argument(values, *_TIMED))
+        shown = values[0].name if name == "date" else named(name, values)
+        return Value(f"CAST({value.text} AS DATE)", kinds.DATE, shown)
+
+    return translate
+
+
+def _date_by_pattern(values: Sequence[Value], name: str) -> Value:
+    expect(values, is_text, is_text)
+    constant(values[1], str)
+    pattern = str(values[1].literal)
+    pieces = _DAY_PATTERN.findall(pattern)
+    if "".join(pieces) != pattern or sorted(p for p in pieces if p.isalpha()) != sorted(
+        _DAY_PIECES
+    ):
+        raise WrongUseError
+    read = "".join(_DAY_PIECES[p][0] if p in _DAY_PIECES else p for p in pieces)
+    fits = "".join(_DAY_PIECES[p][1] if p in _DAY_PIECES else f"[{p}]" for p in pieces)
+    message = fails(f"{NOT_PROVEN}: to_date() of such a text")
+    sql = values[0].text
+    text = (
+        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '^{fits}$') "
+        f"THEN CAST(strptime({sql}, {quoted(read)}) AS DATE) ELSE {message} END)"
+    )
+    return Value(text, kinds.DATE, named(name, values))
+
+
+_TIME_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?)?$"
+_USUAL = Value("'yyyy-MM-dd HH:mm:ss'", kinds.STRING, "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm:ss")
+
+
+def _timestamp(values: Sequence[Value]) -> Value:
+    expect(values, one_of(kinds.STRING, *_TIMED))
+    value, sql = values[0], values[0].text
+    called = named("to_timestamp", values)
+    if value.kind == kinds.TIMESTAMP:
+        return Value(sql, kinds.TIMESTAMP, called)
+    if value.kind != kinds.STRING:
+        return Value(clocks.instant(f"CAST({sql} AS TIMESTAMP)"), kinds.TIMESTAMP, called)
+    message = fails(f"{NOT_PROVEN}: to_timestamp() of such a text")
+    text = (
+        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '{_TIME_TEXT}') "
+        f"THEN {clocks.instant(f'CAST({sql} AS TIMESTAMP)')} ELSE {message} END)"
+    )
+    return Value(text, kinds.TIMESTAMP, called)
+
+
+def _seconds(name: str) -> Translate:
+    """``unix_timestamp``: whole seconds, cut off towards zero."""
+
+    def translate(values: Sequence[Value]) -> Value:
+        if not values:
+            return Value(str(int(datetime.now(UTC).timestamp())), kinds.BIGINT, f"{name}()")
+        expect(values, one_of(*_TIMED))
+        shown = named(name, [values[0], _USUAL])
+        sql = values[0].text
+        if values[0].kind == kinds.DATE:
+            sql = clocks.instant(f"CAST({sql} AS TIMESTAMP)")
+        elif values[0].kind == kinds.TIMESTAMP_NTZ and not clocks.is_fixed():
+            raise WrongUseError
+        micros = f"epoch_us({sql})"
+        return Value(f"(({micros} - {micros} % 1000000) // 1000000)", kinds.BIGINT, shown)
+
+    return translate
+
+
+def _from_seconds(values: Sequence[Value]) -> Value:
+    expect(values, kinds.is_whole, *[is_text] * (len(values) - 1))
+    shown = [*values, _USUAL][:2]
+    moment = Value(f"to_timestamp({cast(values[0], kinds.BIGINT).text})", kinds.TIMESTAMP, "")
+    text = _formatted(clocks.shown(moment).text, shown[1])
+    return Value(text, kinds.STRING, named("from_unixtime", shown))
+
+
+def _months_between(values: Sequence[Value]) -> Value:
+    """Count months, with a 31st for each day; two last days are whole months apart."""
+    expect(values, is_day, is_day)
+    first, last = (value.text for value in values)
+    months = f"((year({first}) - year({last})) * 12 + month({first}) - month({last}))"
+    ends = f"(last_day({first}) = {first} AND last_day({last}) = {last})"
+    parts = f"({months} + (day({first}) - day({last})) / 31.0::DOUBLE)"
+    text = (
+        f"(CASE WHEN day({first}) = day({last}) OR {ends} THEN CAST({months} AS DOUBLE) "
+        f"ELSE floor({parts} * 1e8 + 0.5) / 1e8 END)"
+    )
+    shown = [*values, Value("", kinds.BOOLEAN, "true")]
+    return Value(text, kinds.DOUBLE, named("months_between", shown))
+
+
+_WEEK = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+
+
+def _next_day(values: Sequence[Value]) -> Value:
+    expect(values, is_day, is_text)
+    constant(values[1], str)
+    word = str(values[1].literal).upper()
+    found = [n for n, day in enumerate(_WEEK, 1) if word in (day, day[:3], day[:2])]
+    if not found:
+        raise WrongUseError
+    text = (
+        f"({values[0].text} + CAST(({found[0]} - isodow({values[0].text}) + 6) % 7 + 1 AS INTEGER))"
+    )
+    return Value(text, kinds.DATE, named("next_day", values))
+
+
+def _made(values: Sequence[Value]) -> Value:
+    expect(values, *[one_of(*kinds.WHOLE[:3])] * 3)
+    parts = ", ".join(f"CAST({value.text} AS BIGINT)" for value in values)
+    return Value(f"make_date({parts})", kinds.DATE, named("make_date", values))
 
 
 DAYS: dict[str, Translate] = {
@@ -191,7 +311,18 @@ DAYS: dict[str, Translate] = {
     "add_months": _add_months,
     "date_trunc": _date_trunc,
     "trunc": _trunc,
-    "to_date": _date,
+    "to_date": _date("to_date"),
+    "date": _date("date"),
+    "to_timestamp": _timestamp,
+    "unix_timestamp": _seconds("unix_timestamp"),
+    "to_unix_timestamp": _seconds("to_unix_timestamp"),
+    "from_unixtime": _from_seconds,
+    "months_between": _months_between,
+    "next_day": _next_day,
+    "make_date": _made,
+    "unix_date": simple(
+        "unix_date", "CAST(({} - DATE '1970-01-01') AS INTEGER)", kinds.INT, is_day
+    ),
     "date_format": _date_format,
     "current_date": _today,
     "curdate": _today,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from paimonlab.spec.types.data_types import ArrayType, MapType
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.arithmetic import fails
+from paimonlab.sql_engine.failures import fails
 from paimonlab.sql_engine.functions.signatures import Translate, WrongUseError, expect, named
 from paimonlab.sql_engine.kinds import Kind
 from paimonlab.sql_engine.refusal import NotTranslatedError

@@ -5,13 +5,14 @@ from __future__ import annotations
 from sqlglot import exp
 
 from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.functions import clocks
 from paimonlab.sql_engine.kinds import Kind
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast
 
 _DAYS = {"DAY": 1, "WEEK": 7}
 _MONTHS = {"MONTH": "months", "YEAR": "years"}
-_TIMES = {"HOUR": "hours", "MINUTE": "minutes"}
+_TIMES = {"HOUR": "hours", "MINUTE": "minutes", "SECOND": "seconds"}
 _MOST = 10_000
 
 
@@ -23,7 +24,7 @@ def by_interval(sign: str, value: Value, interval: exp.Interval) -> Value:
     NotTranslatedError
         If that is not proven for the type and the unit.
     """
-    count, unit = _parts(interval)
+    count, unit = parts(interval)
     kind: Kind = value.kind
     if kind == kinds.DATE and unit in _DAYS:
         days = count * _DAYS[unit]
@@ -32,11 +33,12 @@ def by_interval(sign: str, value: Value, interval: exp.Interval) -> Value:
             shown = f"(- {shown})"
         text = f"({value.text} {sign} {days})"
         return Value(text, kind, f"date_add({value.name}, {shown})")
-    if kind in (kinds.DATE, kinds.TIMESTAMP_NTZ) and unit in _MONTHS:
+    is_steady = kind == kinds.TIMESTAMP and (unit in _TIMES or clocks.is_fixed())
+    if (kind in (kinds.DATE, kinds.TIMESTAMP_NTZ) or is_steady) and unit in _MONTHS:
         moved = f"({value.text} {sign} to_{_MONTHS[unit]}({count}))"
         text = f"CAST({moved} AS {kinds.duck_type(kind)})"
         return Value(text, kind, f"{value.name} {sign} INTERVAL '{count}' {unit}")
-    if kind == kinds.TIMESTAMP_NTZ and unit in (*_TIMES, *_DAYS):
+    if (kind == kinds.TIMESTAMP_NTZ or is_steady) and unit in (*_TIMES, *_DAYS):
         step = f"to_{_TIMES[unit]}({count})" if unit in _TIMES else f"to_days({count})"
         if unit in _DAYS:
             step, shown = f"to_days({count * _DAYS[unit]})", str(count * _DAYS[unit])
@@ -48,7 +50,14 @@ def by_interval(sign: str, value: Value, interval: exp.Interval) -> Value:
     raise NotTranslatedError(f"{kinds.spark_type(kind)} {sign} INTERVAL {unit}", "INTERVAL")
 
 
-def _parts(interval: exp.Interval) -> tuple[int, str]:
+def parts(interval: exp.Interval) -> tuple[int, str]:
+    """Return how many, and of which unit: ``DAY``.
+
+    Raises
+    ------
+    NotTranslatedError
+        If they are not written in the statement.
+    """
     count, unit = interval.this, interval.args.get("unit")
     is_count = isinstance(count, exp.Literal) and count.name.isdecimal()
     if not is_count or not isinstance(unit, exp.Var) or int(count.name) > _MOST:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paimonlab.sql_engine import arithmetic, kinds
-from paimonlab.sql_engine.arithmetic import NOT_PROVEN, fails
+from paimonlab.sql_engine import arithmetic, decimals, kinds
+from paimonlab.sql_engine.failures import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions.mathematics import logarithm
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
     WrongUseError,
@@ -18,6 +19,8 @@ from paimonlab.sql_engine.kinds import Kind, duck_type, shape
 from paimonlab.sql_engine.value import Value, cast
 
 _MOST_ROUNDED = 15
+_MOST_CUT = 9
+"""Digits before the point that are rounded away at most."""
 
 
 def _abs(values: Sequence[Value]) -> Value:
@@ -44,11 +47,13 @@ def _whole_number(name: str, duck: str) -> Translate:
 
 def _round(values: Sequence[Value]) -> Value:
     if len(values) == 2:
-        constant(values[1], int, least=0)
+        constant(values[1], int, least=-_MOST_CUT)
     expect(values, kinds.is_numeric, *[kinds.is_whole] * (len(values) - 1))
     value = values[0]
     places = values[1].literal if len(values) == 2 else 0
     called = named("round", [value, Value("", kinds.INT, str(places))])
+    if places < 0:
+        return _rounded_before_point(value, -places, called)
     if kinds.is_whole(value.kind):
         return Value(value.text, value.kind, called)
     if kinds.is_decimal(value.kind):
@@ -70,10 +75,26 @@ def _round(values: Sequence[Value]) -> Value:
     return Value(text, kinds.DOUBLE, called)
 
 
+def _rounded_before_point(value: Value, places: int, called: str) -> Value:
+    """Round to tens, hundreds …, halves away from zero."""
+    digits, scale = (19, 0) if kinds.is_whole(value.kind) else (0, 0)
+    kind: Kind = value.kind
+    whole = f"CAST({value.text} AS HUGEINT)"
+    if kinds.is_decimal(value.kind):
+        digits, scale = shape(value.kind)
+        if digits > decimals.WHOLE_DIGITS:
+            raise WrongUseError
+        kind = kinds.decimal(max(digits - scale + 1, places + 1), 0)
+        whole = f"CAST({decimals.units(value.text, digits, scale)} AS HUGEINT)"
+    if not digits:
+        raise WrongUseError
+    size = 10 ** (scale + places)
+    text = f"sign({whole}) * ((2 * abs({whole}) + {size}) // {2 * size}) * {10**places}"
+    return Value(f"CAST(CAST({text} AS HUGEINT) AS {duck_type(kind)})", kind, called)
+
+
 def _sqrt(values: Sequence[Value]) -> Value:
     expect(values, kinds.is_numeric)
-    if kinds.is_decimal(values[0].kind) and shape(values[0].kind)[0] > arithmetic.EXACT_DIGITS:
-        raise WrongUseError
     sql = cast(values[0], kinds.DOUBLE).text
     text = f"(CASE WHEN {sql} < 0 THEN 'nan'::DOUBLE ELSE sqrt({sql}) END)"
     return Value(text, kinds.DOUBLE, named("SQRT", values))
@@ -147,7 +168,7 @@ NUMBERS: dict[str, Translate] = {
     "pow": _power("pow"),
     "exp": _exp,
     "ln": _logarithm("ln({})", "ln"),
-    "log": _logarithm("LOG(E(), {})", "ln"),
+    "log": logarithm(_logarithm("LOG(E(), {})", "ln")),
     "log10": _logarithm("LOG10({})", "log10"),
     "log2": _logarithm("LOG2({})", "log2"),
     "pi": _pi,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from paimonlab.spec.types.data_types import ArrayType
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.arithmetic import NOT_PROVEN, fails
+from paimonlab.sql_engine.failures import NOT_PROVEN, fails
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
     WrongUseError,
@@ -114,12 +114,22 @@ def _split(values: Sequence[Value]) -> Value:
     return Value(text, ArrayType(kinds.STRING), named("split", shown))
 
 
+def _count(values: Sequence[Value]) -> Value:
+    expect(values, is_text, is_text)
+    pattern = checked(values[1])
+    if re.search(pattern, "") is not None:
+        raise WrongUseError  # an empty match: where the next one begins differs
+    found = f"CAST(len(regexp_extract_all({values[0].text}, {quoted(pattern)})) AS INTEGER)"
+    return Value(_lines(values[0].text, found), kinds.INT, named("regexp_count", values))
+
+
 PATTERNS: dict[str, Translate] = {
     "rlike": _like("rlike"),
     "regexp": _like("rlike"),
     "regexp_like": _like("regexp_like"),
     "regexp_extract": _extract,
     "regexp_replace": _replace,
+    "regexp_count": _count,
     "split": _split,
 }
 """By name in small letters."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.spec.types.data_types import ArrayType
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.arithmetic import NOT_PROVEN, fails
+from paimonlab.sql_engine.failures import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions import arrays
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
     WrongUseError,
@@ -15,6 +17,7 @@ from paimonlab.sql_engine.functions.signatures import (
     named,
     simple,
 )
+from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast
 
 _SAME_CASE = (
@@ -50,6 +53,8 @@ def _as_text(value: Value) -> str:
 def _concat(values: Sequence[Value]) -> Value:
     if not values:
         raise WrongUseError
+    if isinstance(values[0].kind, ArrayType):
+        return arrays.joined(values)
     text = " || ".join(map(_as_text, values))
     return Value(f"({text})", kinds.STRING, named("concat", values))
 
@@ -57,7 +62,7 @@ def _concat(values: Sequence[Value]) -> Value:
 def _substring(name: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, is_text, kinds.is_whole, *[kinds.is_whole] * (len(values) - 2))
-        begin = constant(values[1], int, least=0)
+        begin = constant(values[1], int)
         begin = begin if values[1].literal else "1"
         rest = "".join(f", {constant(value, int, least=0)}" for value in values[2:3])
         if len(values) > 3:
@@ -100,12 +105,21 @@ def _position(name: str, whole: int, part: int) -> Translate:
     return translate
 
 
+_TEXTS = (kinds.STRING, ArrayType(kinds.STRING))
+
+
 def _concat_ws(values: Sequence[Value]) -> Value:
-    expect(values, *[is_text] * len(values))
+    expect(values, is_text, *[lambda kind: kind in _TEXTS] * (len(values) - 1))
     separator = constant(values[0], str)
     if len(values) < 2:
         raise WrongUseError
-    rest = ", ".join(cast(value, kinds.STRING).text for value in values[1:])
+    rest = ", ".join(
+        f"CASE WHEN list_count({value.text}) = 0 "
+        f"THEN NULL ELSE array_to_string({value.text}, {separator}) END"
+        if isinstance(value.kind, ArrayType)
+        else cast(value, kinds.STRING).text
+        for value in values[1:]
+    )
     return Value(f"concat_ws({separator}, {rest})", kinds.STRING, named("concat_ws", values))
 
 
@@ -122,6 +136,29 @@ def _repeat(values: Sequence[Value]) -> Value:
     expect(values, is_text, kinds.is_whole)
     count = constant(values[1], int, least=0)
     return Value(f"repeat({values[0].text}, {count})", kinds.STRING, named("repeat", values))
+
+
+def trimmed(where: str, value: Value, what: Value | None) -> Value:
+    """Translate ``trim(BOTH 'x' FROM …)``.
+
+    Raises
+    ------
+    NotTranslatedError
+        If what is cut off is not written in the statement.
+    """
+    names = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
+    duck = names[where]
+    if value.kind != kinds.STRING:
+        raise NotTranslatedError(f"trim of {kinds.spark_type(value.kind)}", "trim")
+    if what is None:
+        called = f"{duck}({value.name})"
+        return Value(f"{duck}({value.text}, ' ')", kinds.STRING, called)
+    try:
+        letters = constant(what, str)
+    except WrongUseError:
+        raise NotTranslatedError("trim of such letters", "trim") from None
+    called = f"TRIM({where or 'BOTH'} {what.name} FROM {value.name})"
+    return Value(f"{duck}({value.text}, {letters})", kinds.STRING, called)
 
 
 TEXTS: dict[str, Translate] = {

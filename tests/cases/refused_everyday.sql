@@ -1,0 +1,50 @@
+-- What analysts write as well, and is refused without Spark, by name.
+
+-- recursive hierarchy
+WITH RECURSIVE h AS (SELECT id, name, 0 AS level FROM db.staff WHERE boss IS NULL UNION ALL SELECT s.id, s.name, h.level + 1 FROM db.staff s JOIN h ON s.boss = h.id)
+SELECT level, count(*) AS n FROM h GROUP BY level ORDER BY level;
+
+-- count distinct of several
+SELECT count(DISTINCT store, category) AS n, approx_count_distinct(product) AS a FROM db.sales;
+
+-- mode
+SELECT mode(store) FROM (SELECT 'a' AS store UNION ALL SELECT 'a' UNION ALL SELECT 'b');
+
+-- stack
+SELECT stack(2, 'a', 1, 'b', 2) AS (k, v);
+
+-- inline struct
+SELECT named_struct('a', 1, 'b', 'x') AS s, struct(1, 2) AS t, map('k', 1) AS m;
+
+-- to_json
+SELECT id, to_json(place) AS j FROM db.events;
+
+-- from_json
+SELECT from_json('{"a": 1}', 'a INT') AS j, from_json('{"a": 1}', 'a INT').a AS a;
+
+-- time zone
+SELECT id, from_utc_timestamp(at, 'Europe/Berlin') AS b, to_utc_timestamp(ts, 'Europe/Berlin') AS u FROM db.events;
+
+-- tablesample
+SELECT count(*) >= 0 AS ok FROM db.events TABLESAMPLE (100 PERCENT);
+
+-- uuid and random
+SELECT length(uuid()) AS n, rand() < 1 AS r, length(cast(current_timestamp() AS STRING)) > 0 AS t;
+
+-- delivery days
+SELECT l_shipmode, avg(datediff(l_receiptdate, l_shipdate)) AS days, max(l_receiptdate - l_shipdate) AS longest FROM db.lineitem GROUP BY l_shipmode ORDER BY l_shipmode;
+
+-- rounding by other rules
+SELECT conv('ff', 16, 10), width_bucket(5.3, 0.2, 10.6, 5), hypot(3, 4);
+
+-- numbers in a text
+SELECT concat('score: ', score) FROM db.events;
+
+-- text to decimal
+SELECT CAST(mail AS DECIMAL(5, 2)) FROM db.staff;
+
+-- shape of a distribution
+SELECT skewness(qty), kurtosis(qty) FROM db.sales;
+
+-- checksum
+SELECT crc32(name) FROM db.staff;
