@@ -26,6 +26,8 @@ def _holders() -> Iterator[tuple[type, str]]:
     for found in pkgutil.walk_packages(paimonlab.__path__, "paimonlab."):
         if "labextension" in found.name or found.name.endswith("__main__"):
             continue
+        if found.name == "paimonlab.sqlalchemy_dialect":  # SQLAlchemy may not be installed
+            continue
         for _, one in inspect.getmembers(importlib.import_module(found.name), inspect.isclass):
             if one.__module__ != found.name:
                 continue
