@@ -228,6 +228,11 @@ def _explained(error: duckdb.Error, planned: Planned) -> PaimonError:
     if NOT_PROVEN in message:
         what = message.partition(NOT_PROVEN)[2].lstrip(": ")
         return NotTranslatedError(what or "such a value")
+    if "must appear in the GROUP BY" in message:
+        return StatementFailedError(
+            "a column is neither in GROUP BY nor within an aggregate",
+            "add it to GROUP BY, or write any_value(…) if it does not matter which row it is of",
+        )
     if isinstance(error, duckdb.OutOfMemoryException):
         return StatementFailedError(
             "the query needs more memory than it may take", "raise the option sql.memory"

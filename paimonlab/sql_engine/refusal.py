@@ -23,6 +23,24 @@ class NotTranslatedError(UnsupportedError):
         self.word = word or feature.partition(" ")[0]
 
 
+class NotReadError(NotTranslatedError):
+    """A text that is no SQL as far as it is known here: Spark's own grammar may know more.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, and where.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.word = ""
+
+    def __str__(self) -> str:
+        problem = self.feature.removesuffix(" without Spark")
+        return f"{problem}: correct it, or use --engine spark if Spark reads it"
+
+
 class StatementFailedError(PaimonError):
     """A statement that is understood, and failed on the rows.
 

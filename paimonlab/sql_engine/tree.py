@@ -11,7 +11,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
 from paimonlab.errors import SchemaError
-from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
 
 _KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
 
@@ -50,14 +50,14 @@ def parse(text: str) -> exp.Expression:
     ------
     SchemaError
         If it is not SQL.
-    NotTranslatedError
-        If it is read in a way that would lose a part of it.
+    NotReadError, NotTranslatedError
+        If it is not read, or in a way that would lose a part of it.
     """
     try:
         tokens = _dialect.tokenize(text)
         trees = _dialect.parser().parse(tokens, text)
     except (SqlglotError, RecursionError) as error:
-        raise NotTranslatedError(_fault(error)) from error
+        raise NotReadError(_fault(error)) from error
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         written = text[token.start : token.end + 1]
         if token.token_type.name == "DCOLON" and written != "::":
@@ -96,11 +96,11 @@ def check_parts(node: exp.Expression, *known: str) -> None:
 def _fault(error: SqlglotError | RecursionError) -> str:
     """Say where a text is not understood."""
     if isinstance(error, RecursionError):
-        return "SQL nested so deep"
+        return "the SQL is nested too deep"
     if not isinstance(error, ParseError) or not error.errors:
-        return "SQL with a quote or a comment that is not closed"
+        return "a quote or a comment is not closed"
     first = error.errors[0]
     word, line = first.get("highlight"), first.get("line")
     if not word:
-        return "SQL that ends in the middle"
-    return f"the SQL at {word!r} in line {line}"
+        return "the SQL ends in the middle"
+    return f"the SQL cannot be read at {word!r} in line {line}"
