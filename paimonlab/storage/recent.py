@@ -30,6 +30,10 @@ class Recent(Generic[Key, Value]):
             self._size_bytes = 0
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[type[Recent[Key, Value]], tuple[int]]:
+        """Pickle the limit alone: another process remembers what it reads itself."""
+        return type(self), (self._limit_bytes,)
+
     def get(self, key: Key) -> Value | None:
         """Return what `put` kept, or None."""
         with self._lock:

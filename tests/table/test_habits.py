@@ -63,6 +63,16 @@ def test_other_protocols_ask_for_what_is_not_there(catalog: pm.Catalog, table: p
     assert pickle.loads(pickle.dumps(table)).name == "db.t"
 
 
+def test_what_was_written_and_read_is_pickled(catalog: pm.Catalog, table: pm.Table) -> None:
+    table.write([{"id": 1}])
+    scan = table.scan(where="id > 0")
+    assert scan.count() == 1
+
+    assert pickle.loads(pickle.dumps(table)).scan().to_arrow().to_pylist() == [{"id": 1}]
+    assert pickle.loads(pickle.dumps(scan)).to_arrow().to_pylist() == [{"id": 1}]
+    assert pickle.loads(pickle.dumps(catalog)).tables("db") == ["t"]
+
+
 @pytest.mark.parametrize(
     ("text", "meant"),
     [("TEXT", "STRING"), ("LONG", "BIGINT"), ("datetime", "TIMESTAMP"), ("BOOL", "BOOLEAN")],
