@@ -20,6 +20,7 @@ SUBJECTS = (
     "following",
     "histories",
     "limits",
+    "schemas",
     "few_keys",
     "spark_writes",
     "spark_planning",
