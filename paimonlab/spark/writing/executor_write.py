@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,13 +20,15 @@ from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.storage import FileIO
-from paimonlab.table.writing.key_index import StoredKeyIndex
 from paimonlab.write.given_buckets import GivenRouter
 from paimonlab.write.key_places.places import KnownKeys, collected_in_memory
 from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
+
+if TYPE_CHECKING:
+    from paimonlab.table.writing.key_index import StoredKeyIndex
 
 BUCKET_COLUMN = "__paimon_bucket"
 """Column of the bucket by which Spark shuffled the rows; it is not written."""
