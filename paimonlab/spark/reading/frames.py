@@ -19,7 +19,11 @@ from paimonlab.spark.reading.executor_places import FILE_COLUMN, NAME, POSITION,
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn, count_fields
 from paimonlab.spark.reading.masks import is_winner
-from paimonlab.spark.reading.optimizing.by_bucket import BUCKETS_KEY, bucket_layout
+from paimonlab.spark.reading.optimizing.by_bucket import (
+    BUCKETS_KEY,
+    GROUPED_KEY,
+    bucket_layout,
+)
 from paimonlab.spark.reading.places import (
     TRACKING_SCHEMA,
     is_tracked,
@@ -63,6 +67,7 @@ def read_frame(
     places: Sequence[str] = (),
     as_stored: bool = False,
     own_reader: bool = False,
+    by_bucket: bool = False,
 ) -> DataFrame:
     """Make a DataFrame of a scan; the scan's own columns, predicate and limit do not matter.
 
@@ -81,6 +86,8 @@ def read_frame(
         Whether values of CHAR(n) are left as they are stored.
     own_reader
         Whether our own reader reads all files.
+    by_bucket
+        Whether each bucket is read by one task, if it can be: `is_by_bucket` says so.
 
     Raises
     ------
@@ -102,7 +109,7 @@ def read_frame(
     able = replace(abilities(bridge, scan.schema), as_stored=as_stored, own_reader=own_reader)
     snapshot = SnapshotScan(scan, able)
     frames = [
-        _native_frame(bridge, snapshot, shape, places, positions=positions)
+        _native_frame(bridge, snapshot, shape, places, positions=positions, by_bucket=by_bucket)
         for shape in snapshot.shapes
     ]
     if snapshot.needs_arrow or not frames:
@@ -161,6 +168,7 @@ def _native_frame(
     places: Sequence[str],
     *,
     positions: bool,
+    by_bucket: bool,
 ) -> DataFrame:
     scan = snapshot.scan
     keys = scan.schema.partition_keys
@@ -173,6 +181,8 @@ def _native_frame(
     index = SnapshotFileIndex(bridge, snapshot, shape, of_files=bool(places))
     layout = bucket_layout(snapshot, shape)
     options = _SCAN_OPTIONS if layout is None else _SCAN_OPTIONS | {BUCKETS_KEY: layout}
+    if by_bucket and layout is not None:
+        options |= {GROUPED_KEY: "true"}
     relation = bridge.java_class(_RELATION)(
         index,
         index.partitionSchema(),

@@ -53,6 +53,8 @@ class Wanted:
     """The id of the old row, null for a new one, and null for the number of its commit."""
     own_reader: bool = False
     """Whether our own reader reads the target."""
+    by_bucket: bool = False
+    """Whether a task has all rows of a bucket, if it can have them."""
     columns: frozenset[str] | None = None
     """The columns of which updated rows need values; None: all."""
 
@@ -193,6 +195,7 @@ def read_as(
         places=places,
         as_stored=as_stored,
         own_reader=wanted.own_reader,
+        by_bucket=wanted.by_bucket,
     )
     plan = frame._jdf.queryExecution().analyzed()
     read = as_list(bridge, plan.output())

@@ -20,6 +20,7 @@ from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.matches import FileMatch, alive_count
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
+from paimonlab.spark.reading.optimizing.by_bucket import is_by_bucket
 from paimonlab.spark.rows.changes import LOST_NULL, TARGET_ID, Wanted, changed_rows, example_of
 from paimonlab.spark.rows.column_updates import ColumnsTask, columns_work
 from paimonlab.spark.rows.counts import Counts
@@ -32,7 +33,7 @@ from paimonlab.spark.rows.executor_changes import (
 )
 from paimonlab.spark.rows.executor_lookups import MergeTask
 from paimonlab.spark.rows.lookups import looked_up
-from paimonlab.spark.rows.statements import RowStatement, check_keys_stay
+from paimonlab.spark.rows.statements import RowStatement, check_keys_stay, has_subqueries
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.executor_write import messages_of
 from paimonlab.spark.writing.stream_batches import (
@@ -42,6 +43,7 @@ from paimonlab.spark.writing.stream_batches import (
 )
 from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spark.writing.write import divided_write
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions, with_stored_tracking
@@ -57,6 +59,8 @@ from paimonlab.table.table import Table
 from paimonlab.table.writing.mark_done import check_marks_of_writes, mark_written
 from paimonlab.write.merge_clauses import Action, allows_many_source_rows
 
+_BUCKETS_PER_CORE = 4
+"""Of more of them each is no task of its own."""
 _ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
 """A statement changes rows that wait for compaction, too, or it would lose changes."""
 
@@ -207,13 +211,26 @@ class RunningStatement:
         """What tasks have to know of rows that are there."""
         actions = {clause.rule.action for clause in self.statement.clauses}
         if self.table.primary_keys:
-            return Wanted()
+            return Wanted(by_bucket=self._stays_in_buckets)
         if not self._evolves:
             is_tracked = self._tracking.row_tracking and Action.UPDATE in actions
             return Wanted(places=actions != {Action.INSERT}, ids=is_tracked)
         if actions == {Action.INSERT}:
             return Wanted(own_reader=True)
         return Wanted(ids=True, own_reader=True, columns=self._updated_columns)
+
+    @property
+    def _stays_in_buckets(self) -> bool:
+        """Whether target rows can be changed where their bucket is read, without a shuffle."""
+        definition, statement = definition_of(self.table), self.statement
+        cores = self.bridge.spark.sparkContext.defaultParallelism
+        return (
+            statement.source is None
+            and definition.bucket_mode is BucketMode.HASH_FIXED
+            and bool(self.bridge.conf.v2BucketingEnabled())
+            and cores <= definition.buckets <= _BUCKETS_PER_CORE * cores
+            and not has_subqueries(self.bridge, statement)
+        )
 
     @property
     def _updated_columns(self) -> frozenset[str]:
@@ -243,8 +260,9 @@ class RunningStatement:
             columns = wanted.columns
             divided, work = columns_work(bridge, rows, table, snapshot, columns, user=user)
         else:
+            are_placed = found is not None or is_by_bucket(rows)
             divided, work = self._rows_work(
-                rows, snapshot, user, has_ids=wanted.ids, are_placed=found is not None
+                rows, snapshot, user, has_ids=wanted.ids, are_placed=are_placed
             )
         try:
             return self._outcomes(divided, work)

@@ -253,6 +253,14 @@ def target_of(bridge: Bridge, plan: Any) -> Any:
     return relation_of(bridge, _bare(bridge, plan.targetTable() if is_merge else plan.table()))
 
 
+def has_subqueries(bridge: Bridge, statement: RowStatement) -> bool:
+    """Whether a condition or a new value has a subquery."""
+    test = bridge.java_class("org.apache.spark.sql.catalyst.expressions.SubqueryExpression")
+    conditions = [clause.condition for clause in statement.clauses if clause.condition is not None]
+    values = [value for clause in statement.clauses for value in clause.values]
+    return any(test.hasSubquery(one) for one in (*conditions, *values))
+
+
 def is_padded(statement: RowStatement) -> bool:
     """Whether Spark pads columns of CHAR(n) of the target."""
     return bool(statement.target.getClass().getSimpleName() == "Project")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.errors import AnalysisException
@@ -413,3 +415,45 @@ def test_vectors_of_both_kinds_mark_rows_of_one_table(
 
     assert rows(catalog.table("db.t")) == [(2, "b"), (4, "c")]
     assert sorted(spark.table("paimon.db.t").collect()) == [(2, "b"), (4, "c")]
+
+
+@pytest.mark.parametrize(
+    ("buckets", "condition", "is_shuffled"),
+    [
+        (2, "id % 3 = 0", False),
+        (8, "id % 3 = 0 AND rand() < 2", False),
+        (9, "id % 3 = 0", True),  # more tasks than are worth it
+        (2, "id % 3 = 0 AND id <= (SELECT max(id) FROM paimon.db.t)", True),
+    ],
+)
+def test_rows_are_changed_where_their_buckets_are_read(
+    catalog: Catalog, spark: SparkSession, buckets: int, condition: str, *, is_shuffled: bool
+) -> None:
+    table = catalog.create_table(
+        "db.t",
+        {"p": "INT", "id": "INT", "n": "BIGINT"},
+        partition_keys=["p"],
+        primary_keys=["p", "id"],
+        options={"bucket": str(buckets), "write-only": "true"},
+    )
+    model: dict[int, tuple[int, int, int]] = {}
+    for first in (0, 30):
+        ids = np.arange(first, first + 60, dtype=np.int32)
+        table.write(pa.table({"p": ids % 2, "id": ids, "n": np.full(60, first)}))
+        model |= {number: (number % 2, number, first) for number in ids.tolist()}
+    for verb in ("UPDATE paimon.db.t SET n = n + 1", "DELETE FROM paimon.db.t"):
+        tracker, group = spark.sparkContext.statusTracker(), f"{verb} {buckets} {condition}"
+        spark.sparkContext.setJobGroup(group, verb)
+        assert counts(spark, f"{verb} WHERE {condition}") == (30,)
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+        stages = {stage for job in jobs if job is not None for stage in job.stageIds}
+
+        for number in [number for number in model if number % 3 == 0]:
+            p, _, n = model.pop(number)
+            if verb.startswith("UPDATE"):
+                model[number] = (p, number, n + 1)
+        assert rows(table) == sorted(model.values())
+        assert (len(stages) > 1) == is_shuffled, "rows of one stage are not shuffled"
+    splits = table.scan().plan().splits
+    files = Counter((split.partition, split.bucket) for split in splits for _ in split.files)
+    assert max(files.values()) <= 4, "each of four commits wrote one file of a bucket"

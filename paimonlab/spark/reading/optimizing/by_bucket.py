@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pyspark.sql import functions
+from pyspark.sql import DataFrame, functions
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
@@ -30,7 +30,7 @@ from paimonlab.spec.types.text import format_type, parse_type
 
 BUCKETS_KEY = "paimonlab.buckets"
 """Option of a native scan: its `bucket_layout`."""
-_GROUPED_KEY = "paimonlab.grouped"
+GROUPED_KEY = "paimonlab.grouped"
 """Option of a scan that is planned as one task per bucket."""
 _BETWEEN_TYPES = "; "
 _ANY_LENGTH = 1
@@ -62,6 +62,16 @@ def bucket_layout(snapshot: SnapshotScan, shape: FileShape) -> str | None:
         return None  # partitions that were rescaled
     types = _BETWEEN_TYPES.join(_type_text(key.type) for key in keys)
     return SEPARATOR.join((count, types, *(column.file_name for column in stored)))
+
+
+def is_by_bucket(frame: DataFrame) -> bool:
+    """Say whether a frame without joins has all rows of a bucket in one task."""
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    if leaves.size() != 1 or leaves.head().getClass().getSimpleName() != "LogicalRelation":
+        return False
+    relation = leaves.head().relation()
+    is_files = relation.getClass().getSimpleName() == "HadoopFsRelation"
+    return is_files and bool(relation.options().contains(GROUPED_KEY))
 
 
 def _is_stored(column: ShapeColumn) -> bool:
@@ -114,8 +124,8 @@ def group_by_bucket(bridge: Bridge) -> None:
     present = extensions.buildPreCBORules(bridge.session)
     if any(str(present.apply(i).ruleName()).endswith(RULE) for i in range(present.size())):
         return
-    rule = new(bridge, SOURCE, RULE, BUCKETS_KEY, _GROUPED_KEY)
+    rule = new(bridge, SOURCE, RULE, BUCKETS_KEY, GROUPED_KEY)
     extensions.injectPreCBORule(SameRule(bridge, rule))
     formulas = _Formulas(bridge)
-    strategy = new(bridge, SOURCE, f"{RULE}$Planning", BUCKETS_KEY, _GROUPED_KEY, formulas)
+    strategy = new(bridge, SOURCE, f"{RULE}$Planning", BUCKETS_KEY, GROUPED_KEY, formulas)
     extensions.injectPlannerStrategy(SameRule(bridge, strategy))
