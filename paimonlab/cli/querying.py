@@ -17,7 +17,7 @@ from paimonlab.cli.commands import command
 from paimonlab.cli.opening import RefusedError, refused
 from paimonlab.cli.output import RowFormat, print_json_lines, print_rows
 from paimonlab.cli.progress import Bar
-from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
 
 _ROWS = 20
 """Rows printed as a table by default."""
@@ -67,6 +67,11 @@ def _without_spark() -> Iterator[None]:
     """Say what to do with a statement that only Spark runs; there is no Spark in a shell."""
     try:
         yield
+    except NotReadError as error:
+        raise RefusedError(
+            f"{error.problem}: correct it; if Spark reads it, paimonlab.spark.connect(…).sql(…) "
+            "runs it in Python and notebooks"
+        ) from error
     except NotTranslatedError as error:
         raise RefusedError(
             f"{error.feature} is not supported; in Python and notebooks "

@@ -35,10 +35,10 @@ class NotReadError(NotTranslatedError):
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
         self.word = ""
+        self.problem = problem
 
     def __str__(self) -> str:
-        problem = self.feature.removesuffix(" without Spark")
-        return f"{problem}: correct it, or use --engine spark if Spark reads it"
+        return f"{self.problem}: correct it, or use --engine spark if Spark reads it"
 
 
 class StatementFailedError(PaimonError):
