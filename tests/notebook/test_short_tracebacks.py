@@ -47,7 +47,7 @@ def test_all_of_the_last_one_can_be_seen(
     failure(ready, capsys, "wanted('db.t')")
     run(ready, "%tb")
 
-    assert "paimonlab/catalog/filesystem.py" in capsys.readouterr().out
+    assert "paimonlab/catalog/catalog.py" in capsys.readouterr().out
 
 
 def test_the_cause_of_an_error_is_kept(

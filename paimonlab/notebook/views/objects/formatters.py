@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CARDS: Mapping[tuple[str, str], Callable[[Any], str]] = {
     ("paimonlab.table.table", "Table"): cards.of_table,
-    ("paimonlab.catalog.filesystem", "Catalog"): cards.of_catalog,
+    ("paimonlab.catalog.catalog", "Catalog"): cards.of_catalog,
     ("paimonlab.spec.schema.table_schema", "TableSchema"): cards.of_schema,
     ("paimonlab.spec.snapshot", "Snapshot"): cards.of_snapshot,
     ("paimonlab.spec.snapshot", "Tag"): cards.of_snapshot,
