@@ -22,7 +22,7 @@ from paimonlab.table.table import Table
 from tests.spark.streaming.restarted_job import SINKS
 
 JOB = Path(__file__).parent / "restarted_job.py"
-KILLS = int(os.environ.get("PAIMONLAB_STREAM_KILLS", "2"))
+KILLS = int(os.environ.get("PAIMONLAB_STREAM_KILLS", "1"))
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
 WAIT_SECONDS = 300
 COLUMNS = {"id": "BIGINT", "v": "STRING", "n": "INT"}
@@ -109,7 +109,7 @@ def test_every_row_arrives_once_however_often_the_driver_is_killed(tmp_path: Pat
         expire(source, set(SINKS))
     driver = start(tmp_path, log)
     try:
-        driver.communicate(timeout=3600)
+        driver.communicate(timeout=1200)
     finally:
         if driver.poll() is None:
             os.killpg(driver.pid, signal.SIGKILL)
