@@ -19,6 +19,7 @@ from paimonlab.spark.statements.kept import (
     create_view_command,
 )
 from paimonlab.spark.statements.partitions import drop_command
+from paimonlab.spark.statements.replace_using import replacing_insert
 from paimonlab.spark.statements.session_tables import (
     NEW_TABLES,
     new_table_command,
@@ -95,6 +96,8 @@ _REPLACED: Mapping[str, Callable[[Bridge, Any], Any]] = MappingProxyType(
         "DropPartitions": drop_command,
         CREATE_VIEW: create_view_command,
         ALTER_VIEW: alter_view_command,
+        "InsertIntoStatement": replacing_insert,
+        "UnresolvedWith": replacing_insert,
         "RenameTable": renamed_table_command,
         "ShowTablesExtended": shown_tables_command,
         **dict.fromkeys(FUNCTION_STATEMENTS, function_command),

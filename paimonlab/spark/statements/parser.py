@@ -15,6 +15,7 @@ from typing import Any
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import constructor
 from paimonlab.spark.statements.dispatch import plan_of, replaced
+from paimonlab.spark.statements.replace_using import let_spark_read_replacing_inserts
 
 _SOURCE = """
 package org.paimonlab.spark;
@@ -28,9 +29,12 @@ import org.apache.spark.sql.catalyst.plans.logical.AnalyzeColumn;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTable;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTables;
 import org.apache.spark.sql.catalyst.plans.logical.DropPartitions;
+import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
 import org.apache.spark.sql.execution.command.ExplainCommand;
 import scala.Function1;
+import scala.Option;
 
 public final class Parsing implements InvocationHandler {
   private static final Pattern OURS = Pattern.compile(
@@ -84,13 +88,28 @@ public final class Parsing implements InvocationHandler {
         || kind.equals("CreateUserDefinedFunction") || kind.equals("CreateFunction")
         || kind.equals("DropFunction") || kind.equals("DescribeFunction")
         || kind.equals("CreateTable") || kind.equals("CreateTableAsSelect")
-        || kind.equals("RenameTable") || kind.equals("ShowTablesExtended");
+        || kind.equals("RenameTable") || kind.equals("ShowTablesExtended")
+        || this.replacesRows(plan);
     if (isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
       Object made = this.statements.apply(plan);
       return made == null ? plan : (LogicalPlan) made;
     }
     return plan;
+  }
+
+  /** Whether it is an INSERT with REPLACE USING or ON; Spark 4.2 has none. */
+  private boolean replacesRows(LogicalPlan plan) {
+    LogicalPlan inner = plan instanceof UnresolvedWith ? ((UnresolvedWith) plan).child() : plan;
+    if (!(inner instanceof InsertIntoStatement)) {
+      return false;
+    }
+    try {
+      Option criteria = (Option) inner.getClass().getMethod("replaceCriteriaOpt").invoke(inner);
+      return criteria.isDefined() && !criteria.get().getClass().getSimpleName().endsWith("Where");
+    } catch (ReflectiveOperationException error) {
+      return false;
+    }
   }
 
   private Object delegated(Method method, Object[] arguments) throws Throwable {
@@ -107,6 +126,7 @@ _INTERFACE = "org.apache.spark.sql.catalyst.parser.ParserInterface"
 
 def read_statements(bridge: Bridge) -> None:
     """Let the session, its clones and sessions beside it read statements of ours."""
+    let_spark_read_replacing_inserts(bridge)
     state = bridge.session.sessionState()
     present = state.sqlParser()
     if _is_ours(bridge, present):
