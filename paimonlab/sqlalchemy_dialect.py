@@ -6,7 +6,7 @@ database of the catalog. Options of the catalog follow the path: ``paimonlab:///
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -78,7 +78,7 @@ class PaimonDialect(default.DefaultDialect):  # type: ignore[misc, unused-ignore
     supports_native_decimal = True
     supports_sane_rowcount = False
     supports_default_values = False
-    preparer = _Quoting
+    preparer: type[compiler.IdentifierPreparer] = _Quoting
     type_compiler_cls = _TypeNames
 
     @classmethod
@@ -86,7 +86,7 @@ class PaimonDialect(default.DefaultDialect):  # type: ignore[misc, unused-ignore
         """Return Python's database API of this package."""
         return dbapi
 
-    def create_connect_args(self, url: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    def create_connect_args(self, url: Any) -> tuple[Sequence[Any], MutableMapping[str, Any]]:
         """Return the warehouse of an address, and the options of the catalog."""
         options = dict(url.query)
         if url.database:
@@ -130,7 +130,7 @@ class PaimonDialect(default.DefaultDialect):  # type: ignore[misc, unused-ignore
 
     def get_columns(
         self, connection: Any, table_name: str, schema: str | None = None, **_: Any
-    ) -> list[dict[str, Any]]:
+    ) -> list[Any]:
         """Return the columns of a table."""
         return [
             {
@@ -145,14 +145,14 @@ class PaimonDialect(default.DefaultDialect):  # type: ignore[misc, unused-ignore
 
     def get_pk_constraint(
         self, connection: Any, table_name: str, schema: str | None = None, **_: Any
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Return the primary key of a table."""
         keys = list(_table(connection, table_name, schema).primary_keys)
         return {"constrained_columns": keys, "name": None}
 
     def get_table_comment(
         self, connection: Any, table_name: str, schema: str | None = None, **_: Any
-    ) -> dict[str, Any]:
+    ) -> Any:
         """Return the comment of a table."""
         return {"text": _table(connection, table_name, schema).comment or None}
 
@@ -166,7 +166,7 @@ class PaimonDialect(default.DefaultDialect):  # type: ignore[misc, unused-ignore
     def _get_server_version_info(self, connection: Any) -> None:
         del connection
 
-    def _get_default_schema_name(self, connection: Any) -> None:
+    def _get_default_schema_name(self, connection: Any) -> Any:
         del connection
 
 
