@@ -388,3 +388,6 @@ SELECT round(sum(CASE WHEN o_orderpriority = '1-URGENT' THEN o_totalprice ELSE 0
 
 -- average of an expression
 SELECT o_orderpriority, avg(o_totalprice) AS mean, avg(o_totalprice * 2) AS twice, round(avg(o_totalprice), 2) AS r FROM db.orders GROUP BY 1 ORDER BY 1;
+
+-- months of days that a file left as texts
+SELECT month(d) AS m, count(*) AS n FROM (SELECT date_format(day, 'yyyy-MM-dd') AS d FROM db.sales) x GROUP BY month(d) ORDER BY m;

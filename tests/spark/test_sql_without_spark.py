@@ -46,6 +46,14 @@ EVERYDAY = (
         "- INTERVAL 2 WEEKS, ts + INTERVAL 30 MINUTES, ts - INTERVAL 5 HOURS, ts + INTERVAL 3"
         " DAYS, ts - INTERVAL 1 MONTH, day + 1, day - s FROM {t}"
     ),
+    (
+        "SELECT month(t), year(t), dayofweek(t), weekday(t), last_day(t), date_add(t, 3), "
+        "to_date(t), date(t), datediff(t, u), add_months(t, 1), trunc(t, 'MM'), "
+        "next_day(t, 'TUE'), date_format(t, 'dd.MM.yyyy'), hour(u), minute(u), "
+        "date_trunc('month', u), dayname(t), last_day('2026-02-03'), "
+        "date_add('2026-02-03', 1), datediff('2026-03-01', t) "
+        "FROM (SELECT string(day) t, date_format(ts, 'yyyy-MM-dd HH:mm:ss') u FROM {t})"
+    ),
     "SELECT current_date, current_date() - INTERVAL 1 DAY < current_date FROM {t} WHERE id < 3",
     (
         "SELECT try_cast(g AS INT), try_cast(g AS DATE), try_cast(x AS TINYINT), try_cast(g "

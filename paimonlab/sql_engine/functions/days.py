@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from paimonlab.sql_engine import kinds
@@ -22,7 +23,7 @@ from paimonlab.sql_engine.functions.signatures import (
     simple,
 )
 from paimonlab.sql_engine.kinds import Kind
-from paimonlab.sql_engine.value import Value, cast, literal, quoted
+from paimonlab.sql_engine.value import Value, cast, literal, quoted, read_text
 
 _DATES = {
     "year": "year",
@@ -181,12 +182,15 @@ _DAY_PATTERN = re.compile(r"yyyy|MM|dd|[-./ ]")
 
 
 def _date(name: str) -> Translate:
-    def translate(values: Sequence[Value]) -> Value:
-        if len(values) == 2:
-            return _date_by_pattern(values, name)
+    def of_day(values: Sequence[Value]) -> Value:
         value = clocks.shown(read_argument(values, *_TIMED))
         shown = values[0].name if name == "date" else named(name, values)
         return Value(f"CAST({value.text} AS DATE)", kinds.DATE, shown)
+
+    def translate(values: Sequence[Value]) -> Value:
+        if len(values) == 2:
+            return _date_by_pattern(values, name)
+        return _of_text(of_day, kinds.DATE)(values)
 
     return translate
 
@@ -295,22 +299,69 @@ def _made(values: Sequence[Value]) -> Value:
     return Value(f"make_date({parts})", kinds.DATE, named("make_date", values))
 
 
+_DAY_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T].*)?$"
+
+
+def _of_text(translate: Translate, kind: Kind, place: int = 0) -> Translate:
+    """Let a function of days or times take a text there, as Spark casts it.
+
+    What follows the day after a blank or a ``T`` is cut off. Texts in another form are not proven.
+    """
+
+    def read(values: Sequence[Value]) -> Value:
+        given = values[place] if place < len(values) else None
+        if given is None or given.kind != kinds.STRING:
+            return translate(values)
+        value = read_text(given, kind) or _cast_text(given, kind)
+        return translate([*values[:place], replace(value, name=given.name), *values[place + 1 :]])
+
+    return read
+
+
+def _cast_text(value: Value, kind: Kind) -> Value:
+    if kind == kinds.TIMESTAMP:
+        return _timestamp([value])
+    message = fails(f"{NOT_PROVEN}: a day in such a text")
+    text = (
+        f"(CASE WHEN {value.text} IS NULL THEN NULL "
+        f"WHEN regexp_matches({value.text}, '{_DAY_TEXT}') "
+        f"THEN CAST(left({value.text}, 10) AS DATE) ELSE {message} END)"
+    )
+    return Value(text, kinds.DATE, value.name)
+
+
+_DIFFERENCE = "CAST(({0} - {1}) AS INTEGER)"
+
+
+def _difference(name: str) -> Translate:
+    days = simple(name, _DIFFERENCE, kinds.INT, is_day, is_day)
+    return _of_text(_of_text(days, kinds.DATE), kinds.DATE, 1)
+
+
 DAYS: dict[str, Translate] = {
-    **{name: _part(name, f, kinds.DATE, kinds.TIMESTAMP_NTZ) for name, f in _DATES.items()},
-    **{name: _part(name, f, kinds.TIMESTAMP_NTZ) for name, f in _TIMES.items()},
-    "dayofweek": _weekday("dayofweek", "dayofweek({}) + 1"),
-    "weekday": _weekday("weekday", "isodow({}) - 1"),
-    "last_day": simple("last_day", "last_day({})", kinds.DATE, is_day),
-    "date_add": _moved("date_add", "+"),
-    "date_sub": _moved("date_sub", "-"),
-    "date_diff": simple("date_diff", "CAST(({0} - {1}) AS INTEGER)", kinds.INT, is_day, is_day),
-    "dateadd": _moved("date_add", "+"),
-    "dayname": simple("dayname", "strftime({}, '%a')", kinds.STRING, is_day),
-    "monthname": simple("monthname", "strftime({}, '%b')", kinds.STRING, is_day),
-    "datediff": simple("datediff", "CAST(({0} - {1}) AS INTEGER)", kinds.INT, is_day, is_day),
-    "add_months": _add_months,
-    "date_trunc": _date_trunc,
-    "trunc": _trunc,
+    **{
+        name: _of_text(_part(name, field, kinds.DATE, kinds.TIMESTAMP_NTZ), kinds.DATE)
+        for name, field in _DATES.items()
+    },
+    **{
+        name: _of_text(_part(name, field, kinds.TIMESTAMP_NTZ), kinds.TIMESTAMP)
+        for name, field in _TIMES.items()
+    },
+    "dayofweek": _of_text(_weekday("dayofweek", "dayofweek({}) + 1"), kinds.DATE),
+    "weekday": _of_text(_weekday("weekday", "isodow({}) - 1"), kinds.DATE),
+    "last_day": _of_text(simple("last_day", "last_day({})", kinds.DATE, is_day), kinds.DATE),
+    "date_add": _of_text(_moved("date_add", "+"), kinds.DATE),
+    "date_sub": _of_text(_moved("date_sub", "-"), kinds.DATE),
+    "date_diff": _difference("date_diff"),
+    "dateadd": _of_text(_moved("date_add", "+"), kinds.DATE),
+    "dayname": _of_text(simple("dayname", "strftime({}, '%a')", kinds.STRING, is_day), kinds.DATE),
+    "monthname": _of_text(
+        simple("monthname", "strftime({}, '%b')", kinds.STRING, is_day), kinds.DATE
+    ),
+    "datediff": _difference("datediff"),
+    "add_months": _of_text(_add_months, kinds.DATE),
+    "date_trunc": _of_text(_date_trunc, kinds.TIMESTAMP, 1),
+    "trunc": _of_text(_trunc, kinds.DATE),
     "to_date": _date("to_date"),
     "date": _date("date"),
     "to_timestamp": _timestamp,
@@ -318,12 +369,12 @@ DAYS: dict[str, Translate] = {
     "to_unix_timestamp": _seconds("to_unix_timestamp"),
     "from_unixtime": _from_seconds,
     "months_between": _months_between,
-    "next_day": _next_day,
+    "next_day": _of_text(_next_day, kinds.DATE),
     "make_date": _made,
     "unix_date": simple(
         "unix_date", "CAST(({} - DATE '1970-01-01') AS INTEGER)", kinds.INT, is_day
     ),
-    "date_format": _date_format,
+    "date_format": _of_text(_date_format, kinds.TIMESTAMP),
     "current_date": _today,
     "curdate": _today,
     "now": _now("now"),
