@@ -48,6 +48,8 @@ _VACUUM = [("expire_snapshots", {"retain_min": 1}), ("remove_orphan_files", {})]
             ("t",),
             [("rollback_to_timestamp", {"timestamp": "2026-01-01"})],
         ),
+        ("EXPIRE SNAPSHOTS FOR d.t;", ("d", "t"), [("expire_snapshots", {})]),
+        ("expire snapshots t", ("t",), [("expire_snapshots", {})]),
         ("DESC HISTORY d.t LIMIT 3", ("d", "t"), []),
     ],
 )

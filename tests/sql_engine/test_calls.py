@@ -53,6 +53,11 @@ def test_describe_history_lists_snapshots(catalog: Catalog) -> None:
             r"CALL sys\.rollback\(table => 'db\.t', snapshot => 2\)",
         ),
         ("VACUUM db.t RETAIN 5 HOURS", UnsupportedError, r"CALL sys\.remove_orphan_files"),
+        (
+            "EXPIRE SNAPSHOTS db.t",
+            UnsupportedError,
+            r"CALL sys\.expire_snapshots\(table => 'db\.t'\)",
+        ),
         ("RESTORE db.t TO TIMESTAMP AS OF 'soon'", PaimonError, "'soon' is not a time"),
         ("OPTIMIZE other.db.t", NotTranslatedError, "the catalog other"),
         ("CALL other.sys.compact('db.t')", NotTranslatedError, "the catalog other"),

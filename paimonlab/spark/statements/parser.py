@@ -41,7 +41,7 @@ public final class Parsing implements InvocationHandler {
       "^(?:\\\\s|--[^\\\\n]*\\\\n|/\\\\*.*?\\\\*/)*+"
           + "(EXPLAIN\\\\b(?:\\\\s+(?:EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL))?\\\\s+)?"
           + "(ALTER\\\\b.*\\\\bTAG\\\\b.*|SHOW\\\\s+(?:TAGS|SNAPSHOTS)\\\\b.*"
-          + "|COPY\\\\s+INTO\\\\b.*|(?:OPTIMIZE|VACUUM|RESTORE)\\\\b.*"
+          + "|COPY\\\\s+INTO\\\\b.*|(?:OPTIMIZE|VACUUM|RESTORE|EXPIRE\\\\s+SNAPSHOTS)\\\\b.*"
           + "|DESC(?:RIBE)?\\\\s+HISTORY\\\\b.*)$",
       Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 

@@ -1,6 +1,6 @@
-"""Statements of Delta Lake that mean something of Paimon's: ``OPTIMIZE``, ``VACUUM``, ``RESTORE``.
+"""Statements of other formats that mean something of Paimon's: ``OPTIMIZE``, ``VACUUM`` and more.
 
-Source: Delta Lake 4.0 ``DeltaSqlBase.g4``.
+Source: Delta Lake 4.0 ``DeltaSqlBase.g4``; ``EXPIRE SNAPSHOTS`` is what users of Iceberg try.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Habit:
 
 
 def parse_habit(tokens: Sequence[Token], text: str) -> Habit | None:
-    """Read ``OPTIMIZE``, ``VACUUM``, ``RESTORE``, ``DESCRIBE HISTORY``.
+    """Read ``OPTIMIZE``, ``VACUUM``, ``RESTORE``, ``DESCRIBE HISTORY``, ``EXPIRE SNAPSHOTS``.
 
     Parameters
     ----------
@@ -64,6 +64,7 @@ def parse_habit(tokens: Sequence[Token], text: str) -> Habit | None:
         (("OPTIMIZE",), _optimize),
         (("VACUUM",), _vacuum),
         (("RESTORE",), _restore),
+        (("EXPIRE", "SNAPSHOTS"), _expiry),
         (("DESCRIBE", "HISTORY"), _history),
         (("DESC", "HISTORY"), _history),
     ):
@@ -117,6 +118,20 @@ def _vacuum(reader: TokenReader, _text: str) -> Habit:
         remark="the first deletes old snapshots and the files that only they need, the second "
         "the files of the day before and older that nothing refers to",
         hours=hours,
+    )
+
+
+def _expiry(reader: TokenReader, _text: str) -> Habit:
+    for word in ("FOR", "FROM", "OF", "IN", "TABLE"):
+        _ = reader.take(word)
+    table = reader.names("a table")
+    reader.end()
+    return Habit(
+        "EXPIRE SNAPSHOTS",
+        table,
+        (("expire_snapshots", {}),),
+        remark="retain_max and older_than say what stays, else the table's "
+        "snapshot.num-retained.max and snapshot.time-retained",
     )
 
 

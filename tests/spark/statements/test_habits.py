@@ -89,6 +89,7 @@ def test_what_deletes_is_answered_with_calls_that_run(
     for statement, expected in (
         ("RESTORE TABLE paimon.db.t TO VERSION AS OF 3", [1, 2, 3]),
         (f"RESTORE TABLE paimon.db.t TO TIMESTAMP AS OF '{time[0]}'", [1, 2]),
+        ("EXPIRE SNAPSHOTS paimon.db.t", [1, 2]),
         ("VACUUM paimon.db.t RETAIN 1 HOURS", [1, 2]),
     ):
         before = table.snapshots.ids()
