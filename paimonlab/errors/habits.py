@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 from paimonlab.errors.base import close_matches
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def no_attribute(what: str, name: str, instead: Mapping[str, str], known: Iterable[str]) -> str:
@@ -27,6 +31,40 @@ def no_attribute(what: str, name: str, instead: Mapping[str, str], known: Iterab
     if close := close_matches(name, public):
         return f"{said}.{close}"
     return said
+
+
+def arguments(instead: Mapping[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function say what an argument is called here that other libraries call otherwise.
+
+    Parameters
+    ----------
+    instead
+        By the others' names.
+
+    Examples
+    --------
+    >>> @arguments({"filter": "where"})
+    ... def scan(where=None):
+    ...     return where
+    >>> scan(filter="id = 1")
+    Traceback (most recent call last):
+        ...
+    TypeError: scan() has no argument 'filter'; it is 'where'
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def checked(*args: P.args, **given: P.kwargs) -> R:
+            for name in given:
+                if name in instead:
+                    raise TypeError(
+                        f"{function.__name__}() has no argument {name!r}; it is {instead[name]!r}"
+                    )
+            return function(*args, **given)
+
+        return checked
+
+    return decorate
 
 
 class FamiliarNames:
@@ -101,6 +139,19 @@ TABLE = {
     "analyze": "maintenance.analyze()",
 }
 """Of deltalake, pyiceberg, pandas, polars and Spark, on a table."""
+SCAN = {
+    "row_filter": "where",
+    "filter": "where",
+    "filters": "where",
+    "predicate": "where",
+    "selected_fields": "columns",
+    "select": "columns",
+    "projection": "columns",
+    "snapshot_id": "snapshot",
+    "as_of": "timestamp",
+    "n_rows": "limit",
+}
+"""Arguments of reads of pyiceberg, deltalake, polars and pyarrow."""
 CATALOG = {
     "load_table": "table(name)",
     "get_table": "table(name)",

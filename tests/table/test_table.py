@@ -377,6 +377,11 @@ def test_a_scan_speaks_arrow(orders: pl.Table) -> None:
     assert orders.scan(["id"]).to_pandas()["id"].tolist() == [1]
 
 
+def test_arguments_of_other_libraries_are_answered_with_ours(append: pl.Table) -> None:
+    with pytest.raises(TypeError, match=r"scan\(\) has no argument 'row_filter'; it is 'where'"):
+        append.scan(row_filter="id = 1")  # type: ignore[call-arg]
+
+
 def test_registered_accessors_are_attributes(append: pl.Table) -> None:
     pl.Table.register_accessor("shout", lambda table: table.name.upper())
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimonlab.errors import habits
 from paimonlab.spec.options.given import OptionValue, text_options
 from paimonlab.spec.options.table_options import check_supported
 from paimonlab.table import following
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from paimonlab.table.reading.scan import Scan
 
 
+@habits.arguments(habits.SCAN)
 def scan(
     table: OpenedTable,
     columns: Sequence[str] | None = None,
