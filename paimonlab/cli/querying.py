@@ -69,8 +69,8 @@ def _without_spark() -> Iterator[None]:
         yield
     except NotReadError as error:
         raise RefusedError(
-            f"{error.problem}: correct it; if Spark reads it, paimonlab.spark.connect(…).sql(…) "
-            "runs it in Python and notebooks"
+            f"{error.problem}: {error.guess or 'correct it'}; if Spark reads it, "
+            "paimonlab.spark.connect(…).sql(…) runs it in Python and notebooks"
         ) from error
     except NotTranslatedError as error:
         raise RefusedError(

@@ -46,7 +46,7 @@ A wrong argument is a plain ``ValueError`` or ``TypeError``; an impossible state
 
 from __future__ import annotations
 
-from paimonlab.errors.base import PaimonError, close_matches
+from paimonlab.errors.base import PaimonError, close_matches, without_database
 from paimonlab.errors.commits import (
     CommitError,
     CommitHistoryExpiredError,
@@ -133,6 +133,7 @@ __all__ = [
     "UnsupportedError",
     "ViewNotFoundError",
     "close_matches",
+    "without_database",
 ]
 
 for _name in __all__:  # where users import them from, and what messages show

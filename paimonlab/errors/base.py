@@ -9,12 +9,47 @@ from paimonlab.secrets import without_secrets
 
 
 def close_matches(name: str, known: Iterable[str]) -> str:
-    """Say which known names look like ``name``: `` Did you mean 'a' or 'b'?``, or nothing."""
+    """Say which known names look like ``name``: `` Did you mean 'a' or 'b'?``, or nothing.
+
+    Examples
+    --------
+    >>> close_matches("Unit", ["id", "unity", "Unit Price"])
+    " Did you mean `Unit Price` or 'unity'?"
+    """
     candidates = {candidate.lower(): candidate for candidate in known}
-    matches = difflib.get_close_matches(name.lower(), list(candidates), n=3, cutoff=0.6)
+    wanted = name.lower()
+    matches = [candidate for candidate in candidates if candidate.startswith(f"{wanted} ")][:3]
+    close = difflib.get_close_matches(wanted, list(candidates), n=3, cutoff=0.6)
+    matches.extend(match for match in close[: 3 - len(matches)] if match not in matches)
     if not matches:
         return ""
-    return " Did you mean " + " or ".join(repr(candidates[match]) for match in matches) + "?"
+    return " Did you mean " + " or ".join(_quoted(candidates[match]) for match in matches) + "?"
+
+
+def _quoted(name: str) -> str:
+    """Quote a name as messages do, and one with a blank as SQL needs it."""
+    return f"`{name}`" if " " in name else repr(name)
+
+
+def without_database(name: str, known: Iterable[str]) -> str:
+    """Say which ``database.table`` are meant by a name alone, or nothing.
+
+    Examples
+    --------
+    >>> without_database("sales", ["shop.sales", "shop.stores"])
+    " Did you mean 'shop.sales'?"
+    >>> without_database("store", ["shop.sales", "shop.stores"])
+    " Did you mean 'shop.stores'?"
+    """
+    by_table: dict[str, list[str]] = {}
+    for full in known:
+        by_table.setdefault(full.rpartition(".")[2].lower(), []).append(full)
+    wanted = name.lower()
+    tables = [wanted] if wanted in by_table else difflib.get_close_matches(wanted, by_table, n=3)
+    if not tables:
+        return ""
+    meant = [full for table in tables for full in by_table[table]][:3]
+    return " Did you mean " + " or ".join(map(repr, meant)) + "?"
 
 
 class PaimonError(Exception):

@@ -23,6 +23,23 @@ class NotTranslatedError(UnsupportedError):
         self.word = word or feature.partition(" ")[0]
 
 
+class NoDatabaseError(NotTranslatedError):
+    """A name alone that no data frame has: a table whose database Spark may know.
+
+    Parameters
+    ----------
+    table
+        The name.
+    """
+
+    def __init__(self, table: str) -> None:
+        super().__init__(f"{table}, neither db.table nor a data frame,", table)
+        self.table = table
+
+    def __reduce__(self) -> tuple[type[NoDatabaseError], tuple[str]]:
+        return type(self), (self.table,)
+
+
 class NotReadError(NotTranslatedError):
     """A text that is no SQL as far as it is known here: Spark's own grammar may know more.
 
@@ -30,12 +47,15 @@ class NotReadError(NotTranslatedError):
     ----------
     problem
         What is wrong, and where.
+    guess
+        What is probably meant.
     """
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str, guess: str = "") -> None:
         super().__init__(problem)
         self.word = ""
         self.problem = problem
+        self.guess = guess
 
     def __str__(self) -> str:
         return f"{self.problem}: correct it, or use --engine spark if Spark reads it"

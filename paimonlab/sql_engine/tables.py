@@ -16,7 +16,7 @@ from paimonlab.sql_engine import pushing
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
-from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.refusal import NoDatabaseError, NotTranslatedError
 from paimonlab.sql_engine.rows import FileRows, FrameRows, Part, Rows, SystemTableRows, TableRows
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.table.table import Table
@@ -141,7 +141,7 @@ class Sources:
             If it is in another catalog, or in a database that is not named.
         """
         if len(path) == 1:
-            raise NotTranslatedError(f"{path[0]} without its database", path[0])
+            raise NoDatabaseError(path[0])
         if len(path) == 3 and path[0] != self.catalog_name:
             if path[2].lower() in _METADATA_TABLES and self.catalog.has_table(".".join(path[:2])):
                 shown = f"{path[0]}.{path[1]}${path[2].lower()}"
@@ -157,7 +157,7 @@ class Sources:
             return FrameRows.of(frame, name)
         if name.lower().endswith(_READ_BY_DUCKDB):
             return self._file(name)
-        raise NotTranslatedError(f"{name}, neither db.table nor a data frame,", name)
+        raise NoDatabaseError(name)
 
     def _file(self, name: str) -> Rows:
         if not self.files:

@@ -11,6 +11,8 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
 from paimonlab.errors import SchemaError
+from paimonlab.spec.sql_text.guesses import guess
+from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
 
 _KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
@@ -57,7 +59,7 @@ def parse(text: str) -> exp.Expression:
         tokens = _dialect.tokenize(text)
         trees = _dialect.parser().parse(tokens, text)
     except (SqlglotError, RecursionError) as error:
-        raise NotReadError(_fault(error)) from error
+        raise NotReadError(_fault(error), _guess(text, error)) from error
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         written = text[token.start : token.end + 1]
         if token.token_type.name == "DCOLON" and written != "::":
@@ -91,6 +93,18 @@ def check_parts(node: exp.Expression, *known: str) -> None:
             elif isinstance(value, list) and isinstance(value[0], exp.Expression):
                 part = value[0].key.upper()
             raise NotTranslatedError(f"{part} in {node.key.upper()}", part)
+
+
+def _guess(text: str, error: SqlglotError | RecursionError) -> str:
+    """Say what is probably meant where a text is not understood."""
+    if not isinstance(error, ParseError) or not error.errors:
+        return ""
+    word, line = error.errors[0].get("highlight"), error.errors[0].get("line")
+    tokens = tokenize(text)
+    for token in tokens:
+        if token.text == word and text.count("\n", 0, token.start) + 1 == line:
+            return guess(tokens, token.start)
+    return ""
 
 
 def _fault(error: SqlglotError | RecursionError) -> str:

@@ -30,6 +30,15 @@ def test_an_error_shows_the_place() -> None:
     )
 
 
+def test_an_error_says_how_a_name_of_two_words_is_written() -> None:
+    with pytest.raises(SchemaError) as caught:
+        parse_predicate("Unit Price > 1")
+
+    assert str(caught.value).endswith(
+        "^\nIf Unit Price is one name, write it in backquotes: `Unit Price`"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "problem", "position"),
     [

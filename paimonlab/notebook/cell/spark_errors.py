@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Sequence
 
 from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException, QueryContextType
 
-from paimonlab.errors import PaimonError, close_matches
+from paimonlab.errors import PaimonError, close_matches, without_database
 from paimonlab.notebook.cell.query_error import QueryError, of_paimon
 from paimonlab.notebook.cell.statements import SentText, Statement
 from paimonlab.notebook.cell.topics import Topic
 from paimonlab.spark.sessions.remote import has_lost_server
-from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind, offset_of
+from paimonlab.spec.sql_text.guesses import guess
+from paimonlab.spec.sql_text.tokens import Span, offset_of
 from paimonlab.table.system import SYSTEM_TABLES
 
 _POSITION = re.compile(r"\bline (\d+),? pos (\d+)")
@@ -24,15 +24,6 @@ _NOISE = re.compile(
     re.DOTALL,
 )
 _SUGGESTION = re.compile(r"\s*Did you mean one of the following\?.*", re.DOTALL)
-_KEYWORDS = (
-    *("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "LEFT", "RIGHT"),
-    *("INNER", "OUTER", "CROSS", "UNION", "EXCEPT", "INTERSECT", "DISTINCT", "BETWEEN", "LIKE"),
-    *("WITH", "VALUES", "INSERT", "INTO", "OVERWRITE", "CREATE", "TABLE", "DATABASE", "DROP"),
-    *("ALTER", "COLUMN", "PARTITION", "PARTITIONED", "TBLPROPERTIES", "COMMENT", "EXISTS"),
-    *("VERSION", "TIMESTAMP", "DELETE", "UPDATE", "MERGE", "MATCHED", "WHEN", "THEN", "CASE"),
-    *("DESCRIBE", "SHOW", "TABLES", "DATABASES", "EXPLAIN", "CALL", "REPLACE", "RENAME"),
-)
-
 _MOST_CAUSES = 50
 KnownTables = Callable[[], Sequence[str]]
 
@@ -143,41 +134,31 @@ def _hint(
 ) -> str:
     parameters = error.getMessageParameters() or {}
     if "proposal" in parameters:
-        return f"Did you mean {' or '.join(parameters['proposal'].split(', ')[:3])}?"
+        return _proposed(parameters["proposal"].split(", "), parameters.get("objectName", ""))
     if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
         return _close_tables(parameters.get("relationName", ""), known_tables())
     if error.getCondition() == "PARSE_SYNTAX_ERROR" and span is not None:
-        return _close_keywords(statement.tokens, span)
+        return guess(statement.tokens, span.start)
     return ""
+
+
+def _proposed(names: Sequence[str], asked: str) -> str:
+    """Name first what begins as the name that was asked for, as a name that was not quoted does."""
+    begin = asked.rpartition("`.`")[2].strip("`").lower()
+    quoted = [name for name in names if name.rpartition("`.`")[2].lower().startswith(f"`{begin} ")]
+    quoted = quoted or [name for name in names if name.lower().startswith(f"`{begin} ")]
+    shown = [*quoted, *(name for name in names if name not in quoted)][:3]
+    return f"Did you mean {' or '.join(shown)}?"
 
 
 def _close_tables(relation: str, known: Sequence[str]) -> str:
     """Compare as many parts of the names as the user wrote."""
     parts = [part.strip("`") for part in relation.split(".")]
-    if len(parts) == 1:
-        known = [name.rpartition(".")[2] for name in known]
     table, _, system_table = ".".join(parts[-2:]).partition("$")
+    if len(parts) == 1:
+        close = without_database(table, known)
+        return close.strip() or "%paimon_tables lists the tables."
     if table in known:
         close = close_matches(system_table, SYSTEM_TABLES)
         return f"There is no system table ${system_table}.{close} See %paimon_help system tables."
     return close_matches(table, known).strip() or "%paimon_tables lists the tables."
-
-
-def _close_keywords(tokens: Sequence[Token], span: Span) -> str:
-    """Look for a misspelt keyword where Spark gave up, and right before."""
-    if any(not _is_closed(token) for token in tokens[-1:]):
-        return f"The quote {tokens[-1].text[:1]} that begins here is never closed."
-    near = [token for token in tokens if token.start <= span.start][-2:]
-    for token in near:
-        if token.kind is TokenKind.WORD and token.text.upper() not in _KEYWORDS:
-            close = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
-            if close:
-                return f"Did you mean {close[0]} instead of {token.text}?"
-    return ""
-
-
-def _is_closed(token: Token) -> bool:
-    if token.kind is TokenKind.QUOTED:
-        return len(token.text) > 1 and token.text.endswith("`")
-    is_quoted = token.kind is TokenKind.STRING and token.text[0] in "'\""
-    return not is_quoted or (len(token.text) > 1 and token.text.endswith(token.text[0]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimonlab.errors import PaimonError, UnsupportedError
+from paimonlab.errors import PaimonError, UnsupportedError, without_database
 from paimonlab.notebook.cell.parameters import Values, bind
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement, quote_system_tables
@@ -23,7 +23,12 @@ from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
 from paimonlab.sql_engine import changes, engine, tables
 from paimonlab.sql_engine.changes import WRITING
-from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
+from paimonlab.sql_engine.refusal import (
+    NoDatabaseError,
+    NotReadError,
+    NotTranslatedError,
+    StatementFailedError,
+)
 from paimonlab.sql_engine.statements import calls
 from paimonlab.sql_engine.statements.calls import CALLING
 
@@ -83,7 +88,7 @@ def run(
     try:
         planned, rows = run_interruptibly(work, display=display)
     except NotTranslatedError as error:
-        raise refused(statement, error) from error
+        raise refused(connection, statement, error) from error
     except StatementFailedError as error:
         raise QueryError(str(error), topic="without spark", statement=statement) from error
     has_more = bool(limit) and rows.num_rows > limit
@@ -115,7 +120,7 @@ def _called(connection: Connection, statement: Statement, display: ProgressDispl
             lambda progress: calls.run(statement.text, sources, progress), display=display
         )
     except NotTranslatedError as error:
-        raise refused(statement, error) from error
+        raise refused(connection, statement, error) from error
     except PaimonError as error:
         raise QueryError(str(error), topic="call", statement=statement) from None
     return Result(
@@ -154,7 +159,7 @@ def _changed(
             display=display,
         )
     except NotTranslatedError as error:
-        raise refused(statement, error) from error
+        raise refused(connection, statement, error) from error
     except StatementFailedError as error:
         raise QueryError(str(error), topic="without spark", statement=statement) from error
     stats = Stats(
@@ -189,7 +194,7 @@ def batches_of(
         planned = _planned(connection, statement, args, as_of, frames, None)
         return engine.run(planned, options_of(connection), progress).to_reader()
     except NotTranslatedError as error:
-        raise refused(statement, error) from error
+        raise refused(connection, statement, error) from error
     except StatementFailedError as error:
         raise QueryError(str(error), topic="without spark", statement=statement) from error
 
@@ -227,8 +232,13 @@ def _nothing(_name: str) -> None:
     return None
 
 
-def refused(statement: Statement, error: NotTranslatedError) -> QueryError:
+def refused(connection: Connection, statement: Statement, error: NotTranslatedError) -> QueryError:
     """Say what of a statement is refused, and point at it."""
+    hint = ""
+    if isinstance(error, NoDatabaseError) and not connection.is_auto:
+        hint = without_database(error.table, connection.known_tables()).strip()
+    elif isinstance(error, NotReadError):
+        hint = error.guess
     word = error.word.lower()
     found = next((one for one in statement.tokens if one.text.strip("`'\"").lower() == word), None)
     return QueryError(
@@ -236,6 +246,7 @@ def refused(statement: Statement, error: NotTranslatedError) -> QueryError:
         topic="without spark",
         statement=statement,
         span=None if found is None else Span(found.start, found.end),
+        hint=hint,
     )
 
 

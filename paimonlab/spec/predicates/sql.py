@@ -32,6 +32,8 @@ from paimonlab.spec.predicates.tree import (
     Predicate,
     TextMatch,
 )
+from paimonlab.spec.sql_text.guesses import guess
+from paimonlab.spec.sql_text.tokens import tokenize
 
 Node: TypeAlias = Any
 """A node of sqlglot's tree; its base class has another name in every few versions."""
@@ -142,7 +144,12 @@ def _error_offset(text: str, error: Mapping[str, Any]) -> int:
 
 
 def _fault(text: str, offset: int, problem: str) -> SchemaError:
-    return SchemaError(f"cannot read the condition: {problem}, {_caret(text, offset)}")
+    meant = guess(tokenize(text), offset)
+    lines = [
+        f"cannot read the condition: {problem}, {_caret(text, offset)}",
+        *([meant] * bool(meant)),
+    ]
+    return SchemaError("\n".join(lines))
 
 
 def _caret(text: str, offset: int) -> str:

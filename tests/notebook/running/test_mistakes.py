@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab
 from paimonlab.errors import PaimonError
 from paimonlab.notebook import commands
+from paimonlab.notebook.cell.query_error import QueryError
 from tests.support import cases
 
 _INSIDE = (
@@ -58,3 +59,23 @@ def test_an_answer_says_what_is_wrong(title: str, sql: str, expected: str) -> No
     lines = getattr(caught.value, "lines", message.splitlines)()
     assert len([line for line in lines if line.strip()]) <= 4, title  # the place takes two
     assert not [word for word in _INSIDE if word.lower() in message.lower()], title
+
+
+@pytest.mark.usefixtures("native")
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT * FORM db.t", "Did you mean FROM instead of FORM?"),
+        ("SELECT id FROM t", "Did you mean 'db.t'?"),
+        ("INSERT INTO t VALUES (1)", "Did you mean 'db.t'?"),
+        (
+            "SELECT sum(Unit Price) FROM db.t",
+            "If Unit Price is one name, write it in backquotes: `Unit Price`",
+        ),
+    ],
+)
+def test_a_hint_says_what_is_probably_meant(sql: str, expected: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        paimonlab.sql(sql)
+
+    assert caught.value.hint == expected
