@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from paimonlab.catalog.rest.wire import IdentifierDocument
 from paimonlab.catalog.rest_server.exchange import NotUnderstoodError
 
 T = TypeVar("T")
@@ -49,6 +50,48 @@ def _expression(pattern: str) -> re.Pattern[str]:
         else:
             parts.append("." if character == "_" else re.escape(character))
     return re.compile("".join(parts), re.DOTALL)
+
+
+def page_of_names(
+    names: Sequence[str], query: Mapping[str, str], pattern: str
+) -> tuple[list[str], str | None]:
+    """Return a page of the names that match the pattern of a request, as `page_of` does.
+
+    Parameters
+    ----------
+    names
+        All of the list.
+    query
+        Of the request.
+    pattern
+        The parameter that has the pattern.
+    """
+    return page_of(matching(names, query.get(pattern)), query, str)
+
+
+def page_of_all(
+    databases: Iterable[str],
+    names: Callable[[str], Sequence[str]],
+    query: Mapping[str, str],
+    pattern: str,
+) -> tuple[list[IdentifierDocument], str | None]:
+    """Return a page of the names in all databases, as `page_of` does.
+
+    Parameters
+    ----------
+    databases
+        That are listed.
+    names
+        Of a database.
+    query, pattern
+        As in `page_of_names`.
+    """
+    found = [
+        IdentifierDocument(database=database, object=name)
+        for database in databases
+        for name in matching(names(database), query.get(pattern))
+    ]
+    return page_of(found, query, lambda one: one.name)
 
 
 def page_of(

@@ -12,7 +12,7 @@ import msgspec
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.rest.paths import CONFIG, Paths
 from paimonlab.catalog.rest.wire import ConfigAnswer, Document
-from paimonlab.catalog.rest_server import databases, tables, totals, versions, views
+from paimonlab.catalog.rest_server import databases, functions, tables, totals, versions, views
 from paimonlab.catalog.rest_server.exchange import NoSuchPathError, Request, Response
 from paimonlab.catalog.rest_server.refusing import refused
 from paimonlab.catalog.rest_server.totals import Totals
@@ -91,13 +91,13 @@ def _routes(sums: Totals) -> tuple[Route, ...]:
         Route(get, view, views.found),
         Route(post, view, views.altered),
         Route("DELETE", view, views.dropped),
-        Route(get, (*database, "functions"), views.listed_functions),
-        Route(post, (*database, "functions"), views.created_function),
-        Route(get, (*database, "function-details"), views.described_functions),
-        Route(get, ("functions",), views.listed_functions_everywhere),
-        Route(get, function, views.found_function),
-        Route(post, function, views.altered_function),
-        Route("DELETE", function, views.dropped_function),
+        Route(get, (*database, "functions"), functions.listed),
+        Route(post, (*database, "functions"), functions.created),
+        Route(get, (*database, "function-details"), functions.described),
+        Route(get, ("functions",), functions.listed_everywhere),
+        Route(get, function, functions.found),
+        Route(post, function, functions.altered),
+        Route("DELETE", function, functions.dropped),
     )
 
 
