@@ -106,10 +106,12 @@ def _tied_patterns() -> tuple[re.Pattern[str], ...]:
 
 
 # Keys of S3 have slashes, which a URI should have escaped: user:pass/word@; host:8020/a@b has none.
+# Azure's container is where others have a user.
+_CONTAINER = r"(?:abfss?|wasbs?)://[\w$-]{1,63}@"
 _USER_INFO = re.compile(
-    r"""((?<![\w+.-])[\w+.-]+://)
-    (?:[^/?#\s'"@]*|[^/?#\s'"@:]{2,}:(?!\d*(?:[/?#]|$))(?:(?!://)[^\s'"@])*)@""",
-    re.VERBOSE,
+    rf"""((?<![\w+.-])(?!{_CONTAINER})[\w+.-]+://)
+    (?:[^/?#\s'"@]*|[^/?#\s'"@:]{{2,}}:(?!\d*(?:[/?#]|$))(?:(?!://)[^\s'"@])*)@""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _TYPE = re.compile(
     r"u?int(?:\d+|eger)?|(?:big|small|tiny)int|(?:half)?float\d*|double|bool(?:ean)?"
@@ -259,12 +261,16 @@ def without_credentials(uri: str) -> str:
     --------
     >>> without_credentials("s3://key:secret@bucket/w?token=x")
     's3://bucket/w'
-    >>> without_credentials("./a?b@c")
-    './a?b@c'
+    >>> without_credentials("./a?b@c"), without_credentials("abfs://lake@a.dfs.core.windows.net/w")
+    ('./a?b@c', 'abfs://lake@a.dfs.core.windows.net/w')
     """
     told = without_secrets(uri)
     match = _URI.match(told)
-    return match[1] + match[2].rpartition("@")[2] + match[3] if match else told
+    if match is None:
+        return told
+    is_container = re.match(_CONTAINER, told, re.IGNORECASE)
+    host = match[2] if is_container else match[2].rpartition("@")[2]
+    return match[1] + host + match[3]
 
 
 def _is_plain(match: re.Match[str]) -> bool:

@@ -15,6 +15,13 @@ from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.options.grammar import parse_list
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
+from paimonlab.storage.schemes import (
+    STORE_OPTIONS,
+    STORE_PREFIXES,
+    STORES,
+    check_store_options,
+    store_kind,
+)
 
 _METASTORE = "metastore"
 _SUPPORTED = {_METASTORE: METASTORES, "table.type": ("managed",)}
@@ -33,8 +40,7 @@ _NO_EFFECT = frozenset(
 )
 """Steer caches of the Java catalog, or say what is so here anyway."""
 _ROOTS = "allowed-external-roots"
-_OBJECT_STORES = ("s3", "s3a", "s3n")
-_STORE_PREFIXES = ("s3.", "s3a.", "fs.s3a.")
+_SCHEMES = ", ".join(f"{scheme}:" for kind in STORES for scheme in kind.schemes)
 _READ_ONLY = "read-only"
 _FOLLOW_LINKS = "follow-links"
 _LOOKUP_FOLDER = "lookup.cache-folder"
@@ -45,6 +51,7 @@ _OWN = ("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COL
 _KNOWN = (
     *(*_OWN, *_SUPPORTED, *sorted(_NO_EFFECT)),
     *("uri", "lock.enabled", "lock.type"),
+    *STORE_OPTIONS,
 )
 
 
@@ -59,10 +66,11 @@ def connect(
     Parameters
     ----------
     warehouse
-        Folder of the warehouse (a path, a ``file:`` or an ``s3:`` URI), which is made when the
-        first database is; or Paimon's catalog options, ``warehouse`` among them, and those of its
-        store: ``s3.endpoint``, ``s3.access-key`` … (``docs/stores.md``). Besides these there
-        is ``allowed-external-roots``: folders, separated by commas, that data files of any table
+        Folder of the warehouse (a path, a ``file:`` URI, or that of an object store: ``s3:``,
+        ``gs:``, ``abfs:``, ``oss:`` …), which is made when the first database is; or Paimon's
+        catalog options, ``warehouse`` among them, and those of its store: ``s3.endpoint``,
+        ``s3.access-key`` …, ``unsafe.single-writer`` (``docs/stores.md``). Besides these there is
+        ``allowed-external-roots``: folders, separated by commas, that data files of any table
         may be in, beyond those its own ``data-file.external-paths`` names; and ``read-only``:
         with ``true`` whatever would change the warehouse raises `ReadOnlyError`; and
         ``lookup.cache-folder``: where copies of files for finding rows by their keys are kept,
@@ -104,8 +112,8 @@ def connect(
     follows = follow_links or _is_true(_FOLLOW_LINKS, options)
     is_read_only = _is_true(_READ_ONLY, options)
 
-    def open_store() -> tuple[str, FileIO]:
-        path, store = _opened(options, follow_links=follows)
+    def open_store(*, has_lock: bool = False) -> tuple[str, FileIO]:
+        path, store = _opened(options, follow_links=follows, has_lock=has_lock)
         return path, ReadOnlyFileIO(store) if is_read_only else store
 
     request = CatalogRequest(
@@ -120,13 +128,15 @@ def connect(
     return kind.open(request)
 
 
-def _opened(options: Mapping[str, str], *, follow_links: bool) -> tuple[str, FileIO]:
+def _opened(
+    options: Mapping[str, str], *, follow_links: bool, has_lock: bool
+) -> tuple[str, FileIO]:
     """Return the path of the warehouse and its store."""
     warehouse = options["warehouse"]
-    if urlsplit(warehouse).scheme.lower() not in _OBJECT_STORES or "://" not in warehouse:
+    if store_kind(warehouse) is None:
         return local_path(warehouse), LocalFileIO(follow_links=follow_links)
     try:
-        store = storage.stores.open_warehouse(warehouse, options)
+        store = storage.stores.open_warehouse(warehouse, options, has_lock=has_lock)
     except ModuleNotFoundError as error:
         if error.name != "obstore":
             raise
@@ -155,25 +165,20 @@ def _checked_kind(options: Mapping[str, str]) -> CatalogKind:
     kind = kind_of(options.get(_METASTORE, METASTORES[0]))
     known = (*_KNOWN, *sorted(kind.options))
     for key, value in options.items():
-        if key in kind.options or key.startswith(kind.prefixes):
+        if key in kind.options or key.startswith((*kind.prefixes, *STORE_PREFIXES)):
             continue
-        if key.startswith(_STORE_PREFIXES):
-            _check_store(key, options.get("warehouse", ""))
-        elif key not in (*_NO_EFFECT, *_OWN, *_SUPPORTED):
+        if key not in (*_NO_EFFECT, *_OWN, *_SUPPORTED, *STORE_OPTIONS):
             if key in known:
                 raise UnsupportedError(f"{key} = '{value}'")
             raise ValueError(f"unknown catalog option {key!r}.{close_matches(key, known)}")
+    if kind.needs_warehouse:
+        check_store_options(options, options.get("warehouse", ""))
     memory = options.get(_SQL_MEMORY)
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise ValueError(f"{_SQL_MEMORY} = {memory!r} is not a size such as 2GB, or 50%")
     if kind.needs_warehouse and not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
     return kind
-
-
-def _check_store(key: str, warehouse: str) -> None:
-    if urlsplit(warehouse).scheme.lower() not in _OBJECT_STORES:
-        raise ValueError(f"{key!r} is an option of S3, and the warehouse is not there")
 
 
 def _lookup_folder(options: Mapping[str, str]) -> str:
@@ -204,6 +209,6 @@ def local_path(warehouse: str) -> str:
     else:
         raise UnsupportedError(
             f"warehouse = '{warehouse}'",
-            f"there is no built-in store for {scheme}:, only for files and s3:",
+            f"there is no built-in store for {scheme}:, only for files and {_SCHEMES}",
         )
     return str(Path(path).expanduser().resolve())

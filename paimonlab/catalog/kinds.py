@@ -5,11 +5,27 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.filesystem import FileSystemCatalog
 from paimonlab.secrets import hides_secrets
 from paimonlab.storage import FileIO
+
+
+class StoreOpener(Protocol):
+    """Opens the store of a warehouse."""
+
+    def __call__(self, *, has_lock: bool = False) -> tuple[str, FileIO]:
+        """Return the folder of the warehouse, and its store.
+
+        Parameters
+        ----------
+        has_lock
+            Whether the catalog takes a lock of the table, within `guards.lock_held`, wherever
+            others may take a name: then stores that do not keep conditions can be written.
+        """
+        ...
 
 
 @hides_secrets
@@ -24,7 +40,7 @@ class CatalogRequest:
     max_columns: int
     follows_links: bool
     is_read_only: bool
-    open_store: Callable[[], tuple[str, FileIO]]
+    open_store: StoreOpener
     """Opens ``warehouse``: the folder of the warehouse and its store, read-only if asked for."""
 
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.secrets import is_secret
+from paimonlab.storage.schemes import STORE_PREFIXES
 
 if TYPE_CHECKING:
     from paimonlab.catalog.rest_server.authorising import User
     from paimonlab.catalog.rest_server.serving import Server
-
-_STORE_PREFIXES = ("s3.", "s3a.", "fs.s3a.")
 
 
 class UsersError(PaimonError):
@@ -90,5 +89,5 @@ def _told(options: Mapping[str, str]) -> dict[str, str]:
     return {
         key: value
         for key, value in options.items()
-        if key.startswith(_STORE_PREFIXES) and not is_secret(key)
+        if key.startswith(STORE_PREFIXES) and not is_secret(key)
     }

@@ -178,7 +178,7 @@ def test_what_is_unknown_or_missing_is_an_error(catalog: pl.Catalog) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"warehouse": "gs://bucket/w"}, UnsupportedError),
+        ({"warehouse": "dls://bucket/w"}, UnsupportedError),
         ({"warehouse": "w", "metastore": "hive"}, UnsupportedError),
         ({"warehouse": "w", "wearhouse": "x"}, ValueError),
         ({"metastore": "filesystem"}, ValueError),

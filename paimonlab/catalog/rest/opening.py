@@ -6,6 +6,7 @@ from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
 from paimonlab.errors import UnsupportedError
 from paimonlab.storage import LocalFileIO
+from paimonlab.storage.schemes import STORE_PREFIXES
 
 _OPTIONS = frozenset(
     (
@@ -27,7 +28,7 @@ _OPTIONS = frozenset(
         "uri",
     )
 )
-_PREFIXES = ("header.", "table-default.", "s3.", "s3a.", "fs.s3a.")
+_PREFIXES = ("header.", "table-default.", *STORE_PREFIXES)
 
 
 def open_catalog(request: CatalogRequest) -> Catalog:

@@ -22,9 +22,9 @@ from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.grammar import parse_boolean
 from paimonlab.storage import FileIO, ReadOnlyFileIO
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
+from paimonlab.storage.schemes import store_kind
 
 DATA_TOKENS = "data-token.enabled"
-_OBJECT_STORES = ("s3", "s3a", "s3n")
 _SAFE_MILLIS = 3_600_000
 """Tokens that have less time left are renewed, or those of short life after half of it."""
 
@@ -54,7 +54,7 @@ class TableStores:
         options = self.client.options
         scheme = urlsplit(path).scheme.lower() if ":" in path.partition("/")[0] else ""
         has_tokens = parse_boolean(options.get(DATA_TOKENS, "false")) and not answer.is_external
-        if scheme in _OBJECT_STORES:
+        if store_kind(path) is not None:
             if has_tokens:
                 return path, VendedFileIO(path, TokenSource(self.client, identifier))
             return path, opened_store(path, options)
@@ -62,21 +62,25 @@ class TableStores:
             tokens = f" with {DATA_TOKENS} = 'true'" if has_tokens else ""
             raise UnsupportedError(
                 f"{identifier} at {path}{tokens}",
-                "files are reached on disks, and on S3 also with tokens of the server",
+                "files are reached on disks, and in object stores also with tokens of the server",
             )
         return unquote(urlsplit(path).path) if scheme else path, self.local
 
 
 def opened_store(path: str, options: Mapping[str, str]) -> FileIO:
-    """Open S3 with the options of a catalog.
+    """Open an object store with the options of a catalog.
 
     Raises
     ------
     UnsupportedError
         If obstore is not installed, or an option is not implemented.
+    ValueError
+        If an option is missing, or its value is not allowed.
     """
     try:
         return storage.stores.open_warehouse(path, options)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     except ModuleNotFoundError as error:
         if error.name != "obstore":
             raise

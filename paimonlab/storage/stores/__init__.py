@@ -1,4 +1,4 @@
-"""Warehouses that are not on a local disk: objects of S3 by their keys, through obstore.
+"""Warehouses that are not on a local disk: objects by their keys, through obstore.
 
 Knows requests, what their answers mean and which of them are in doubt. Must not know Paimon's
 files. See ``docs/stores.md`` and ADR 0015.

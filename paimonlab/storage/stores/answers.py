@@ -10,6 +10,7 @@ from obstore import exceptions
 
 from paimonlab.errors import PaimonError, StorageError, UnsupportedError
 from paimonlab.secrets import HIDDEN, without_secrets
+from paimonlab.storage.schemes import SINGLE_WRITER
 
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>([^<]{1,100})</Code>")
@@ -23,7 +24,9 @@ _KINDS = {
     "Request": "the connection broke",
     "Decode": "the answer was cut short",
 }
-_NO_BUCKET = "NoSuchBucket"
+_NO_BUCKET = ("NoSuchBucket", "ContainerNotFound")
+_EXISTS = frozenset(("FileAlreadyExists", "BlobAlreadyExists"))
+"""Codes of 409 that say what 412 does elsewhere."""
 _REFUSED = frozenset(("400", "401", "403", "404", "405", "411", "413", "501"))
 
 
@@ -41,7 +44,8 @@ def answer_of(error: Exception) -> Answer:
     """Say what an error of a conditional request means."""
     status = _status(error)
     if isinstance(error, (exceptions.AlreadyExistsError, exceptions.PreconditionError)):
-        return Answer.CONFLICT if status == "409" else Answer.TAKEN
+        is_conflict = status == "409" and _code(error) not in _EXISTS
+        return Answer.CONFLICT if is_conflict else Answer.TAKEN
     if isinstance(error, (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)):
         return Answer.REFUSED
     if isinstance(error, (exceptions.NotSupportedError, exceptions.InvalidPathError)):
@@ -75,7 +79,7 @@ def failure(error: Exception, path: str, did: str, secrets: tuple[str, ...] = ()
     OSError
         ``FileNotFoundError`` if there is no such object, else `StorageError`.
     """
-    if isinstance(error, FileNotFoundError) and _NO_BUCKET not in str(error):
+    if isinstance(error, FileNotFoundError) and _code(error) not in _NO_BUCKET:
         return FileNotFoundError(errno.ENOENT, "there is no such object", path)
     told = _told(error)
     for secret in secrets:
@@ -90,8 +94,9 @@ def no_conditions(path: str, why: str) -> UnsupportedError:
     """Make the error for a store on which two writers could overwrite each other's snapshots."""
     return UnsupportedError(
         f"writing to {path}",
-        f"{why}, so of two commits one could be lost. Use a store that knows If-None-Match (AWS, "
-        "MinIO, Ceph, R2 …), or write through an engine that locks the table; reading works",
+        f"{why}, so of two commits one could be lost. Use a store that keeps conditions, a catalog "
+        f"with a lock (metastore = jdbc), or, if nothing else writes, {SINGLE_WRITER} = true; "
+        "reading works",
     )
 
 
@@ -112,6 +117,11 @@ def _told(error: Exception) -> str:
 
 def _status(error: Exception) -> str:
     match = _STATUS.search(str(error))
+    return match[1] if match else ""
+
+
+def _code(error: Exception) -> str:
+    match = _CODE.search(str(error))
     return match[1] if match else ""
 
 

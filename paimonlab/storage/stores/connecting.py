@@ -4,33 +4,52 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from obstore.store import S3Store
+from obstore.store import AzureStore, GCSStore, S3Store
 
-from paimonlab.errors import StorageError
+from paimonlab.errors import PaimonError, StorageError
 from paimonlab.storage.forks import Home, fork_count
+from paimonlab.storage.schemes import S3
 from paimonlab.storage.stores.answers import is_answer_of_store
 from paimonlab.storage.stores.aws_profiles import profile
+from paimonlab.storage.stores.azure_options import container_config
+from paimonlab.storage.stores.gcs_options import GcsOptions
+from paimonlab.storage.stores.keys import Keys, keys_of
 from paimonlab.storage.stores.s3_options import S3Options
+from paimonlab.storage.stores.store_options import StoreOptions
 
 _RETRY_SECONDS = 120
 """How long a request is tried again that may be: reads, and writes that overwrite."""
 _FIRST_HOME: list[Home] = []
+_NUMBERS = re.compile(r"[\d.]+(:\d+)?")
+_VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "OSS_", "ALIBABA_", "COSN_", "OBS_")
+
+ObjectStore: TypeAlias = S3Store | GCSStore | AzureStore
 
 
 class Bucket(NamedTuple):
-    """Two ways to one bucket."""
+    """Ways to one bucket."""
 
-    patient: S3Store
+    patient: ObjectStore
     """Tries again, with growing pauses and chance in them."""
-    single: S3Store
+    single: ObjectStore
     """Sends each request once: who puts on a condition has to know of each answer."""
+    creating: ObjectStore
+    """Sends each request once, to create what is absent in `create_mode`."""
+    create_mode: Literal["create", "overwrite"]
+    """The second where a header of the service has the condition."""
+
+    @property
+    def replaces_versions(self) -> bool:
+        """Whether a version of an object can be replaced on condition that it is the latest."""
+        return self.create_mode == "create"
 
 
-def bucket_of(name: str, options: S3Options) -> Bucket:
+def bucket_of(name: str, options: StoreOptions) -> Bucket:
     """Connect to a bucket, or return the connections that this process has.
 
     Raises
@@ -46,52 +65,93 @@ def bucket_of(name: str, options: S3Options) -> Bucket:
 
 @functools.lru_cache(maxsize=64)
 def _connected(
-    name: str, options: S3Options, forks: int, environment: tuple[tuple[str, str], ...]
+    name: str, options: StoreOptions, forks: int, environment: tuple[tuple[str, str], ...]
 ) -> Bucket:
     del forks, environment  # of the key alone
-    seconds = timedelta(milliseconds=options.timeout_millis)
-    client: dict[str, Any] = {
-        "timeout": seconds,
-        "connect_timeout": timedelta(milliseconds=options.connect_timeout_millis),
-        "allow_http": True,
-    }
-    config = _config(name, options)
     retries = {
         "max_retries": options.max_retries,
         "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
     }
+    once: dict[str, Any] = {"max_retries": 0}
+    header = options.forbid_header if isinstance(options, S3Options) else ""
     try:
+        single = _opened(name, options, once)
         return Bucket(
-            *(
-                S3Store(name, client_options=client, retry_config=retry, **config)  # type: ignore[arg-type]
-                for retry in (retries, {"max_retries": 0})
-            )
+            patient=_opened(name, options, retries),
+            single=single,
+            creating=_opened(name, options, once, {header: "true"}) if header else single,
+            create_mode="overwrite" if header else "create",
         )
+    except (PaimonError, FileNotFoundError):
+        raise
     except Exception as error:
         if is_answer_of_store(error):
             first = str(error).partition("\n")[0]
-            raise StorageError(None, f"it cannot be opened: {first}", f"s3://{name}") from None
+            for secret in options.secrets:
+                first = first.replace(secret, "******")
+            raise StorageError(None, f"it cannot be opened: {first}", name) from None
         raise
 
 
-def _config(name: str, options: S3Options) -> dict[str, Any]:
+def _opened(
+    name: str,
+    options: StoreOptions,
+    retries: Mapping[str, Any],
+    headers: Mapping[str, str] | None = None,
+) -> ObjectStore:
+    client: Any = {
+        "timeout": timedelta(milliseconds=options.timeout_millis),
+        "connect_timeout": timedelta(milliseconds=options.connect_timeout_millis),
+        "allow_http": True,
+        **({"default_headers": dict(headers)} if headers else {}),
+    }
+    others: Any = {"client_options": client, "retry_config": dict(retries)}
+    if isinstance(options, S3Options):
+        return S3Store(name, **others, **_s3_config(name, options))
+    if isinstance(options, GcsOptions):
+        return GCSStore(name, **others, **_gcs_config(options))
+    container: Any = container_config(options, name)
+    return AzureStore(**others, **container)
+
+
+def _gcs_config(options: GcsOptions) -> dict[str, Any]:
+    config: dict[str, Any] = {}
+    if options.endpoint is not None:
+        config["base_url"] = options.endpoint
+    if options.keyfile is not None:
+        config["service_account"] = os.path.expanduser(options.keyfile)  # noqa: PTH111
+    if options.key is not None:
+        config["service_account_key"] = options.key
+    if options.is_anonymous:
+        config["skip_signature"] = True
+    return config
+
+
+def _s3_config(name: str, options: S3Options) -> dict[str, Any]:
     config: dict[str, Any] = {"conditional_put": "etag"}
     found: Mapping[str, str] = {}
-    if not (options.access_key or options.is_anonymous or os.environ.get("AWS_ACCESS_KEY_ID")):
+    is_aws = options.service == S3.name
+    if is_aws and not (
+        options.access_key or options.is_anonymous or os.environ.get("AWS_ACCESS_KEY_ID")
+    ):
         found = profile()
     named = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     endpoint = options.endpoint or named or found.get("endpoint_url")
     is_path_style = options.is_path_style or (options.endpoint is None and endpoint is not None)
     if endpoint is not None:
-        config["endpoint"] = endpoint if is_path_style else _with_bucket(endpoint, name)
+        has_bucket = is_path_style or options.is_bucket_in_endpoint
+        config["endpoint"] = endpoint if has_bucket else _with_bucket(endpoint, name)
     config["virtual_hosted_style_request"] = not is_path_style
     in_environment = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    region = options.region or in_environment or found.get("region")
+    region = options.region or (in_environment or found.get("region") if is_aws else None)
     config["region"] = region or "us-east-1"
     if options.is_anonymous:
         config["skip_signature"] = True
         return config
     provider = _keys_of_options(options) or _keys_of_profile(found)
+    if not is_aws:
+        config["skip_signature"] = False
+        provider = provider or functools.partial(_signing, *keys_of(options.service))
     if provider is not None:
         config["credential_provider"] = provider
     return config
@@ -99,25 +159,26 @@ def _config(name: str, options: S3Options) -> dict[str, Any]:
 
 def _with_bucket(endpoint: str, name: str) -> str:
     scheme, _, host = endpoint.partition("://")
+    if _NUMBERS.fullmatch(host):
+        raise ValueError(f"{host} is an address of numbers: a bucket can only be in the path")
     return f"{scheme}://{name}.{host}"
 
 
 def _keys_of_options(options: S3Options) -> Callable[[], Any] | None:
     if options.access_key is None:
         return None
-    return functools.partial(
-        _keys, options.access_key, str(options.secret_key), options.session_token
-    )
+    keys = Keys(options.access_key, str(options.secret_key), options.session_token)
+    return functools.partial(_signing, *keys)
 
 
 def _keys_of_profile(found: Mapping[str, str]) -> Callable[[], Any] | None:
     if "aws_access_key_id" not in found:
         return None
     secret, token = found.get("aws_secret_access_key", ""), found.get("aws_session_token")
-    return functools.partial(_keys, found["aws_access_key_id"], secret, token)
+    return functools.partial(_signing, found["aws_access_key_id"], secret, token)
 
 
-def _keys(access_key: str, secret_key: str, token: str | None) -> dict[str, Any]:
+def _signing(access_key: str, secret_key: str, token: str | None) -> dict[str, Any]:
     """Return keys; what the environment has beside them, such as a token, does not count."""
     return {
         "access_key_id": access_key,
@@ -129,4 +190,6 @@ def _keys(access_key: str, secret_key: str, token: str | None) -> dict[str, Any]
 
 def _environment() -> tuple[tuple[str, str], ...]:
     """Return what may have changed since a bucket was opened."""
-    return tuple(sorted((key, value) for key, value in os.environ.items() if key[:4] == "AWS_"))
+    return tuple(
+        sorted((key, value) for key, value in os.environ.items() if key.startswith(_VARIABLES))
+    )

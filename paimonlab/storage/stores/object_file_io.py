@@ -1,4 +1,4 @@
-"""Objects of S3 as files: the methods of `FileIO`.
+"""Objects as files: the methods of `FileIO`.
 
 There are no folders: one is there as long as an object is below it, or the mark that
 `make_directory` leaves in it. Moving a folder, one step on a local disk, is refused.
@@ -6,11 +6,14 @@ There are no folders: one is there as long as an object is below it, or the mark
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import random
+import threading
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -21,6 +24,8 @@ import pyarrow as pa
 from paimonlab.errors import CorruptMetadataError, StorageError, UnsupportedError
 from paimonlab.storage.failures import delete_each
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
+from paimonlab.storage.guards import Guard, is_lock_held
+from paimonlab.storage.schemes import store_kind
 from paimonlab.storage.stores.answers import (
     Answer,
     answer_of,
@@ -35,6 +40,7 @@ from paimonlab.storage.stores.places import Place, place_of
 from paimonlab.storage.stores.probing import broken_condition
 from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.settling import Found, Put, UnsettledError, create
+from paimonlab.storage.stores.store_options import StoreOptions, service_of
 
 FOLDER_MARK = ".folder"
 """The object that makes a folder without files one."""
@@ -45,6 +51,9 @@ _MOVED = "paimonlabmoved"
 _MOVING_SECONDS = 600
 """A process that has not moved it away after so long is dead."""
 _DELETED_AT_ONCE = 1000
+_MOST_CLAIMS = 100
+_LOOK_THEN_PUT = threading.Lock()
+"""Threads of one writer must not come between each other's look and put."""
 
 
 class _Remembered:
@@ -53,8 +62,8 @@ class _Remembered:
     def __init__(self) -> None:
         self.sizes: dict[str, int] = {}
         """Of files that were written and not yet checked, by path."""
-        self.conditions: set[str] = set()
-        """Buckets that keep conditions."""
+        self.broken: dict[str, str] = {}
+        """By bucket which condition it does not keep; empty: it keeps them."""
 
     def __reduce__(self) -> tuple[type[_Remembered], tuple[()]]:
         return _Remembered, ()
@@ -66,7 +75,9 @@ class ObjectFileIO:
 
     root: str
     """Of the warehouse; whether the store keeps conditions is tried out in it."""
-    options: S3Options = field(default_factory=S3Options, repr=False)
+    options: StoreOptions = field(default_factory=S3Options, repr=False)
+    guard: Guard = Guard.CONDITIONS
+    """What is relied on if the store does not keep conditions."""
     _remembered: _Remembered = field(
         default_factory=_Remembered, init=False, compare=False, repr=False
     )
@@ -138,7 +149,7 @@ class ObjectFileIO:
 
     def publish(self, path: str, data: bytes) -> bool:
         """Create ``path`` with ``data`` if nothing exists there."""
-        self._require_conditions(path)
+        self._require_conditions(path, others_may_take_it=True)
         return self._create(path, data)
 
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
@@ -228,8 +239,11 @@ class ObjectFileIO:
             raise
         if found.attributes.get(_MOVED) and _age_seconds(found.meta) < _MOVING_SECONDS:
             raise FileNotFoundError(errno.ENOENT, "others are moving it", source)
+        self._require_conditions(source, others_may_take_it=True)
+        if not bucket.replaces_versions or self._remembered.broken[place.bucket]:
+            self._move_claimed(source, target)
+            return
         data = self._asked(source, "reading", lambda: bytes(found.bytes()))
-        self._require_conditions(source)
         self._create_new(target, data)
         try:
             has_it = self._claim(source, found.meta, data)
@@ -289,6 +303,11 @@ class ObjectFileIO:
 
     def _at(self, path: str) -> tuple[Place, Bucket]:
         place = place_of(path)
+        kind = store_kind(path)
+        if kind is None or kind.name != service_of(self.options):
+            raise UnsupportedError(
+                f"the path '{path}'", f"this store reaches {service_of(self.options)} alone"
+            )
         return place, bucket_of(place.bucket, self.options)
 
     def _asked(self, path: str, did: str, request: Callable[[], Any]) -> Any:
@@ -316,6 +335,32 @@ class ObjectFileIO:
     def _create(self, path: str, data: bytes) -> bool:
         return self._settled(path, data, "create")
 
+    def _move_claimed(self, source: str, target: str) -> None:
+        """Move a file where only creating has a condition: whoever creates a claim may move it."""
+        folder, _, name = source.rpartition("/")
+        claims: list[str] = []
+        for number in range(_MOST_CLAIMS):
+            claims.append(f"{folder}/.{name}.moving-{number}")
+            if self._create(claims[-1], b""):
+                break
+            if not self._is_dead(claims[-1]):
+                raise FileNotFoundError(errno.ENOENT, "others are moving it", source)
+        try:
+            self._create_new(target, self.read(source))
+            self.delete(source)
+        finally:
+            for claim in reversed(claims):
+                with contextlib.suppress(OSError):
+                    self.delete(claim)
+
+    def _is_dead(self, claim: str) -> bool:
+        place, bucket = self._at(claim)
+        try:
+            status = self._asked(claim, "asking", lambda: obstore.head(bucket.patient, place.key))
+        except FileNotFoundError:
+            return False  # they are done
+        return _age_seconds(status) > _MOVING_SECONDS
+
     def _settled(
         self, path: str, data: bytes, mode: Any, marks: Mapping[str, str] | None = None
     ) -> bool:
@@ -324,21 +369,32 @@ class ObjectFileIO:
         writer = str(uuid.uuid4())
         attributes: Any = {_WRITER: writer, **(marks or {})}
 
+        is_new = mode == "create"
+        store = bucket.creating if is_new else bucket.single
+        is_looked_for = bool(self._remembered.broken.get(place.bucket))
+
         def put() -> Put:
-            try:
-                obstore.put(
-                    bucket.single,
-                    place.key,
-                    data,
-                    attributes=attributes,
-                    mode=mode,
-                    use_multipart=False,
-                )
-            except Exception as error:
-                if is_answer_of_store(error):
-                    return Put(answer_of(error), error)
-                raise
-            return Put(Answer.DONE)
+            with _LOOK_THEN_PUT if is_looked_for else contextlib.nullcontext():
+                try:
+                    if is_looked_for and _is_there(bucket, place.key):
+                        return Put(Answer.TAKEN, FileExistsError(place.key))
+                    obstore.put(
+                        store,
+                        place.key,
+                        data,
+                        attributes=attributes,
+                        mode=(
+                            ("overwrite" if is_looked_for else bucket.create_mode)
+                            if is_new
+                            else mode
+                        ),
+                        use_multipart=False,
+                    )
+                except Exception as error:
+                    if is_answer_of_store(error):
+                        return Put(answer_of(error), error)
+                    raise
+                return Put(Answer.DONE)
 
         def look() -> Found:
             try:
@@ -374,17 +430,36 @@ class ObjectFileIO:
         problem = f"{told.strerror}; it may be there or not ({unsettled.attempts} attempts)"
         return StorageError(errno.ECONNABORTED, problem, path)
 
-    def _require_conditions(self, path: str) -> None:
+    def _require_conditions(self, path: str, *, others_may_take_it: bool = False) -> None:
         """Refuse a store on which two could create the same snapshot."""
         place, bucket = self._at(path)
-        if place.bucket in self._remembered.conditions:
+        why = self._remembered.broken.get(place.bucket)
+        if why is None:
+            root = place_of(self.root)
+            folder = root.key if root.bucket == place.bucket else place.key.rpartition("/")[0]
+            why = broken_condition(bucket, folder, path)
+            if why and self.guard is Guard.SINGLE_WRITER:
+                warnings.warn(
+                    f"{self.root}: {why}. It is written as if no other process did: where one "
+                    "does, commits are lost",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            self._remembered.broken[place.bucket] = why
+        if not why or self.guard is Guard.SINGLE_WRITER:
             return
-        root = place_of(self.root)
-        folder = root.key if root.bucket == place.bucket else place.key.rpartition("/")[0]
-        why = broken_condition(bucket.patient, folder, path)
-        if why:
+        if self.guard is Guard.CONDITIONS:
             raise no_conditions(self.root, why)
-        self._remembered.conditions.add(place.bucket)
+        if others_may_take_it and not is_lock_held():
+            raise no_conditions(path, f"{why}, and this is not written under the catalog's lock")
+
+
+def _is_there(bucket: Bucket, key: str) -> bool:
+    try:
+        obstore.head(bucket.patient, key)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _is_mark(key: str, folder: str) -> bool:

@@ -6,10 +6,11 @@ import io
 from typing import Any
 
 import obstore
-from obstore.store import S3Store
+from obstore.store import AzureStore
 
 from paimonlab.errors import StorageError
 from paimonlab.storage.stores.answers import failure, is_answer_of_store
+from paimonlab.storage.stores.connecting import ObjectStore
 
 _TAIL_BYTES = 64 << 10
 """Of a data file the end is read first: footers are there."""
@@ -20,7 +21,7 @@ _LEAST_BYTES = 64 << 10
 class ObjectInput(io.RawIOBase):
     """What ``pyarrow.PythonFile`` reads from. One thread at a time, as that class sees to."""
 
-    def __init__(self, store: S3Store, key: str, path: str, secrets: tuple[str, ...]) -> None:
+    def __init__(self, store: ObjectStore, key: str, path: str, secrets: tuple[str, ...]) -> None:
         super().__init__()
         self._store, self._key, self._path, self._secrets = store, key, path, secrets
         self._position = 0
@@ -82,6 +83,8 @@ class ObjectInput(io.RawIOBase):
     def _open(self) -> int:
         """Read the end and return the size."""
         try:
+            if isinstance(self._store, AzureStore):
+                return self._open_sized(int(obstore.head(self._store, self._key)["size"]))
             try:
                 suffix: Any = {"range": {"suffix": _TAIL_BYTES}}
                 answer = obstore.get(self._store, self._key, options=suffix)
@@ -101,6 +104,13 @@ class ObjectInput(io.RawIOBase):
             if is_answer_of_store(error):
                 raise failure(error, self._path, "reading", self._secrets) from None
             raise
+
+    def _open_sized(self, size_bytes: int) -> int:
+        """Read the end of an object where only ranges from the start can be asked for."""
+        start = max(size_bytes - _TAIL_BYTES, 0)
+        if size_bytes:
+            self._tail = self._fetched(start, size_bytes)
+        return size_bytes
 
     def _fetched(self, start: int, end: int) -> bytes:
         try:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import obstore
-from obstore.store import S3Store
 
 from paimonlab.errors import StorageError
 from paimonlab.storage.forks import Home
 from paimonlab.storage.stores.answers import failure, is_answer_of_store
+from paimonlab.storage.stores.connecting import ObjectStore
 
 PART_BYTES = 8 << 20
 """A smaller object is one request; of a larger one so much is in a part."""
@@ -23,7 +23,7 @@ class ObjectOutput(io.RawIOBase):
 
     def __init__(
         self,
-        store: S3Store,
+        store: ObjectStore,
         key: str,
         path: str,
         *,
@@ -112,11 +112,11 @@ class ObjectOutput(io.RawIOBase):
             raise
 
 
-def _exists(store: S3Store, key: str) -> bool:
+def _exists(store: ObjectStore, key: str) -> bool:
     return _size(store, key) is not None
 
 
-def _size(store: S3Store, key: str) -> int | None:
+def _size(store: ObjectStore, key: str) -> int | None:
     try:
         return int(obstore.head(store, key)["size"])
     except FileNotFoundError:

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
+from paimonlab.storage.schemes import AZURE, STORES, store_kind
 
-S3_SCHEMES = ("s3", "s3a", "s3n")
 _URI = re.compile(r"(?P<scheme>[A-Za-z][\w+.-]*)://(?P<bucket>[^/?#\s]+)/?(?P<key>.*)", re.DOTALL)
 _BUCKET = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+_CONTAINER = re.compile(r"[A-Za-z0-9$][\w-]*@[a-z0-9][a-z0-9.-]*", re.ASCII)
 _UNSAFE = frozenset(("", ".", ".."))
 
 
@@ -19,6 +20,7 @@ class Place:
 
     scheme: str
     bucket: str
+    """On Azure the container and the host of its account, ``container@account…``."""
     key: str
     """Without ``/`` at its ends; empty: the whole bucket."""
 
@@ -48,14 +50,15 @@ def place_of(path: str) -> Place:
     Place(scheme='s3', bucket='lake', key='w/db.db/t')
     """
     match = _URI.fullmatch(path)
-    scheme = match["scheme"].lower() if match else path.partition(":")[0]
-    if match is None or scheme not in S3_SCHEMES:
-        raise UnsupportedError(f"the path '{path}'", "the warehouse is on S3, as s3://bucket/…")
-    if not _BUCKET.fullmatch(match["bucket"]):
+    kind = store_kind(path)
+    if match is None or kind is None:
+        schemes = ", ".join(f"{scheme}:" for one in STORES for scheme in one.schemes)
+        raise UnsupportedError(f"the path '{path}'", f"object stores are {schemes}")
+    scheme = match["scheme"].lower()
+    if not (_CONTAINER if kind is AZURE else _BUCKET).fullmatch(match["bucket"]):
         # Where keys have slashes, what looks like the bucket is a part of them.
-        raise UnsupportedError(
-            f"'{path}'", "after s3:// comes the name of a bucket; give keys as options"
-        )
+        what = "container@account.dfs.core.windows.net" if kind is AZURE else "the name of a bucket"
+        raise UnsupportedError(f"'{path}'", f"after {scheme}:// comes {what}; give keys as options")
     key = match["key"].strip("/")
     if key and not _UNSAFE.isdisjoint(key.split("/")):
         raise CorruptMetadataError(path, "a part of its key is empty, '.' or '..'")

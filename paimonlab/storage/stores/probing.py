@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import random
+import time
 import uuid
 from typing import Any
 
 import obstore
-from obstore.store import S3Store
 
 from paimonlab.storage.stores.answers import Answer, answer_of, failure, is_answer_of_store
+from paimonlab.storage.stores.connecting import Bucket, ObjectStore
 
 _PREFIX = ".paimonlab-probe-"
+_ATTEMPTS = 8
+_PAUSE_SECONDS = 0.05
 
 
-def broken_condition(store: S3Store, folder_key: str, path: str) -> str:
+def broken_condition(bucket: Bucket, folder_key: str, path: str) -> str:
     """Try conditions on an object of a new name.
 
     Parameters
     ----------
-    store
-        Sends each request once, or again: no answer here is in doubt for a commit.
+    bucket
+        Requests are sent once, or again: no answer here is in doubt for a commit.
     folder_key
         Where the object is made, and deleted again.
     path
@@ -37,17 +41,18 @@ def broken_condition(store: S3Store, folder_key: str, path: str) -> str:
         If the store does not let it be found out.
     """
     key = "/".join(filter(None, (folder_key, f"{_PREFIX}{uuid.uuid4()}")))
-    never: Any = {"e_tag": '"00000000000000000000000000000000"'}
+    # One store goes by entity tags, another by numbers of versions.
+    never: Any = {"e_tag": '"00000000000000000000000000000000"', "version": "1"}
     try:
         try:
-            obstore.put(store, key, b"1", use_multipart=False)
-            if _has_effect(store, key, "create"):
+            obstore.put(bucket.patient, key, b"1", use_multipart=False)
+            if _has_effect(bucket.creating, key, bucket.create_mode):
                 return "the store lets an object be created that exists"
-            if _has_effect(store, key, never):
+            if bucket.replaces_versions and _has_effect(bucket.patient, key, never):
                 return "the store lets an object be replaced whatever its version is"
         finally:
             with contextlib.suppress(Exception):
-                obstore.delete(store, key)
+                obstore.delete(bucket.patient, key)
     except Exception as error:
         if is_answer_of_store(error):
             raise failure(error, path, "trying out conditional writes") from None
@@ -55,17 +60,22 @@ def broken_condition(store: S3Store, folder_key: str, path: str) -> str:
     return ""
 
 
-def _has_effect(store: S3Store, key: str, mode: Any) -> bool:
+def _has_effect(store: ObjectStore, key: str, mode: Any) -> bool:
     """Whether a request has an effect whose condition does not hold."""
-    try:
-        obstore.put(store, key, b"2", mode=mode, use_multipart=False)
-    except Exception as error:
-        if not is_answer_of_store(error):
-            raise
-        answer = answer_of(error)
-        if answer in (Answer.TAKEN, Answer.CONFLICT):
-            return False
-        if "501" in str(error) or "NotImplemented" in str(error):
+    for attempt in range(_ATTEMPTS):
+        try:
+            obstore.put(store, key, b"2", mode=mode, use_multipart=False)
+        except Exception as error:
+            if not is_answer_of_store(error):
+                raise
+            answer = answer_of(error)
+            if answer in (Answer.TAKEN, Answer.CONFLICT):
+                return False
+            if "501" in str(error) or "NotImplemented" in str(error):
+                return True
+            if answer is Answer.REFUSED or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(_PAUSE_SECONDS * 2**attempt * (0.5 + random.random() / 2))  # noqa: S311
+        else:
             return True
-        raise
-    return True
+    raise AssertionError("the last attempt returns or raises")

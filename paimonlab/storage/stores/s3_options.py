@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.storage.schemes import S3, named_options, refuse_unknown
+from paimonlab.storage.stores.option_values import OptionValues
 
-_PREFIXES = ("fs.s3a.", "s3a.", "s3.")
 _OTHER_NAMES = {"region": "endpoint.region"}
 _V4_SIGNERS = frozenset(("AWSS3V4SignerType", "AWS4SignerType"))
 _ANONYMOUS = "AnonymousAWSCredentialsProvider"
@@ -34,11 +35,17 @@ _AWS_REGION = re.compile(r"(?:^|[./-])s3[.-](?:dualstack\.)?([a-z]{2}(?:-[a-z]+)
 class S3Options:
     """How a store of S3's protocol is reached. Picklable: executors need the keys."""
 
+    service: str = S3.name
+    """Whose keys the environment is searched for."""
     endpoint: str | None = None
     """With its scheme; None: AWS's of the region, or what the environment says."""
     region: str | None = None
     is_path_style: bool = True
     """Whether the bucket is in the path of a request, not in the host."""
+    is_bucket_in_endpoint: bool = False
+    """Whether the host of the endpoint is of the bucket alone."""
+    forbid_header: str = ""
+    """With which the service creates only what is absent; empty: If-None-Match."""
     is_anonymous: bool = False
     access_key: str | None = field(default=None, repr=False)
     secret_key: str | None = field(default=None, repr=False)
@@ -53,11 +60,6 @@ class S3Options:
         return tuple(filter(None, (self.secret_key, self.session_token, self.access_key)))
 
 
-def is_s3_option(key: str) -> bool:
-    """Whether a catalog option is one of S3."""
-    return key.startswith(_PREFIXES)
-
-
 def s3_options(options: Mapping[str, str]) -> S3Options:
     """Read the options of S3 among those of a catalog.
 
@@ -68,84 +70,45 @@ def s3_options(options: Mapping[str, str]) -> S3Options:
     ValueError
         If two names of one option have different values, or a value is not allowed.
     """
-    values: dict[str, str] = {}
-    names: dict[str, str] = {}
-    for key, value in options.items():
-        prefix = next(filter(key.startswith, _PREFIXES), None)
-        if prefix is None:
-            continue
-        name = key[len(prefix) :].replace("-", ".").replace("_", ".")
-        name = _OTHER_NAMES.get(name, name)
-        if name not in _KNOWN:
-            raise UnsupportedError(f"{key} = '{value}'")
-        if values.setdefault(name, value) != value:
-            raise ValueError(f"the options {names[name]!r} and {key!r} have different values")
-        names[name] = key
-    return _checked(values, names)
+    values, keys = named_options(S3, options, _OTHER_NAMES)
+    refuse_unknown(values, keys, _KNOWN)
+    return _checked(OptionValues(values, keys))
 
 
-def _checked(values: Mapping[str, str], names: Mapping[str, str]) -> S3Options:
-    keys = [values.get(name) or None for name in ("access.key", "secret.key")]
+def _checked(given: OptionValues) -> S3Options:
+    keys = [given.text(name) for name in ("access.key", "secret.key")]
     if None in keys and keys != [None, None]:
         raise ValueError("of 's3.access-key' and 's3.secret-key' only one is given")
-    token = values.get("session.token") or None
+    token = given.text("session.token")
     if token and keys[0] is None:
         raise ValueError("'s3.session-token' is given without 's3.access-key'")
-    signer = values.get("signer.type", values.get("signing.algorithm", ""))
+    signer = given.values.get("signer.type", given.values.get("signing.algorithm", ""))
     if signer and signer not in _V4_SIGNERS:
         raise UnsupportedError(f"s3.signer-type = '{signer}'", "requests are signed by version 4")
-    endpoint = _endpoint(values, names)
+    endpoint = given.address("endpoint", has_ssl=given.boolean("connection.ssl.enabled"))
     in_endpoint = _AWS_REGION.search(endpoint or "")
-    style = _boolean(values, names, "path.style.access")
+    style = given.boolean("path.style.access")
     return S3Options(
         endpoint=endpoint,
-        region=values.get("endpoint.region") or (in_endpoint[1] if in_endpoint else None),
+        region=given.text("endpoint.region") or (in_endpoint[1] if in_endpoint else None),
         is_path_style=endpoint is not None if style is None else style,
-        is_anonymous=_is_anonymous(values, names),
+        is_anonymous=_is_anonymous(given),
         access_key=keys[0],
         secret_key=keys[1],
         session_token=token,
-        max_retries=_number(values, names, "attempts.maximum", 10),
-        timeout_millis=_number(values, names, "connection.timeout", 60_000),
-        connect_timeout_millis=_number(values, names, "connection.establish.timeout", 10_000),
+        max_retries=given.number("attempts.maximum", 10),
+        timeout_millis=given.number("connection.timeout", 60_000),
+        connect_timeout_millis=given.number("connection.establish.timeout", 10_000),
     )
 
 
-def _endpoint(values: Mapping[str, str], names: Mapping[str, str]) -> str | None:
-    endpoint = values.get("endpoint", "").rstrip("/")
-    has_ssl = _boolean(values, names, "connection.ssl.enabled")
-    if not endpoint:
-        return None
-    if "://" not in endpoint:
-        return f"{'http' if has_ssl is False else 'https'}://{endpoint}"
-    if not endpoint.startswith(("http://", "https://")) or "@" in endpoint:
-        raise ValueError(f"{names['endpoint']} is not the address of a host")
-    return endpoint
-
-
-def _is_anonymous(values: Mapping[str, str], names: Mapping[str, str]) -> bool:
-    providers = values.get("aws.credentials.provider", "")
+def _is_anonymous(given: OptionValues) -> bool:
+    providers = given.values.get("aws.credentials.provider", "")
     classes = [name.strip().rpartition(".")[2] for name in providers.split(",") if name.strip()]
     for name in classes:
         if name != _ANONYMOUS and name not in _USUAL_PROVIDERS:
-            raise UnsupportedError(f"{names['aws.credentials.provider']} = '{providers}'")
+            raise UnsupportedError(f"{given.keys['aws.credentials.provider']} = '{providers}'")
     return classes[:1] == [_ANONYMOUS]
-
-
-def _boolean(values: Mapping[str, str], names: Mapping[str, str], name: str) -> bool | None:
-    value = values.get(name)
-    if value is not None and value.lower() not in ("true", "false"):
-        raise ValueError(f"{names[name]} = {value!r} is neither true nor false")
-    return None if value is None else value.lower() == "true"
-
-
-def _number(values: Mapping[str, str], names: Mapping[str, str], name: str, default: int) -> int:
-    value = values.get(name)
-    if value is None:
-        return default
-    if not value.isdecimal():
-        raise ValueError(f"{names[name]} = {value!r} is not a whole number")
-    return int(value)
 
 
 _KNOWN = frozenset(

@@ -1,13 +1,15 @@
-"""One S3 server for all tests of a process, a bucket for each test."""
+"""One server of each kind for all tests of a process, a bucket or container for each test."""
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.storage.stores import azurite, scripted
 from tests.storage.stores.proxy import Proxy, proxy_of
 from tests.storage.stores.server import ServerMissingError, make_bucket, running
 
@@ -25,8 +27,10 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _no_keys_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
+    for name in list(os.environ):
+        if name.startswith(("AWS_", "AZURE_", "GOOGLE_", "OSS_", "ALIBABA_", "COSN_", "OBS_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("ALIBABA_CLOUD_CONFIG_FILE", str(tmp_path / "no-config"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
 
@@ -60,3 +64,84 @@ def options_of(url: str, bucket: str) -> Mapping[str, str]:
 def warehouse(s3_server: str, bucket: str) -> Mapping[str, str]:
     """Options of a catalog in a new bucket."""
     return options_of(s3_server, bucket)
+
+
+@pytest.fixture(scope="session")
+def azure_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the account of the server."""
+    log = tmp_path_factory.mktemp("azurite") / "log"
+    try:
+        with azurite.running(log) as url:
+            yield url
+    except ServerMissingError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def azure_warehouse(azure_server: str) -> Mapping[str, str]:
+    """Options of a catalog in a new container."""
+    name = f"lake-{uuid.uuid4()}"
+    azurite.make_container(azure_server, name)
+    return azure_options_of(azure_server, name)
+
+
+@pytest.fixture
+def gcs_service() -> Iterator[scripted.Service]:
+    """A server of GCS that follows its documentation."""
+    with scripted.serving("gcs") as service:
+        yield service
+
+
+@pytest.fixture
+def gcs_warehouse(
+    gcs_service: scripted.Service, monkeypatch: pytest.MonkeyPatch
+) -> Mapping[str, str]:
+    """Options of a catalog there; the token is in the environment."""
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", scripted.TOKEN)
+    return {"warehouse": "gs://lake/w", "gs.storage.root.url": gcs_service.url}
+
+
+@pytest.fixture
+def oss_service() -> Iterator[scripted.Service]:
+    """A server of OSS that follows its documentation."""
+    with scripted.serving("oss") as service:
+        yield service
+
+
+@pytest.fixture
+def oss_warehouse(oss_service: scripted.Service) -> Mapping[str, str]:
+    """Options of a catalog there."""
+    return oss_options_of(oss_service.url)
+
+
+@pytest.fixture
+def cos_warehouse() -> Iterator[Mapping[str, str]]:
+    """Options of a catalog on a server of COS that follows its documentation."""
+    with scripted.serving("cos") as service:
+        yield {
+            "warehouse": "cosn://lake/w",
+            "fs.cosn.bucket.endpoint_suffix": service.url,
+            "fs.cosn.userinfo.secretId": scripted.KEY,
+            "fs.cosn.userinfo.secretKey": scripted.SECRET,
+        }
+
+
+def oss_options_of(url: str) -> Mapping[str, str]:
+    """Return the options of a catalog on a server of OSS."""
+    return {
+        "warehouse": "oss://lake/w",
+        "fs.oss.endpoint": url,
+        "fs.oss.sld.enabled": "true",
+        "fs.oss.accessKeyId": scripted.KEY,
+        "fs.oss.accessKeySecret": scripted.SECRET,
+    }
+
+
+def azure_options_of(url: str, name: str) -> Mapping[str, str]:
+    """Return the options of a catalog in a container."""
+    host = f"{azurite.ACCOUNT}.dfs.core.windows.net"
+    return {
+        "warehouse": f"abfs://{name}@{host}/w",
+        "azure.endpoint": url,
+        f"fs.azure.account.key.{host}": azurite.KEY,
+    }

@@ -13,7 +13,9 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 Fault = Literal["503 before", "503 after", "409", "reset before", "reset after", "cut", "403"]
-_CONDITIONS = frozenset(("if-none-match", "if-match"))
+_CONDITIONS = frozenset(
+    ("if-none-match", "if-match", "x-goog-if-generation-match", "x-oss-forbid-overwrite")
+)
 
 
 @dataclass

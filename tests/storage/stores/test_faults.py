@@ -6,8 +6,9 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pytest
@@ -17,7 +18,7 @@ from paimonlab.errors import StorageError, UnsupportedError
 from paimonlab.storage import stores
 from paimonlab.table.table import Table
 from tests.storage.stores.conftest import options_of
-from tests.storage.stores.proxy import Fault, Proxy
+from tests.storage.stores.proxy import Fault, Proxy, proxy_of
 
 LOST: tuple[Fault, ...] = ("503 before", "503 after", "409", "reset before", "reset after")
 READING: tuple[Fault, ...] = ("503 before", "reset before", "cut")
@@ -40,6 +41,21 @@ def opened(proxy: Proxy, bucket: str) -> stores.ObjectFileIO:
     return stores.open_warehouse(options["warehouse"], options)
 
 
+@pytest.fixture(params=["s3", "azure", "gcs", "oss"])
+def anywhere(request: pytest.FixtureRequest) -> Iterator[tuple[stores.ObjectFileIO, Proxy]]:
+    """A store of each kind behind a proxy."""
+    if request.param == "s3":
+        proxy, bucket = request.getfixturevalue("proxy"), request.getfixturevalue("bucket")
+        options = options_of(proxy.url, bucket)
+        yield stores.open_warehouse(options["warehouse"], options), proxy
+        return
+    options = dict(request.getfixturevalue(f"{request.param}_warehouse"))
+    place = next(key for key in options if key.endswith(("endpoint", "root.url")))
+    with proxy_of(options[place]) as proxy:
+        options[place] = proxy.url + urlsplit(options[place]).path
+        yield stores.open_warehouse(options["warehouse"], options), proxy
+
+
 def once(fault: Fault, of: Callable[[str, str, bool], bool]) -> Callable[..., Fault | None]:
     """Let the first of some requests go wrong."""
     left = [fault]
@@ -52,8 +68,9 @@ def once(fault: Fault, of: Callable[[str, str, bool], bool]) -> Callable[..., Fa
 
 @pytest.mark.parametrize("fault", LOST)
 def test_a_lost_answer_to_publishing_is_found_out(
-    opened: stores.ObjectFileIO, proxy: Proxy, fault: Fault
+    anywhere: tuple[stores.ObjectFileIO, Proxy], fault: Fault
 ) -> None:
+    opened, proxy = anywhere
     opened.publish(f"{opened.root}/warm", b"1")
     for turn in range(4):
         path = f"{opened.root}/snapshot-{turn}"
@@ -69,8 +86,9 @@ def test_a_lost_answer_to_publishing_is_found_out(
 
 @pytest.mark.parametrize("fault", LOST)
 def test_a_lost_answer_never_makes_the_object_of_another_ours(
-    opened: stores.ObjectFileIO, proxy: Proxy, fault: Fault
+    anywhere: tuple[stores.ObjectFileIO, Proxy], fault: Fault
 ) -> None:
+    opened, proxy = anywhere
     opened.publish(f"{opened.root}/warm", b"1")
     for turn in range(2):
         path = f"{opened.root}/snapshot-{turn}"
@@ -91,7 +109,8 @@ def test_answers_that_stay_away_leave_the_outcome_open(
         opened.publish(f"{opened.root}/snapshot-1", b"1")
 
 
-def test_a_refusal_is_told_at_once(opened: stores.ObjectFileIO, proxy: Proxy) -> None:
+def test_a_refusal_is_told_at_once(anywhere: tuple[stores.ObjectFileIO, Proxy]) -> None:
+    opened, proxy = anywhere
     opened.publish(f"{opened.root}/warm", b"1")
     proxy.choose = lambda _, path, conditional: "403" if conditional else None
 
@@ -159,7 +178,7 @@ def test_a_store_without_conditions_is_only_read(proxy: Proxy, bucket: str) -> N
     table = catalog.table("db.t")
     assert isinstance(table, Table)
 
-    with pytest.raises(UnsupportedError, match=r"created that exists.*If-None-Match"):
+    with pytest.raises(UnsupportedError, match=r"created that exists.*unsafe.single-writer"):
         table.write(pa.table({"id": [2]}))
     with pytest.raises(UnsupportedError, match="writing to s3://"):
         catalog.create_table("db.u", {"id": "INT"})

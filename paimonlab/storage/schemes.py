@@ -1,0 +1,107 @@
+"""Which store a path belongs to, and which options of a catalog are those of its store.
+
+Sources: apache/paimon@1.3.1 ``S3FileIO``, ``OSSFileIO``, ``AzureFileIO``, ``GSFileIO``,
+``COSNFileIO`` and ``OBSFileIO`` (schemes and prefixes of options).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+
+from paimonlab.errors import UnsupportedError
+
+
+@dataclass(frozen=True, slots=True)
+class StoreKind:
+    """A kind of store that is not a local disk."""
+
+    name: str
+    """As errors call it."""
+    schemes: tuple[str, ...]
+    prefixes: tuple[str, ...]
+    """What its options begin with, longer ones first."""
+
+
+S3 = StoreKind("S3", ("s3", "s3a", "s3n"), ("fs.s3a.", "s3a.", "s3."))
+GCS = StoreKind("GCS", ("gs",), ("fs.gs.", "gs."))
+AZURE = StoreKind("Azure", ("abfs", "abfss", "wasb", "wasbs"), ("fs.azure.", "fs.wasb.", "azure."))
+OSS = StoreKind("OSS", ("oss",), ("fs.oss.",))
+COSN = StoreKind("COS", ("cosn",), ("fs.cosn.",))
+OBS = StoreKind("OBS", ("obs",), ("fs.obs.",))
+STORES = (S3, GCS, AZURE, OSS, COSN, OBS)
+_BY_SCHEME = {scheme: kind for kind in STORES for scheme in kind.schemes}
+STORE_PREFIXES = tuple(prefix for kind in STORES for prefix in kind.prefixes)
+SINGLE_WRITER = "unsafe.single-writer"
+"""Catalog option: no other process writes to the warehouse."""
+STORE_OPTIONS = (SINGLE_WRITER,)
+
+
+def store_kind(path: str) -> StoreKind | None:
+    """Return the kind of store that a path is in; None if it is a local one, or unknown.
+
+    Examples
+    --------
+    >>> store_kind("S3A://lake/w").name, store_kind("/data"), store_kind("s3:a")
+    ('S3', None, None)
+    """
+    scheme, found, _ = path.partition("://")
+    return _BY_SCHEME.get(scheme.lower()) if found else None
+
+
+def check_store_options(keys: Iterable[str], warehouse: str) -> None:
+    """Refuse options of other stores than the one of a warehouse.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    kind = store_kind(warehouse)
+    for key in keys:
+        of = next((one for one in STORES if key.startswith(one.prefixes)), None)
+        if of is not None and of is not kind:
+            raise ValueError(f"{key!r} is an option of {of.name}, and the warehouse is not there")
+        if key in STORE_OPTIONS and kind is None:
+            raise ValueError(f"{key!r} is for object stores, and the warehouse is not on one")
+
+
+def named_options(
+    kind: StoreKind, options: Mapping[str, str], other_names: Mapping[str, str] | None = None
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the options of a store without their prefixes, and the keys that had them.
+
+    Dashes and dots between words mean the same, upper and lower case as well.
+
+    Raises
+    ------
+    ValueError
+        If two names of one option have different values.
+    """
+    values: dict[str, str] = {}
+    keys: dict[str, str] = {}
+    for key, value in options.items():
+        prefix = next(filter(key.startswith, kind.prefixes), None)
+        if prefix is None:
+            continue
+        name = key[len(prefix) :].replace("-", ".").replace("_", ".").lower()
+        name = (other_names or {}).get(name, name)
+        if values.setdefault(name, value) != value:
+            raise ValueError(f"the options {keys[name]!r} and {key!r} have different values")
+        keys[name] = key
+    return values, keys
+
+
+def refuse_unknown(
+    values: Mapping[str, str], keys: Mapping[str, str], known: Container[str]
+) -> None:
+    """Refuse the first option that is not among those that are implemented.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is one.
+    """
+    for name in values:
+        if name not in known:
+            raise UnsupportedError(f"{keys[name]} = '{values[name]}'")
