@@ -16,6 +16,7 @@ from paimonlab.commit.publisher import TablePublisher
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage.guards import lock_held
 
 _LOST_LOCKS = 100
 
@@ -55,7 +56,8 @@ class LockingPublisher:
         for _ in range(_LOST_LOCKS):
             with self.lock.held(self.identifier) as held:
                 if held.is_held():
-                    return self.publisher.publish(snapshot)
+                    with lock_held():
+                        return self.publisher.publish(snapshot)
         return False
 
     def on_branch(self, layout: TableLayout) -> LockingPublisher:

@@ -50,6 +50,7 @@ from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.view import View, ViewChange, changed_view
 from paimonlab.storage import FileIO
+from paimonlab.storage.guards import lock_held
 
 logger = logging.getLogger(__name__)
 
@@ -527,6 +528,7 @@ class JdbcCatalog(ViewCatalog, SchemaFileCatalog):
                 self._database()
                 for identifier in sorted(set(identifiers), key=self._lock.key):
                     stack.enter_context(self._lock.held(identifier))
+                stack.enter_context(lock_held())
             yield
 
     def _publisher(self, found: FoundTable, file_io: FileIO, layout: TableLayout) -> TablePublisher:

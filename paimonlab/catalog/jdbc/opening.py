@@ -11,6 +11,7 @@ from paimonlab.catalog.jdbc.rows import LONGEST_NAME
 from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.options.grammar import parse_boolean, parse_duration_millis
+from paimonlab.storage.schemes import store_kind
 
 _DEFAULTS = {
     "catalog-key": "jdbc",
@@ -43,12 +44,12 @@ def _opened(request: CatalogRequest) -> Catalog:
         check_max_sleep_millis=_millis("lock-check-max-sleep", given["lock-check-max-sleep"]),
         key_max_length=_positive("lock-key-max-length", given["lock-key-max-length"]),
     )
-    path, store = request.open_store()
     is_locked = (
         _boolean("lock.enabled", given["lock.enabled"])
         if "lock.enabled" in given
-        else "://" in path
+        else store_kind(given["warehouse"]) is not None
     )
+    path, store = request.open_store(has_lock=is_locked)
     return JdbcCatalog(
         path,
         store,
