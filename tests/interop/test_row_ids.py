@@ -89,5 +89,14 @@ def test_java_finds_the_ids_of_rows_we_changed(pair: Pair) -> None:
     assert len(assert_same_ids(pair)) == 8
     pair.write("java", "db.t", rows_of(2, first=30))
     assert len(assert_same_ids(pair)) == 10
+    merge = table.merge(rows_of(4, first=31), on="t.a = s.a")
+    merge.when_matched_update().when_not_matched_insert().execute()
+    before = assert_same_ids(pair)
+    pair.java("compact", table="db.t")
+    assert assert_same_ids(pair) == before
+    pair.write("java", "db.t", rows_of(1, first=40))
+    found = table.scan(["_ROW_ID"]).to_arrow()["_ROW_ID"].to_pylist()
+    assert sorted(found) == [*range(3), *range(4, 9), *range(10, 16)], "only new rows use ids up"
+    assert pair.java("snapshots", table="db.t")[-1]["nextRowId"] == 16
     kept = table.scan(["a"], "_ROW_ID IN (2, 8)").to_arrow()["a"].to_pylist()
     assert sorted(kept) == [2, 8]

@@ -211,9 +211,16 @@ class SnapshotScan:
         return (
             not self.abilities.own_reader
             and file.file_name.endswith(_PARQUET)
-            and file.write_cols is None
             and self._shape(file) is not None
+            and self._is_complete(file)
         )
+
+    def _is_complete(self, file: DataFileMeta) -> bool:
+        """Whether a file has all columns that its schema has."""
+        if file.write_cols is None:
+            return True
+        schema = self.scan.store.schemas.get(file.schema_id)
+        return set(schema.field_names) <= set(file.write_cols)
 
     def _shape(self, file: DataFileMeta) -> FileShape | None:
         if file.schema_id not in self._shapes:

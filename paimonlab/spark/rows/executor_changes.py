@@ -27,6 +27,7 @@ from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.writing.executor_write import KIND_COLUMN, TaskOutcome, WriteTask
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.storage import FileIO
+from paimonlab.write.kept_ids import IdKeepingWriter, keeps_ids
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
@@ -180,7 +181,8 @@ class RewriteTask:
 
     def _outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
         try:
-            with TableWriter(self.plan, self.file_io, None) as writer:
+            keeping = IdKeepingWriter if keeps_ids(self.plan) else TableWriter
+            with keeping(self.plan, self.file_io) as writer:
                 for batch in batches:
                     for number in batch.column(0).to_pylist():
                         self._rewrite(self.matches[number], writer)

@@ -21,6 +21,7 @@ from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.storage import FileIO
 from paimonlab.write.given_buckets import GivenRouter
+from paimonlab.write.kept_ids import IdKeepingWriter, keeps_ids
 from paimonlab.write.key_places.places import KnownKeys, collected_in_memory
 from paimonlab.write.key_router import KeyRouter
 from paimonlab.write.routing import DynamicRouter, FixedRouter, Router
@@ -64,10 +65,7 @@ class WriteTask:
     def outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
         """Write the rows of one task; an error of ours is part of what comes back."""
         try:
-            router = self.routing(self.plan) if self.routing is not None else None
-            with TableWriter(
-                self.plan, self.file_io, self.sequence_numbers, router=router, user=self.user
-            ) as writer:
+            with self._writer() as writer:
                 for batch in batches:
                     rows, columns = self._rows(batch), batch.schema.names
                     writer.write(
@@ -81,6 +79,14 @@ class WriteTask:
                 pass
             return TaskOutcome(error=pickle.dumps(error))
         return TaskOutcome(messages=messages)
+
+    def _writer(self) -> TableWriter:
+        if keeps_ids(self.plan):
+            return IdKeepingWriter(self.plan, self.file_io)
+        router = self.routing(self.plan) if self.routing is not None else None
+        return TableWriter(
+            self.plan, self.file_io, self.sequence_numbers, router=router, user=self.user
+        )
 
     def _rows(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         position = batch.schema.get_field_index(BUCKET_COLUMN)

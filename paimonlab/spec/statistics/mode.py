@@ -123,6 +123,15 @@ class StatsOptions:
         """Return what is kept of files of a level."""
         return dataclasses.replace(self, modes=self.by_level.get(level, self.modes))
 
+    def of_first(self, count: int) -> Self:
+        """Return what is kept of the first columns alone."""
+        return dataclasses.replace(
+            self,
+            modes=self.modes[:count],
+            by_level={level: modes[:count] for level, modes in self.by_level.items()},
+            changelog=None if self.changelog is None else self.changelog[:count],
+        )
+
     def of_changelog(self, level: int) -> Self:
         """Return what is kept of changelog files."""
         modes = self.changelog or self.at_level(level).modes

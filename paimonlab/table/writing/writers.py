@@ -25,6 +25,7 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.commits import commit_own
 from paimonlab.table.writing.partial_upserts import told_of_lost_values
+from paimonlab.write.kept_ids import IdKeepingWriter, keeps_ids
 from paimonlab.write.routing import FixedRouter
 from paimonlab.write.writer import TableWriter
 
@@ -102,7 +103,7 @@ def new_table_writer(
     mode = plan.bucket_mode
     if mode is BucketMode.BUCKET_UNAWARE:
         # Nothing orders the files of an append table without buckets.
-        return TableWriter(plan, file_io)
+        return IdKeepingWriter(plan, file_io) if keeps_ids(plan) else TableWriter(plan, file_io)
     if mode is BucketMode.POSTPONE_MODE:
         waiting = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
         return TableWriter(plan, file_io, router=waiting, user=user)

@@ -30,6 +30,10 @@ CLAUSES = (
     "WHEN NOT MATCHED AND c > 'c9' THEN INSERT (a, b, c) VALUES (s.a, b * 1.1, c) "
     "WHEN NOT MATCHED THEN INSERT (a, b, c) VALUES (s.a, b, c)"
 )
+BY_SOURCE = (
+    "WHEN NOT MATCHED BY SOURCE AND a = 2 THEN UPDATE SET b = b * 10 "
+    "WHEN NOT MATCHED BY SOURCE THEN DELETE"
+)
 Rows = list[tuple[Any, ...]]
 
 
@@ -65,8 +69,29 @@ CASES = {
         f"update-{name}": Case(
             NUMBERS,
             options,
-            (THREE, "UPDATE t SET b = 22 WHERE a = 2", "UPDATE t SET b = 222 WHERE _ROW_ID = 1"),
-            [(1, 1, 1, 0, 1), (2, 222, 2, 1, 3), (3, 3, 3, 2, 1)],
+            (
+                THREE,
+                "UPDATE t SET b = 22 WHERE a = 2",
+                "UPDATE t SET b = 222 WHERE _ROW_ID = 1",
+                "INSERT INTO t VALUES (4, 4, 4), (5, 5, 5)",
+            ),
+            [
+                *[(1, 1, 1, 0, 1), (2, 222, 2, 1, 3), (3, 3, 3, 2, 1)],
+                *[(4, 4, 4, 3, 4), (5, 5, 5, 4, 4)],
+            ],
+        )
+        for name, options in {"rewritten": TRACKED, "vectors": VECTORS}.items()
+    },
+    **{
+        f"merge-of-all-clauses-{name}": Case(
+            TEXTS,
+            options,
+            (FIVE, f"MERGE INTO t USING s ON t.a = s.a {CLAUSES} {BY_SOURCE}"),
+            [
+                *[(1, 10, "c1", 0, 1), (2, 200, "c2", 1, 2), (3, 300, "c33", 2, 2)],
+                *[(5, 550, "c5", 4, 2), (7, 700, "c77", 5, 2), (9, 990, "c99", 6, 2)],
+            ],
+            "(1, 100, 'c11'), (3, 300, 'c33'), (5, 500, 'c55'), (7, 700, 'c77'), (9, 900, 'c99')",
         )
         for name, options in {"rewritten": TRACKED, "vectors": VECTORS}.items()
     },
@@ -159,6 +184,9 @@ def test_rows_have_the_ids_that_the_connector_gives_them(case: Case, spark: Spar
     for statement in case.statements:
         spark.sql(statement)
 
+    if case.options.startswith(TRACKED) and APART not in case.options:
+        plan = spark.table("t")._jdf.queryExecution().executedPlan().toString()
+        assert "by Python" not in plan, "Spark reads files with ids itself"
     found = spark.sql("SELECT *, _ROW_ID, _SEQUENCE_NUMBER FROM t ORDER BY a").collect()
     assert without_order_of_new(found) == without_order_of_new(case.rows)
 
