@@ -43,6 +43,15 @@ _REFUSED = {
     "table, partition columns included; name the columns: INSERT INTO t (a, b, dt) SELECT …",
 }
 """What Java Paimon's Spark connector reads of the session alone, and what to do instead."""
+_NOTHING_TO_DO = frozenset(
+    {
+        *("format-table.repair.collect-statistics", "format-table.statistics.parallelism"),
+        *("requiredSparkConfsCheck.enabled", "write.use-v2-write"),
+        "vector-search.lateral-join.parallelism",
+    }
+)
+"""What the connector reads of the session and what is done here anyway, or of features that are
+refused."""
 _WRITES_ONLY = frozenset(key for key in _REFUSED if key.startswith("write."))
 
 
@@ -174,6 +183,13 @@ def _check_obeyed(key: str, option: SessionOption) -> None:
     default = None if spec is None else spec.default
     if key in _REFUSED and option.value.strip().lower() != default:
         raise UnsupportedError(f"{option.setting} = {option.value!r}", _REFUSED[key])
+    if spec is None or spec.status != "accepted" or key in (*_REFUSED, *_NOTHING_TO_DO):
+        return
+    if default is None or not spec.is_default(option.value):
+        raise UnsupportedError(
+            f"{option.setting} = {option.value!r}",
+            f"it has no effect here: RESET {option.setting}; a table may have it as a property",
+        )
 
 
 def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, table: str) -> None:

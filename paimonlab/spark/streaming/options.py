@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 
-from paimonlab.errors import SchemaError
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
+from paimonlab.spec.options.registry import FALLBACK_KEYS
 from paimonlab.spec.options.table_options import (
     KNOWN_OPTIONS,
     OPTION_KEY,
@@ -19,8 +21,24 @@ from paimonlab.table.following.admission import StreamReadOptions
 
 READ_CHANGELOG = "read.changelog"
 """Whether rows have a first column with their kind."""
+_INTERVAL = "continuous.discovery-interval"
 _SPELLED = {key.lower(): key for key in KNOWN_OPTIONS}
 """Keys of options by those in small letters, as which Spark tells the options of a stream."""
+
+
+STREAM_OPTIONS = frozenset(
+    {
+        *TRAVEL_OPTIONS,
+        *("scan.mode", "scan.bounded.watermark", "scan.creation-time-millis"),
+        *("scan.file-creation-time-millis", "scan.fallback-branch", "branch", READ_CHANGELOG),
+        *("consumer-id", "consumer.expiration-time", "consumer.ignore-progress", "consumer.mode"),
+        *("streaming-read-overwrite", "streaming-read-append-overwrite"),
+        *("streaming.read.snapshot.delay", "file-index.read.enabled"),
+        *("source.split.target-size", "source.split.open-file-cost"),
+        *(str(item.metadata[OPTION_KEY]) for item in fields(StreamReadOptions)),
+    }
+)
+"""Options that a stream can have itself; others would have no effect, or be about the table."""
 
 
 def stream_read_options(options: Options, table: str) -> StreamReadOptions:
@@ -52,6 +70,8 @@ def split_options(given: Mapping[str, str]) -> tuple[dict[str, str], bool]:
     ------
     SchemaError
         If an option is not known.
+    UnsupportedError
+        If it would have no effect on a stream, or the table itself must have it.
 
     Examples
     --------
@@ -62,6 +82,10 @@ def split_options(given: Mapping[str, str]) -> tuple[dict[str, str], bool]:
     """
     given = {_SPELLED.get(key.lower(), key): value for key, value in given.items()}
     check_known(given)
+    for key, value in given.items():
+        if FALLBACK_KEYS.get(key, key) not in STREAM_OPTIONS:
+            instead = "use a trigger" if key == _INTERVAL else "set it on the table"
+            raise UnsupportedError(f"{key} = {value!r} for a stream", instead)
     kinds = given.get(READ_CHANGELOG, "false").strip().lower()
     if kinds not in ("true", "false"):
         raise SchemaError(f"{READ_CHANGELOG} = {given[READ_CHANGELOG]!r} is not true or false")

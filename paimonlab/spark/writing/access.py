@@ -13,7 +13,7 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.session_options import EXPLICIT_CAST, MERGE_SCHEMA, PREFIX, TYPE_WIDENING
 from paimonlab.spec.buckets.mode import BucketMode
-from paimonlab.spec.options.table_options import KNOWN_OPTIONS
+from paimonlab.spec.options.table_options import KNOWN_OPTIONS, find_option
 from paimonlab.table.inside import definition_of
 from paimonlab.table.table import Table
 
@@ -22,6 +22,7 @@ _CONSTRAINT = re.compile(
 )
 REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - {*READ_OPTIONS, MERGE_SCHEMA}))
 """Table options that a read cannot set for itself."""
+_OF_ACCESS = frozenset({*READ_OPTIONS, MERGE_SCHEMA})
 
 
 def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None:
@@ -54,8 +55,8 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
     UnsupportedError
         Names the option.
     """
-    for key in REFUSED_OPTIONS:
-        if key in options:
+    for key in options:
+        if find_option(key) is not None and key not in _OF_ACCESS:
             what = f"{key} = {options[key]!r} for one read or write of {table}"
             if key in (EXPLICIT_CAST, TYPE_WIDENING):
                 raise UnsupportedError(what, f"set it in the session: {PREFIX}{key}")
