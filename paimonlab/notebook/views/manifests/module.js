@@ -19,7 +19,7 @@ const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { max-width: 40em; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { min-width: 14em; max-width: 40em; white-space: normal; overflow-wrap: anywhere; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
@@ -244,7 +244,7 @@ function treeRows(tree) {
 /** @param {ManifestNode} manifest @param {ManifestTree} tree @param {string} role @returns {TreeRow} */
 function manifestRow(manifest, tree, role) {
   const { minPartition, maxPartition } = manifest;
-  const where = !minPartition ? "" : minPartition === maxPartition ? `, partition ${minPartition}` : `, partitions ${minPartition} to ${maxPartition}`;
+  const where = !minPartition ? "" : minPartition === maxPartition ? `${minPartition}, ` : `${minPartition} to ${maxPartition}, `;
   const hidden = manifest.added.files + manifest.deleted.files - manifest.entries.length;
   const id = `${role}/${manifest.name}`;
   const children = manifest.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
@@ -255,7 +255,7 @@ function manifestRow(manifest, tree, role) {
   return {
     id, name: manifest.name, mark: manifest.isShared ? "=" : "M", colour: manifest.isShared ? COLOURS.grey : LISTS[role].colour,
     cells: sumCells(manifest.added, manifest.deleted),
-    note: `${manifest.isShared ? "shared" : "new"}, schema ${manifest.schemaId}${where}`,
+    note: `${where}schema ${manifest.schemaId}`,
     facts: [["manifest", manifest.name], ["its size", bytes(manifest.bytes)], ["parent snapshot", manifest.isShared ? "also has it" : "does not have it"],
       ["schema", manifest.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(manifest.added, manifest.deleted)],
     children,

@@ -69,10 +69,10 @@ def _grid(travel: Travel, by_id: Mapping[int, TravelStop]) -> Grid:
 
 def _headline(steps: Sequence[TravelStep]) -> str:
     first, last = steps[0], steps[-1]
-    now = f"{many(last.row_count, 'row')} at snapshot {last.snapshot_id}"
+    begin = f"{many(first.row_count, 'row')} at snapshot {first.snapshot_id}"
     if first is last:
-        return now
-    return f"{first.row_count:,} at snapshot {first.snapshot_id}, {now}"
+        return begin
+    return f"{begin}, {last.row_count:,} at snapshot {last.snapshot_id}"
 
 
 def _single_row(travel: Travel) -> tuple[str, ...]:

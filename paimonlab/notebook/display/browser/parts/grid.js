@@ -7,8 +7,8 @@ import { roving } from "./roving.js";
 /** @typedef {import("./elements.js").Child} Child */
 
 /**
- * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean, optional?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
- *   `optional` columns are left out where no row has a value; `text` draws a value, without it the value itself is shown; `prose` wraps, other cells
+ * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean | number, optional?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
+ *   `optional` columns are left out where no row has a value; `text` draws a value, without it the value itself is shown; `prose` wraps, at so many pixels at least, other cells
  *   are one line; `label` is read where the name is empty
  */
 
@@ -63,8 +63,8 @@ function cellOf(head, value, row) {
   return h("td", { class: head.right ? "right" : head.prose ? "prose" : "line", title: isLong && !head.right && shown }, shown);
 }
 
-/** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean} [isProse] */
-function roomOf(cells, isProse) {
+/** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean | number} [prose] */
+function roomOf(cells, prose) {
   const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
-  return Math.min(isProse ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
+  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
 }
