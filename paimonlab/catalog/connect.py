@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -12,6 +13,7 @@ from paimonlab import storage
 from paimonlab.catalog.catalog import MAX_COLUMNS, Catalog
 from paimonlab.catalog.kinds import METASTORES, CatalogKind, CatalogRequest, kind_of
 from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.options.grammar import parse_list
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
@@ -112,10 +114,6 @@ def connect(
     follows = follow_links or _is_true(_FOLLOW_LINKS, options)
     is_read_only = _is_true(_READ_ONLY, options)
 
-    def open_store(*, has_lock: bool = False) -> tuple[str, FileIO]:
-        path, store = _opened(options, follow_links=follows, has_lock=has_lock)
-        return path, ReadOnlyFileIO(store) if is_read_only else store
-
     request = CatalogRequest(
         options=options,
         external_roots=tuple(map(root_folder, roots)),
@@ -123,9 +121,25 @@ def connect(
         max_columns=_columns_allowed(max_columns, options),
         follows_links=follows,
         is_read_only=is_read_only,
-        open_store=open_store,
+        open_store=_Opener(options, follows_links=follows, is_read_only=is_read_only),
     )
     return kind.open(request)
+
+
+@hides_secrets
+@dataclass(frozen=True, slots=True)
+class _Opener:
+    """See `StoreOpener`."""
+
+    options: Mapping[str, str]
+    follows_links: bool = field(kw_only=True)
+    is_read_only: bool = field(kw_only=True)
+
+    def __call__(self, folder: str | None = None, *, has_lock: bool = False) -> tuple[str, FileIO]:
+        """Return the path of a folder and its store; None: those of ``warehouse``."""
+        here = self.options if folder is None else {**self.options, "warehouse": folder}
+        path, store = _opened(here, follow_links=self.follows_links, has_lock=has_lock)
+        return path, ReadOnlyFileIO(store) if self.is_read_only else store
 
 
 def _opened(
@@ -159,10 +173,7 @@ def _columns_allowed(given: int | None, options: Mapping[str, str]) -> int:
 
 def _checked_kind(options: Mapping[str, str]) -> CatalogKind:
     """Check options, and return the kind of catalog that they ask for."""
-    for key, supported in _SUPPORTED.items():
-        if options.get(key, supported[0]) not in supported:
-            raise UnsupportedError(f"{key} = '{options[key]}'")
-    kind = kind_of(options.get(_METASTORE, METASTORES[0]))
+    kind = _kind(options)
     known = (*_KNOWN, *sorted(kind.options))
     for key, value in options.items():
         if key in kind.options or key.startswith((*kind.prefixes, *STORE_PREFIXES)):
@@ -178,6 +189,18 @@ def _checked_kind(options: Mapping[str, str]) -> CatalogKind:
         raise ValueError(f"{_SQL_MEMORY} = {memory!r} is not a size such as 2GB, or 50%")
     if kind.needs_warehouse and not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
+    return kind
+
+
+def _kind(options: Mapping[str, str]) -> CatalogKind:
+    """Return the kind of catalog, if it takes the values of what only some kinds let one choose."""
+    metastore = options.get(_METASTORE, METASTORES[0])
+    kind = kind_of(metastore) if metastore in METASTORES else None
+    for key, supported in _SUPPORTED.items():
+        is_its_own = kind is not None and key in kind.options
+        if not is_its_own and options.get(key, supported[0]) not in supported:
+            raise UnsupportedError(f"{key} = '{options[key]}'")
+    assert kind is not None, "it is one of those supported"
     return kind
 
 

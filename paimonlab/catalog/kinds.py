@@ -14,13 +14,15 @@ from paimonlab.storage import FileIO
 
 
 class StoreOpener(Protocol):
-    """Opens the store of a warehouse."""
+    """Opens stores as the options of a catalog say, read-only if they do. Picklable."""
 
-    def __call__(self, *, has_lock: bool = False) -> tuple[str, FileIO]:
-        """Return the folder of the warehouse, and its store.
+    def __call__(self, folder: str | None = None, *, has_lock: bool = False) -> tuple[str, FileIO]:
+        """Return the path of a folder, and its store.
 
         Parameters
         ----------
+        folder
+            None: the warehouse.
         has_lock
             Whether the catalog takes a lock of the table, within `guards.lock_held`, wherever
             others may take a name: then stores that do not keep conditions can be written.
@@ -41,7 +43,6 @@ class CatalogRequest:
     follows_links: bool
     is_read_only: bool
     open_store: StoreOpener
-    """Opens ``warehouse``: the folder of the warehouse and its store, read-only if asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ def _filesystem(request: CatalogRequest) -> Catalog:
 
 _FILESYSTEM = CatalogKind(open=_filesystem)
 _ELSEWHERE: Mapping[str, str] = {
+    "hive": "paimonlab.catalog.hive.opening",
     "jdbc": "paimonlab.catalog.jdbc.opening",
     "rest": "paimonlab.catalog.rest.opening",
 }

@@ -8,11 +8,14 @@ from typing import Any
 
 from paimonlab import catalog, write
 from paimonlab.clock import now_millis
-from paimonlab.errors import SchemaError
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.table_options import Options, check_known, check_supported
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
+
+_PATH = "path"
+"""Where a table is; a catalog that lets its maker say so takes it out before."""
 
 
 def schema_from(
@@ -70,6 +73,10 @@ def checked_schema(definition: Schema, *, first_id: int = 0) -> TableSchema:
         written.
     """
     check_known(definition.options)
+    if _PATH in definition.options:
+        raise UnsupportedError(
+            f"{_PATH} = '{definition.options[_PATH]}'", "the catalog says where its tables are"
+        )
     schema = new_table_schema(definition, time_millis=now_millis(), first_id=first_id)
     check_supported(Options(schema.options), schema, "create")
     catalog.column_types.check_types(schema.fields)

@@ -23,6 +23,8 @@ from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.table.inside import definition_of, store_of, with_definition
 from paimonlab.table.table import Table
 
+_PATH = "path"
+
 
 class Schemas(Protocol):
     """The schemas of a table, where its catalog keeps them."""
@@ -102,6 +104,8 @@ def replacement_of(before: Table, definition: Schema, schemas: Schemas) -> Repla
     """
     old = before.schema
     made = checked_schema(definition, first_id=old.highest_field_id + 1)
+    if _PATH in old.options:  # the table stays where it is
+        made = replace(made, options={**made.options, _PATH: old.options[_PATH]})
     if store_of(before).snapshots.latest_id() is not None:
         for fault in _faults(old, made):
             raise UnsupportedError(

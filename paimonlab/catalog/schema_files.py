@@ -42,9 +42,19 @@ class SchemaFileCatalog(Catalog):
         )
 
     def _alter(self, identifier: Identifier, changes: Sequence[SchemaChange]) -> FoundTable:
-        schemas = self._schemas(identifier)
         layout = self._layout(identifier)
         snapshots = SnapshotManager(self.file_io.within(layout.table_path), layout)
+        schemas = self._schemas(identifier)
+        return self._found_with(identifier, self._altered(identifier, changes, schemas, snapshots))
+
+    def _altered(
+        self,
+        identifier: Identifier,
+        changes: Sequence[SchemaChange],
+        schemas: Schemas,
+        snapshots: SnapshotManager,
+    ) -> TableSchema:
+        """Change the definition of a table, and return it."""
         for _ in range(_ALTER_ATTEMPTS):
             current = schemas.latest()
             if current is None:
@@ -57,7 +67,7 @@ class SchemaFileCatalog(Catalog):
                 max_columns=self.max_columns,
             )
             if schemas.publish(altered):
-                return self._found_with(identifier, altered)
+                return altered
         raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")
 
     def _schemas(self, identifier: Identifier) -> Schemas:

@@ -34,12 +34,13 @@ class TableContract:
     def test_databases_are_created_listed_and_dropped(
         self, catalog: pl.Catalog, again: Again
     ) -> None:
-        assert catalog.databases() == []
+        own = catalog.databases()
+        assert own in ([], ["default"])  # each metastore of Hive has that one
         catalog.create_database("b")
         catalog.create_database("a")
         catalog.create_database("a", exist_ok=True)
 
-        assert again().databases() == ["a", "b"]
+        assert again().databases() == sorted(["a", "b", *own])
         assert (catalog.has_database("a"), catalog.has_database("c")) == (True, False)
         with pytest.raises(AlreadyExistsError, match="database a already exists"):
             catalog.create_database("a")
@@ -47,7 +48,7 @@ class TableContract:
         catalog.drop_database("a", missing_ok=True)
         with pytest.raises(DatabaseNotFoundError, match="database a not found"):
             catalog.drop_database("a")
-        assert again().databases() == ["b"]
+        assert again().databases() == sorted(["b", *own])
 
     def test_options_of_databases_are_kept_or_refused(
         self, catalog: pl.Catalog, again: Again
@@ -64,11 +65,17 @@ class TableContract:
         catalog.create_database("db", options=options)
         assert again().database_options("db").items() >= options.items()
 
-        catalog.alter_database("db", set={"owner": "eve", "new": "1"}, remove=["comment", "none"])
+        removed = ["comment", "none"]
+        if catalog.options.get("metastore") == "hive":  # that of Hive 2 keeps a comment for ever
+            with pytest.raises(UnsupportedError, match="comment of database db"):
+                catalog.alter_database("db", set={"owner": "eve"}, remove=removed)
+            assert again().database_options("db").items() >= options.items()
+            removed = ["none"]
+        catalog.alter_database("db", set={"owner": "eve", "new": "1"}, remove=removed)
 
         kept = again().database_options("db")
         assert (kept["owner"], kept["new"]) == ("eve", "1")
-        assert "comment" not in kept
+        assert kept.get("comment") == (None if "comment" in removed else "it's ours")
         assert "exists" not in kept
         with pytest.raises(DatabaseNotFoundError):
             catalog.alter_database("none", set={"a": "1"})
@@ -81,7 +88,7 @@ class TableContract:
             catalog.drop_database("db")
         catalog.drop_database("db", cascade=True)
 
-        assert catalog.databases() == []
+        assert "db" not in catalog.databases()
         assert not catalog.file_io.exists(table.path)
         catalog.create_database("db")
         assert catalog.tables("db") == []

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import paimonlab as pl
-from tests.catalog.contracts import ViewContract
+from paimonlab.spec.types.data_types import with_nullable
+from tests.catalog.contracts import FIELDS, OTHER, VIEW, ViewContract
 from tests.catalog.jdbc.servers import login_of
 from tests.catalog.table_contract import Again, TableContract
 
@@ -31,8 +33,14 @@ def jdbc(uri: str, folder: Path) -> dict[str, str]:
     }
 
 
+def hive(uri: str, folder: Path) -> dict[str, str]:
+    """Return the options of a catalog that a metastore keeps."""
+    return {"metastore": "hive", "uri": uri, "warehouse": f"{folder}/w"}
+
+
 OPENED: Mapping[str, Callable[[Fixture, Path], dict[str, str]]] = {
     "filesystem": lambda _, folder: {"warehouse": f"{folder}/w"},
+    "hive": lambda fixture, folder: hive(fixture("hive_uri"), folder),
     "sqlite": lambda _, folder: jdbc(f"jdbc:sqlite:{folder}/c.db", folder),
     "mariadb": lambda fixture, folder: jdbc(fixture("mariadb_uri"), folder),
     "postgres": lambda fixture, folder: jdbc(fixture("postgres_uri"), folder),
@@ -67,5 +75,22 @@ class TestViews(ViewContract):
     @pytest.fixture
     def catalog(self, again: Again) -> pl.Catalog:
         opened = again()
+        opened.create_database("db")
+        return opened
+
+
+class TestViewsOfHive(ViewContract):
+    """A metastore keeps one query of a view, and types of columns without nullability."""
+
+    view = replace(
+        VIEW,
+        fields=tuple(replace(field, type=with_nullable(field.type, True)) for field in FIELDS),
+        dialects={},
+    )
+    other = replace(OTHER, fields=view.fields[:1])
+
+    @pytest.fixture
+    def catalog(self, hive_uri: str, tmp_path: Path) -> pl.Catalog:
+        opened = pl.connect(hive(hive_uri, tmp_path))
         opened.create_database("db")
         return opened

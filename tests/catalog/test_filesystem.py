@@ -179,7 +179,7 @@ def test_what_is_unknown_or_missing_is_an_error(catalog: pl.Catalog) -> None:
     ("options", "error"),
     [
         ({"warehouse": "dls://bucket/w"}, UnsupportedError),
-        ({"warehouse": "w", "metastore": "hive"}, UnsupportedError),
+        ({"warehouse": "w", "metastore": "glue"}, UnsupportedError),
         ({"warehouse": "w", "wearhouse": "x"}, ValueError),
         ({"metastore": "filesystem"}, ValueError),
     ],

@@ -78,6 +78,7 @@ partition.mark-done-action.mode  enum  process-time  process-time|watermark
 partition.mark-done.recover-from-state  boolean  true
 partition.time-interval  duration  -
 partition.timestamp-format.strict  boolean  false
+path  string  -
 precommit-compact  boolean  false
 provider  string  -
 read.batch-size  int  1024

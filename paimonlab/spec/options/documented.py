@@ -252,7 +252,6 @@ fields.*.pk-vector.index.options  string  -
 fields.*.pk-vector.index.type  string  -
 fields.*.ts-field  string  -
 key-value.sequence_number.enabled  boolean  false
-path  string  -
 pk-bitmap.index.columns  string  -
 pk-btree.index.columns  string  -
 pk-clustering-override  boolean  false

@@ -65,7 +65,7 @@ class VectorOptions:
 
 
 _VECTORS = "deletion-vectors.enabled"
-_DEFINED_ONCE = ("primary-key", "partition")
+_DEFINED_ONCE = ("primary-key", "partition", "path")
 
 
 def _check_changeable(key: str, *, has_snapshots: bool) -> None:

@@ -1,0 +1,121 @@
+"""Settings of Hive's clients: ``hive-site.xml``, and options that begin with ``hive.``.
+
+Source: apache/paimon@1.4.2 ``HiveCatalog.createHiveConf``; Hive's ``HiveConf``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.spec.options.grammar import parse_boolean
+
+CONF_DIR = "hive-conf-dir"
+PREFIX = "hive."
+_FILE = "hive-site.xml"
+_URIS = "hive.metastore.uris"
+_TIMEOUT = "hive.metastore.client.socket.timeout"
+_BATCH = "hive.metastore.batch.retrieve.max"
+_SENDS_USER = "hive.metastore.execute.setugi"
+_KNOWN = (_URIS, _TIMEOUT, _BATCH, _SENDS_USER)
+_DEFAULTS = {_TIMEOUT: "600s", _BATCH: "300", _SENDS_USER: "true"}
+_OFF = (
+    "hive.metastore.sasl.enabled",
+    "hive.metastore.use.SSL",
+    "hive.metastore.thrift.framed.transport.enabled",
+    "hive.metastore.thrift.compact.protocol.enabled",
+    "hive.metastore.token.signature",
+)
+"""What makes a connection one that there is not here."""
+_SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiveSettings:
+    """What a client of a metastore goes by."""
+
+    uris: str
+    """A comma list; "" if none are set."""
+    timeout_seconds: float
+    """How long an answer is waited for."""
+    batch_size: int
+    """How many objects are asked for at once."""
+    sends_user: bool
+    """Whether the metastore is told who asks."""
+
+
+def settings_of(options: Mapping[str, str]) -> HiveSettings:
+    """Read the settings: those of the file, then those of the catalog.
+
+    Raises
+    ------
+    UnsupportedError
+        If one asks for what is not implemented, such as Kerberos.
+    ValueError
+        If the file is missing, or a value is not what it must be.
+    """
+    for key, value in options.items():
+        if key.startswith(PREFIX) and key not in (*_KNOWN, *_OFF):
+            raise UnsupportedError(f"{key} = '{value}'", f"there are {', '.join(_KNOWN)}")
+    found = {**_DEFAULTS, **_of_file(options), **options}
+    for key in _OFF:
+        value = found.get(key, "")
+        if value and value.strip().lower() != "false":
+            raise UnsupportedError(
+                f"{key} = '{value}'", "the metastore is reached without Kerberos, TLS and tokens"
+            )
+    return HiveSettings(
+        uris=found.get("uri") or found.get(_URIS, ""),
+        timeout_seconds=_seconds(found[_TIMEOUT]),
+        batch_size=_count(found[_BATCH]),
+        sends_user=_flag(found[_SENDS_USER]),
+    )
+
+
+def _of_file(options: Mapping[str, str]) -> dict[str, str]:
+    """Return what ``hive-site.xml`` says, if there is one."""
+    given = options.get(CONF_DIR)
+    folder = given or os.environ.get("HIVE_CONF_DIR")
+    if not folder:
+        return {}
+    path = Path(folder.removeprefix("file://").removeprefix("file:")) / _FILE
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        if given is None:
+            return {}
+        raise ValueError(f"{CONF_DIR} = {folder!r}: {path} cannot be read: {error}") from None
+    try:
+        root = ET.fromstring(text)  # noqa: S314 - the user's own file
+    except ET.ParseError as error:
+        raise ValueError(f"{path}: {error}") from None
+    named = {
+        (one.findtext("name") or "").strip(): (one.findtext("value") or "").strip()
+        for one in root.iter("property")
+    }
+    return {key: value for key, value in named.items() if key.startswith(PREFIX)}
+
+
+def _seconds(text: str) -> float:
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    unit = text[len(number) :]
+    if not number.strip().isdecimal() or unit not in _SECONDS or not int(number):
+        raise ValueError(f"{_TIMEOUT} = {text!r} is not a time such as 600s")
+    return int(number) * _SECONDS[unit]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise ValueError(f"{_BATCH} = {text!r} is not a positive number")
+    return int(text)
+
+
+def _flag(text: str) -> bool:
+    try:
+        return parse_boolean(text)
+    except ValueError as error:
+        raise ValueError(f"{_SENDS_USER} = {text!r}: {error}") from None

@@ -1,0 +1,120 @@
+"""What `connect` takes for a Hive catalog."""
+
+from __future__ import annotations
+
+from paimonlab.catalog.catalog import Catalog
+from paimonlab.catalog.hive.catalog import HiveCatalog, HiveOptions
+from paimonlab.catalog.hive.client import Metastore, addresses_of
+from paimonlab.catalog.hive.hive_site import CONF_DIR, PREFIX, settings_of
+from paimonlab.catalog.hive.lock import HiveLock, LockOptions
+from paimonlab.catalog.hive.objects import ObjectOptions
+from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
+from paimonlab.errors import UnsupportedError
+from paimonlab.spec.options.grammar import parse_boolean, parse_duration_millis
+from paimonlab.storage.schemes import store_kind
+
+_DEFAULTS = {
+    "alter-table-cascade": "true",
+    "client-pool-size": "2",
+    "format-table.enabled": "false",
+    "hive.skip-update-stats": "false",
+    "location-in-properties": "false",
+    "lock-acquire-timeout": "8 min",
+    "lock-check-max-sleep": "8 s",
+    "lock.type": "hive",
+    "metastore.client.class": "org.apache.hadoop.hive.metastore.HiveMetaStoreClient",
+    "sync-all-properties": "true",
+    "table.type": "managed",
+}
+"""Those of Java Paimon's ``CatalogOptions`` and ``HiveCatalogOptions``, but for format tables."""
+_ONLY = {
+    "format-table.enabled": "tables of Hive's own formats are not read",
+    "lock.type": "a Hive catalog has hive",
+    "metastore.client.class": "the metastore is reached over Thrift",
+}
+"""Options that have no other value than the default."""
+_NO_EFFECT = ("client-pool-cache.eviction-interval-ms", "client-pool-cache.keys")
+
+
+def _opened(request: CatalogRequest) -> Catalog:
+    """Open a catalog; nothing is asked of its metastore before it is used."""
+    given = {**_DEFAULTS, **request.options}
+    for key, reason in _ONLY.items():
+        if given[key] != _DEFAULTS[key]:
+            raise UnsupportedError(f"{key} = '{given[key]}'", reason)
+    if given["table.type"] not in ("managed", "external"):
+        raise UnsupportedError(f"table.type = '{given['table.type']}'", "managed or external")
+    options = LockOptions(
+        acquire_timeout_millis=_millis("lock-acquire-timeout", given["lock-acquire-timeout"]),
+        check_max_sleep_millis=_millis("lock-check-max-sleep", given["lock-check-max-sleep"]),
+    )
+    of_hive = {
+        key: value for key, value in request.options.items() if key != "hive.skip-update-stats"
+    }
+    settings = settings_of(of_hive)
+    if not settings.uris:
+        raise ValueError(
+            "the catalog option 'uri' is missing: thrift://host:9083, or hive-conf-dir with a "
+            "hive-site.xml that has hive.metastore.uris"
+        )
+    hive = HiveOptions(
+        objects=ObjectOptions(
+            syncs_all=_boolean("sync-all-properties", given["sync-all-properties"]),
+            hides_locations=_boolean("location-in-properties", given["location-in-properties"]),
+        ),
+        batch_size=settings.batch_size,
+        makes_external=given["table.type"] == "external",
+        cascades=_boolean("alter-table-cascade", given["alter-table-cascade"]),
+        skips_statistics=_boolean("hive.skip-update-stats", given["hive.skip-update-stats"]),
+    )
+    metastore = Metastore(
+        addresses_of(settings.uris),
+        pool_size=_positive("client-pool-size", given["client-pool-size"]),
+        timeout_seconds=settings.timeout_seconds,
+        sends_user=settings.sends_user,
+    )
+    is_locked = (
+        _boolean("lock.enabled", given["lock.enabled"])
+        if "lock.enabled" in given
+        else store_kind(given["warehouse"]) is not None
+    )
+    path, store = request.open_store(has_lock=is_locked)
+    return HiveCatalog(
+        path,
+        store,
+        metastore,
+        lock=HiveLock(metastore, options) if is_locked else None,
+        hive=hive,
+        open_store=request.open_store,
+        external_roots=request.external_roots,
+        lookup_folder=request.lookup_folder,
+        options=request.options,
+        max_columns=request.max_columns,
+    )
+
+
+def _positive(key: str, text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{key} = {text!r} is not a positive number")
+    return int(text)
+
+
+def _millis(key: str, text: str) -> int:
+    try:
+        return parse_duration_millis(text)
+    except ValueError as error:
+        raise ValueError(f"{key} = {text!r}: {error}") from None
+
+
+def _boolean(key: str, text: str) -> bool:
+    try:
+        return parse_boolean(text)
+    except ValueError as error:
+        raise ValueError(f"{key} = {text!r}: {error}") from None
+
+
+KIND = CatalogKind(
+    open=_opened,
+    options=frozenset({"uri", "lock.enabled", CONF_DIR, *_DEFAULTS, *_NO_EFFECT}),
+    prefixes=(PREFIX,),
+)
