@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,12 +41,20 @@ class JavaError(Exception):
 class Oracle:
     """One JVM with one release of Java Paimon; close it."""
 
-    def __init__(self, tools: JavaTools, scratch: Path, release: str = COMPILED_WITH) -> None:
+    def __init__(
+        self,
+        tools: JavaTools,
+        scratch: Path,
+        release: str = COMPILED_WITH,
+        *,
+        more_jars: Sequence[Path] = (),
+    ) -> None:
         self.release = release
         options = [*_JVM_OPTIONS, f"-Djava.io.tmpdir={scratch}"]
         if release != COMPILED_WITH:
             options += _UNVERIFIED
-        command = [tools.java, *options, "-cp", class_path(tools, release), "PaimonOracle"]
+        jars = os.pathsep.join([class_path(tools, release), *map(os.fspath, more_jars)])
+        command = [tools.java, *options, "-cp", jars, "PaimonOracle"]
         self._log = (scratch / "java.err").open("wb")
         self._process = subprocess.Popen(
             command,

@@ -1,6 +1,7 @@
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.paimon.CoreOptions;
 import org.apache.paimon.catalog.Catalog;
 import org.apache.paimon.catalog.Identifier;
@@ -12,9 +13,12 @@ import org.apache.paimon.schema.SchemaChange;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ArrayNode;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.node.ObjectNode;
+import org.apache.paimon.types.DataField;
 import org.apache.paimon.types.DataType;
 import org.apache.paimon.types.DataTypeJsonParser;
 import org.apache.paimon.types.RowType;
+import org.apache.paimon.view.View;
+import org.apache.paimon.view.ViewImpl;
 
 /** Tables made and altered. */
 final class Definitions {
@@ -82,6 +86,30 @@ final class Definitions {
     /** {@code database}. */
     static Object tables(Request request) throws Exception {
         return request.catalog().listTables(request.text("database"));
+    }
+
+    /** {@code fields [[name, type], ...], query, options, comment}. */
+    static Object createView(Request request) throws Exception {
+        List<DataField> fields = new ArrayList<>();
+        for (JsonNode field : request.get("fields")) {
+            fields.add(new DataField(fields.size(), field.get(0).asText(), type(field.get(1))));
+        }
+        View view =
+                new ViewImpl(
+                        request.identifier(),
+                        fields,
+                        request.text("query"),
+                        Map.of(),
+                        request.text("comment", null),
+                        request.map("options"));
+        request.catalog().createView(request.identifier(), view, false);
+        return null;
+    }
+
+    /** The query, comment and options of a view. */
+    static Object view(Request request) throws Exception {
+        View view = request.catalog().getView(request.identifier());
+        return List.of(view.query(), view.comment().orElse(""), view.options());
     }
 
     /** {@code database, options}. */

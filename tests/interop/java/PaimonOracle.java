@@ -54,6 +54,8 @@ public final class PaimonOracle {
         COMMANDS.put("create_database", Definitions::createDatabase);
         COMMANDS.put("alter_database", Definitions::alterDatabase);
         COMMANDS.put("database_options", Definitions::databaseOptions);
+        COMMANDS.put("create_view", Definitions::createView);
+        COMMANDS.put("view", Definitions::view);
         COMMANDS.put("schema", request -> MAPPER.readTree(request.storeTable().schema().toString()));
         COMMANDS.put("write", Writing::write);
         COMMANDS.put("compact", Writing::compact);

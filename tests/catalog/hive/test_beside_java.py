@@ -1,0 +1,290 @@
+"""One Hive metastore that Java Paimon and paimonlab use in turn."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paimonlab as pl
+from paimonlab.catalog.hive.catalog import HiveCatalog
+from paimonlab.errors import CatalogLockError, TableNotFoundError
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.schema.definition import Schema, new_table_schema
+from paimonlab.spec.view import View
+from tests.catalog.hive.metastores import client_jar
+from tests.interop.conftest import java_tools as java_tools  # noqa: PLC0414 - a fixture
+from tests.interop.conftest import without_java
+from tests.interop.java_build import NEWEST, JavaMissingError, JavaTools, chosen_releases
+from tests.interop.oracle import Oracle
+
+pytestmark = pytest.mark.interop
+_OF_ITS_OWN = ("createTime", "lastAccessTime", "transient_lastDdlTime")
+_COUNTED = ("numFiles", "totalSize")
+"""What a metastore counts by itself when it is told a folder."""
+TYPES = {
+    "a": "BOOLEAN",
+    "b": "TINYINT NOT NULL",
+    "c": "SMALLINT",
+    "d": "BIGINT",
+    "e": "FLOAT",
+    "f": "DOUBLE",
+    "g": "DECIMAL(9, 3)",
+    "h": "CHAR(3)",
+    "i": "CHAR(300)",
+    "j": "VARCHAR(7)",
+    "k": "VARCHAR(70000)",
+    "l": "STRING",
+    "m": "BINARY(4)",
+    "n": "BYTES",
+    "o": "DATE",
+    "p": "TIME(3)",
+    "q": "TIMESTAMP(6)",
+    "r": "TIMESTAMP(3) WITH LOCAL TIME ZONE",
+}
+NESTED: dict[str, Any] = {
+    "s": {"type": "ARRAY", "element": "INT"},
+    "t": {"type": "MAP", "key": "STRING", "value": {"type": "ARRAY", "element": "DATE"}},
+    "u": {"type": "MULTISET", "element": "STRING"},
+    "v": {"type": "ROW", "fields": [{"name": "x", "type": "INT"}, {"name": "y", "type": "STRING"}]},
+}
+NESTED_TEXT = {
+    "s": "ARRAY<INT>",
+    "t": "MAP<STRING, ARRAY<DATE>>",
+    "u": "MULTISET<STRING>",
+    "v": "ROW<x INT, y STRING>",
+}
+
+
+@pytest.fixture(scope="module", params=chosen_releases() or (NEWEST,))
+def java(
+    request: pytest.FixtureRequest,
+    java_tools: JavaTools,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Oracle]:
+    try:
+        jars = [client_jar(java_tools)]
+        started = Oracle(java_tools, tmp_path_factory.mktemp("java"), request.param, more_jars=jars)
+    except JavaMissingError as missing:
+        without_java(missing)
+    yield started
+    started.close()
+
+
+class Both:
+    """Java Paimon and paimonlab on one metastore."""
+
+    def __init__(self, oracle: Oracle, uri: str, folder: Path, **options: str) -> None:
+        self._oracle = oracle
+        self.options = {"metastore": "hive", "uri": uri, "warehouse": str(folder), **options}
+        opened = pl.connect(self.options)
+        assert isinstance(opened, HiveCatalog)
+        self.ours = opened
+
+    def java(self, op: str, **arguments: Any) -> Any:
+        return self._oracle.ask(op, catalog=self.options | {"cache-enabled": "false"}, **arguments)
+
+    def java_write(self, table: str, *rows: Sequence[Any]) -> None:
+        self.java("write", table=table, rows=[["+I", list(row)] for row in rows])
+
+    def java_rows(self, table: str) -> list[list[Any]]:
+        return sorted(values for _, values in self.java("read", table=table))
+
+    def our_rows(self, table: str) -> list[list[Any]]:
+        found = self.ours.table(table).scan().to_arrow().to_pylist()
+        return sorted(list(row.values()) for row in found)
+
+    def ask(self, call: str, *arguments: Any) -> Any:
+        return self.ours._metastore.ask(call, *arguments)
+
+    def objects(self, database: str) -> dict[str, Any]:
+        """Return all objects of a database as values, with its name left out."""
+        found = {"": plain(self.ask("get_database", database), database)}
+        for name in self.ask("get_all_tables", database):
+            table = self.ask("get_table", database, name)
+            found[name] = plain(table, database)
+            if table.partitionKeys:
+                partitions = self.ask("get_partitions", database, name, -1)
+                found[f"{name}/"] = [plain(partition, database) for partition in partitions]
+        return found
+
+
+def plain(struct: Any, database: str) -> Any:
+    """Return a struct as a value."""
+    if isinstance(struct, dict):
+        return {
+            key: plain(value, database)
+            for key, value in struct.items()
+            if key not in (*_OF_ITS_OWN, *_COUNTED)
+        }
+    if isinstance(struct, list):
+        return [plain(one, database) for one in struct]
+    if hasattr(struct, "thrift_spec"):
+        return plain(vars(struct), database)
+    return struct.replace(database, "DB") if isinstance(struct, str) else struct
+
+
+@pytest.fixture
+def both(java: Oracle, hive_uri: str, tmp_path: Path) -> Both:
+    return Both(java, hive_uri, tmp_path / "w")
+
+
+def test_objects_are_those_of_a_java_made_twin(both: Both, tmp_path: Path) -> None:
+    long = "x" * 200 + "\n" + "y" * 200
+    keyed = {"bucket": "2", "file.format": "parquet", "partition.expiration-time": "400 d"}
+    options = {"comment": "it's ünal's", "owner": "ünal", "b": "2"}
+    both.ours.create_database("ours", options=options)
+    both.java("create_database", database="java", options=options)
+    both.ours.alter_database("ours", set={"b": "3", "c": "4", "owner": "eve"})
+    both.java(
+        "alter_database", database="java", set={"b": "3", "c": "4", "owner": "eve"}, remove=[]
+    )
+    fields = [["day", "STRING NOT NULL"], ["id", "INT NOT NULL"], ["v", "STRING"]]
+
+    def make(name: str, fields: Sequence[Any] = fields, texts: Any = None, **how: Any) -> None:
+        both.ours.create_table(
+            f"ours.{name}",
+            texts or dict(fields),
+            primary_keys=how.get("pk", []),
+            partition_keys=how.get("partition", []),
+            options=how.get("options"),
+            comment=how.get("comment"),
+        )
+        both.java("create_table", table=f"java.{name}", fields=fields, **how)
+
+    make("keyed", pk=["day", "id"], partition=["day"], options=keyed, comment=long)
+    make("append", options={"bucket": "3", "bucket-key": "id"})
+    make("old", partition=["day"])
+    make("gone")
+    make("parts", partition=["day", "id"], options={"metastore.partitioned-table": "true"})
+    make("types", [[*one] for one in (TYPES | NESTED).items()], TYPES | NESTED_TEXT)
+    for name in ("ours", "java"):
+        place = {"path": f"{tmp_path}/external_{name}"}
+        arguments: Any = {"options": place}
+        if name == "ours":
+            both.ours.create_table("ours.external", {"id": "INT"}, options=place)
+        else:
+            both.java("create_table", table="java.external", fields=[["id", "INT"]], **arguments)
+    make("kept", options={"external": "true"})
+    both.ours.alter_table(
+        "ours.keyed",
+        pl.SetOption("snapshot.num-retained.max", "20"),
+        pl.RemoveOption("file.format"),
+        pl.AddColumn("w", "DATE"),
+        pl.RenameColumn("v", "vv"),
+    )
+    both.java(
+        "alter_table",
+        table="java.keyed",
+        changes=[
+            ["set", "snapshot.num-retained.max", "20"],
+            ["unset", "file.format"],
+            ["add", "w", "DATE"],
+            ["rename", "v", "vv"],
+        ],
+    )
+    for name, rename, drop in (
+        ("ours", both.ours.rename_table, both.ours.drop_table),
+        ("java", both_rename(both), lambda table: both.java("drop_table", table=table)),
+    ):
+        rename(f"{name}.old", f"{name}.new")
+        drop(f"{name}.gone")
+        drop(f"{name}.kept")
+    both.ours.table("ours.parts").write(
+        [{"day": day, "id": 1, "v": "x"} for day in ("a b/c", "ü=1", " ", "z")]
+    )
+    both.java_write("java.parts", *([day, 1, "x"] for day in ("a b/c", "ü=1", " ", "z")))
+    query = "SELECT 1 AS id, 'ü' AS v"
+    columns = new_table_schema(Schema({"id": "BIGINT", "v": "ARRAY<STRING>"}), time_millis=0).fields
+    both.ours.create_view(
+        "ours.view", View(fields=columns, query=query, comment="c", options={"a": "1"})
+    )
+    both.java(
+        "create_view",
+        table="java.view",
+        fields=[["id", "BIGINT"], ["v", {"type": "ARRAY", "element": "STRING"}]],
+        query=query,
+        comment="c",
+        options={"a": "1"},
+    )
+
+    found, wanted = both.objects("ours"), both.objects("java")
+
+    assert found.keys() == wanted.keys()
+    for name in found:
+        assert found[name] == wanted[name], name
+    assert len(found["parts/"]) == 4
+    for name in ("keyed", "append", "new", "types", "external", "parts"):
+        mine, theirs = both.ours.table(f"ours.{name}"), both.ours.table(f"java.{name}")
+        assert mine.schema.fields == theirs.schema.fields
+        assert {k: v.replace("ours", "java") for k, v in mine.options.items()} == theirs.options
+    assert both.java("view", table="ours.view")[:2] == [query, "c"]
+    assert both.ours.view("java.view") == both.ours.view("ours.view")
+    for name in ("ours", "java"):
+        assert (tmp_path / "w" / f"{name}.db" / "kept" / "schema" / "schema-0").exists()
+
+
+def both_rename(both: Both) -> Any:
+    return lambda old, new: both.java("rename_table", table=old, target=new)
+
+
+def test_tables_are_altered_in_turn(both: Both) -> None:
+    both.ours.create_database("db", options={"comment": "it's ünal's"})
+    both.ours.create_table(
+        "db.t", {"id": "INT NOT NULL", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
+    ).write([{"id": 1, "v": "a"}])
+    assert both.java("database_options", database="db")["comment"] == "it's ünal's"
+
+    both.java_write("db.t", [2, "b"])
+    both.java("alter_table", table="db.t", changes=[["add", "w", "INT"]])
+    both.ours.alter_table("db.t", pl.RenameColumn("v", "vv"))
+    both.java_write("db.t", [3, "c", 3])
+    both.java("alter_table", table="db.t", changes=[["set", "snapshot.num-retained.max", "20"]])
+    both.ours.table("db.t").write([{"id": 1, "vv": "z", "w": 1}])
+
+    rows = [[1, "z", 1], [2, "b", None], [3, "c", 3]]
+    assert both.java_rows("db.t") == both.our_rows("db.t") == rows
+    assert both.ours.table("db.t").options["snapshot.num-retained.max"] == "20"
+
+    both.java("rename_table", table="db.t", target="db.u")
+    with pytest.raises(TableNotFoundError):
+        both.ours.table("db.t")
+    both.ours.rename_table("db.u", "db.s")
+    assert both.java("tables", database="db") == ["s"]
+    assert both.java_rows("db.s") == rows
+    both.java("drop_table", table="db.s")
+    assert both.ours.tables("db") == []
+    both.java("create_table", table="db.S", fields=[["X", "INT"]])
+    both.java_write("db.S", [1])
+    assert both.ours.tables("db") == ["s"]
+    assert both.our_rows("db.s") == [[1]]
+    assert not both.ours.has_table("db.S")
+    both.ours.drop_table("db.s")
+    assert both.java("tables", database="db") == []
+
+
+def test_both_take_the_same_lock(java: Oracle, hive_uri: str, tmp_path: Path) -> None:
+    waiting = {"lock-acquire-timeout": "60 s", "lock-check-max-sleep": "100 ms"}
+    both = Both(java, hive_uri, tmp_path / "w", **{"lock.enabled": "true"}, **waiting)
+    both.ours.create_database("db")
+    both.java("create_table", table="db.t", fields=[["id", "INT"]])
+    assert both.ours._lock is not None
+
+    with both.ours._lock.held(Identifier("db", "t")) as held:
+        writing = threading.Thread(target=both.java_write, args=("db.t", [1]))
+        writing.start()
+        time.sleep(0.5)
+        assert writing.is_alive()
+        assert both.ours.table("db.t").snapshot is None
+        impatient = pl.connect(both.options | {"lock-acquire-timeout": "100 ms"})
+        with pytest.raises(CatalogLockError, match=r"db\.t: not taken within 0\.1 s"):
+            impatient.alter_table("db.t", pl.AddColumn("v", "INT"))
+        assert held.is_held()
+    writing.join(60)
+    both.ours.table("db.t").write([{"id": 2}])
+
+    assert both.java_rows("db.t") == both.our_rows("db.t") == [[1], [2]]
