@@ -1,0 +1,224 @@
+"""Several processes, connections that are cut, a metastore that is killed, locks that expire.
+
+``PAIMONLAB_RACES=16x25`` lets 16 processes race 25 times, and ``PAIMONLAB_COMMITS=8x25`` lets 8
+writers commit 25 times each; without them fewer do.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paimonlab as pl
+from paimonlab.catalog.hive.catalog import HiveCatalog
+from paimonlab.errors import CatalogServerError, CommitError
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.view import View
+from tests.catalog.hive.metastores import Metastore
+from tests.catalog.hive.proxy import Proxy, proxy
+from tests.catalog.jdbc import racing
+
+pytest.importorskip("thriftpy2")
+
+PROCESSES, ROUNDS = map(int, os.environ.get("PAIMONLAB_RACES", "4x2").split("x"))
+WRITERS, COMMITS = map(int, os.environ.get("PAIMONLAB_COMMITS", "3x2").split("x"))
+NAMES = "abcd"[: max(PROCESSES // 4, 1)]
+"""Four processes want each."""
+COLUMNS = {"id": "INT"}
+LOCKS = {"lock.enabled": "true", "lock-check-max-sleep": "100 ms"}
+
+
+@pytest.fixture
+def options(hive_uri: str, tmp_path: Path) -> dict[str, str]:
+    return {"metastore": "hive", "uri": hive_uri, "warehouse": str(tmp_path / "w")}
+
+
+@pytest.fixture
+def between(hive: Metastore, options: dict[str, str]) -> Iterator[Proxy]:
+    """Cut connections between the catalog and the metastore."""
+    opened(options)
+    with proxy(hive.port) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def processes() -> Any:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([racing.__name__, "paimonlab.catalog.hive.opening"])
+    return context
+
+
+def opened(options: Mapping[str, str], **more: str) -> HiveCatalog:
+    catalog = pl.connect({**options, **more})
+    assert isinstance(catalog, HiveCatalog)
+    catalog.create_database("db", exist_ok=True)
+    return catalog
+
+
+def folders(catalog: HiveCatalog) -> list[str]:
+    return sorted(path.name for path in Path(catalog.path, "db.db").iterdir())
+
+
+def test_of_those_who_want_a_name_one_gets_it(options: dict[str, str], processes: Any) -> None:
+    catalog = opened(options)
+    barrier, won = processes.Barrier(PROCESSES), processes.Queue()
+    racers = [
+        processes.Process(target=racing.race, args=(options, number, NAMES, ROUNDS, barrier, won))
+        for number in range(PROCESSES)
+    ]
+    for racer in racers:
+        racer.start()
+    outcomes = [won.get(timeout=300) for _ in range(PROCESSES * ROUNDS)]
+    for racer in racers:
+        racer.join(300)
+
+    assert [racer.exitcode for racer in racers] == [0] * PROCESSES
+    assert {outcome for *_, outcome in outcomes} == {"won", "lost"}
+    winners = Counter((turn, name) for turn, name, _, outcome in outcomes if outcome == "won")
+    races = {(turn, name) for turn, name, *_ in outcomes}
+    assert winners == dict.fromkeys(races, 1)
+    assert catalog.tables("db") == sorted(f"own{number}" for number in range(PROCESSES))
+    assert folders(catalog) == catalog.tables("db")
+
+
+def commit(options: Mapping[str, str], number: int) -> None:
+    table = pl.connect(options).table("db.t")
+    for turn in range(COMMITS):
+        table.write([{"id": number * 1000 + turn}])
+
+
+def test_writers_with_the_lock_lose_no_commit(options: dict[str, str], processes: Any) -> None:
+    catalog = opened(options)
+    catalog.create_table("db.t", COLUMNS)
+    writers = [
+        processes.Process(target=commit, args=(options | LOCKS, number))
+        for number in range(WRITERS)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(600)
+
+    assert [writer.exitcode for writer in writers] == [0] * WRITERS
+    table = catalog.table("db.t")
+    wanted = {number * 1000 + turn for number in range(WRITERS) for turn in range(COMMITS)}
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == sorted(wanted)
+    assert [one.id for one in table.snapshots] == [*range(1, WRITERS * COMMITS + 1)]
+
+
+def test_a_holder_that_stands_still_past_expiry_loses_nothing(
+    options: dict[str, str], processes: Any
+) -> None:
+    catalog = opened(options, **LOCKS)
+    assert catalog._lock is not None
+    catalog.create_table("db.t", COLUMNS)
+    holder = processes.Process(target=racing.stand_still, args=(options | LOCKS,))
+    holder.start()
+    while not is_stopped(holder.pid):
+        assert holder.is_alive()
+        time.sleep(0.02)
+    impatient = opened(options, **LOCKS, **{"lock-acquire-timeout": "100 ms"})
+    with pytest.raises(CommitError, match=r"db\.t: not taken within 0\.1 s: others hold it"):
+        impatient.table("db.t").write([{"id": 3}])
+
+    catalog.table("db.t").write([{"id": 2}])  # waits until the lock expires
+    with catalog._lock.held(Identifier("db", "t")) as held:
+        os.kill(holder.pid, signal.SIGCONT)
+        time.sleep(0.5)  # the holder gives back what it no longer has
+        assert held.is_held()
+    assert not held.is_held()
+    holder.join(60)
+
+    table = catalog.table("db.t")
+    assert holder.exitcode == 0
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 2]
+    assert [snapshot.id for snapshot in table.snapshots] == [1, 2]
+
+
+def is_stopped(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "T"
+
+
+ALTER = "alter_table_with_environment_context"
+DROP = "drop_table_with_environment_context"
+CHANGES = ("create_database", "alter_database", "create_table", ALTER, DROP, "drop_database")
+
+
+@pytest.mark.parametrize("fault", ["loses", "loses_answers_of"])
+def test_answers_that_are_lost_are_settled(
+    fault: str, options: dict[str, str], between: Proxy
+) -> None:
+    catalog = opened(options | {"uri": between.uri} | LOCKS)
+    broken: set[str] = getattr(between, fault)
+
+    def losing(*calls: str) -> None:
+        assert not broken
+        broken.update(calls)
+
+    losing("create_database", "get_database")
+    catalog.create_database("other", options={"a": "1"})
+    losing("alter_database")
+    catalog.alter_database("other", set={"a": "2"})
+    losing("create_table", "lock", "unlock", "get_table")
+    table = catalog.create_table("db.a", COLUMNS)
+    losing(ALTER)
+    catalog.alter_table("db.a", pl.AddColumn("v", "INT"))
+    losing(ALTER)
+    catalog.rename_table("db.a", "db.b")
+    losing("lock", "heartbeat", "unlock")
+    catalog.table("db.b").write([{"id": 1, "v": 2}])
+    losing("get_all_tables", "get_table_objects_by_name")
+    assert catalog.tables("db") == ["b"]
+    losing("create_table")
+    catalog.create_view("db.w", View(fields=(), query="SELECT 1"))
+    losing(ALTER)
+    catalog.rename_view("db.w", "db.x")
+    losing(DROP)
+    catalog.drop_view("db.x")
+    assert catalog.table("db.b").scan().to_arrow().to_pylist() == [{"id": 1, "v": 2}]
+    losing(DROP)
+    catalog.drop_table("db.b")
+    losing("drop_database")
+    catalog.drop_database("other")
+
+    assert not broken
+    assert set(CHANGES) <= set(between.calls)
+    assert not catalog.has_database("other")
+    assert catalog.tables("db") == []
+    assert (catalog.views("db"), folders(catalog)) == ([], [])
+    assert not Path(table.path).exists()
+
+
+def test_a_metastore_that_is_killed_leaves_what_can_be_repaired(
+    hive: Metastore, options: dict[str, str], between: Proxy
+) -> None:
+    catalog = opened(options | {"uri": between.uri})
+    before = catalog.create_table("db.t", COLUMNS)
+    between.before["create_table"] = hive.kill
+    with pytest.raises(CatalogServerError, match=r"no metastore answers|connection broke"):
+        catalog.create_table("db.u", COLUMNS)
+    assert folders(catalog) == ["t", "u"]  # nobody can say that it did not happen
+
+    hive.start()
+    assert catalog.tables("db") == ["t"]
+    catalog.repair("db.u")
+    assert catalog.table("db.u").scan().count() == 0
+    between.before[ALTER] = hive.kill
+    with pytest.raises(CatalogServerError):
+        catalog.alter_table("db.t", pl.AddColumn("v", "INT"))
+
+    hive.start()
+    assert catalog.table("db.t").schema == before.schema
+    catalog.alter_table("db.t", pl.AddColumn("v", "INT"))
+    catalog.rename_table("db.t", "db.s")
+    catalog.drop_table("db.u")
+    assert folders(catalog) == catalog.tables("db") == ["s"]
