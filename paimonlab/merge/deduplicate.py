@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
-from paimonlab.merge.dense_keys import in_last_run
+from paimonlab.merge.dense_keys import in_key_order, in_last_run
 from paimonlab.merge.groups import Mask, by_age
 from paimonlab.merge.order import Keys, as_numpy, sort_keys
 from paimonlab.spec.merge_engine import EngineKind, MergeEngine
@@ -58,6 +58,9 @@ def oldest(keys: Keys) -> npt.NDArray[np.int64]:
     >>> oldest(np.array([7, 9, 7]))
     array([0, 1])
     """
+    close = in_key_order(keys, is_first=True)
+    if close is not None:
+        return close
     order, is_last = by_age(keys, ())
     return order[np.flatnonzero(np.concatenate([[True], is_last[:-1]])[: len(keys)])]
 
@@ -87,6 +90,9 @@ def newest(keys: Keys, sequences: Sequence[Keys] = ()) -> npt.NDArray[np.int64]:
     >>> newest(np.array([7, 9, 7]), [np.array([5, 0, 4])])
     array([0, 1])
     """
+    close = None if sequences else in_key_order(keys)
+    if close is not None:
+        return close
     order, is_last = by_age(keys, sequences)
     return order[np.flatnonzero(is_last)]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from paimonlab.merge import deduplicate
 from paimonlab.merge.deduplicate import winners
-from paimonlab.merge.dense_keys import in_last_run
+from paimonlab.merge.dense_keys import in_key_order, in_last_run
 from paimonlab.spec.merge_engine import EngineKind, MergeEngine
 
 RUNS = st.lists(st.sets(st.integers(0, 40)), min_size=1, max_size=6)
@@ -62,3 +62,39 @@ def test_close_numbers_are_not_sorted(
     mask = winners(np.array([1, 2, 1]), engine=engine, run_lengths=[2, 1])
 
     assert np.flatnonzero(mask).tolist() == sorted([1, winner])
+
+
+@pytest.mark.parametrize(("dtype", "lowest"), ENDS)
+@pytest.mark.parametrize("is_first", [False, True])
+@given(numbers=st.lists(st.integers(0, 40), max_size=60))
+def test_positions_in_the_order_of_keys_agree_with_a_dict(
+    numbers: list[int], dtype: str, lowest: int, *, is_first: bool
+) -> None:
+    row_of = dict[int, int]()
+    for row, number in enumerate(numbers):
+        row_of[number] = row_of.get(number, row) if is_first else row
+
+    positions = in_key_order(np.array([lowest + key for key in numbers], dtype), is_first=is_first)
+
+    if numbers and max(numbers) - min(numbers) < 8 * len(numbers):
+        assert positions is not None
+        assert positions.dtype == np.int64
+        assert positions.tolist() == [row_of[number] for number in sorted(row_of)]
+    else:
+        assert positions is None
+
+
+def test_positions_of_close_numbers_are_found_without_sorting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(deduplicate, "by_age")
+    keys = np.array([9, 7, 9, 8], np.int64)
+
+    assert deduplicate.newest(keys).tolist() == [1, 3, 2]
+    assert deduplicate.oldest(keys).tolist() == [1, 3, 0]
+
+
+def test_texts_and_numbers_far_apart_have_no_places_of_positions() -> None:
+    assert in_key_order(np.array([b"a", b"b"])) is None
+    assert in_key_order(np.array([0, 16])) is None
+    assert in_key_order(np.array([-(2**63), 2**63 - 1])) is None
