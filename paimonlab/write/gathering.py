@@ -8,8 +8,12 @@ the table: it stays in pieces, and rows are picked of each.
 from __future__ import annotations
 
 import os
+import weakref
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -36,6 +40,8 @@ _LEAST_PIECES = 4
 """What is picked at once of few rows is less than all of them."""
 _STEP_ROWS = 1 << 17
 """Pieces have multiples of so many rows, the rows of a row group, or fewer."""
+_LENGTHS = dict[int, tuple[weakref.ref[pa.Table], Sequence[int | None]]]()
+"""What `_equal_lengths` has found, by the ``id`` of tables that are there yet."""
 
 
 def ready(columns: list[pa.ChunkedArray], schema: pa.Schema) -> pa.Table:
@@ -86,8 +92,8 @@ def taken(rows: pa.Table, positions: Positions) -> pa.Table:
     """
     indices = arrow_array(positions)
     columns = [
-        _of_pieces(column, positions) if column.num_chunks > 1 else _of_one(column, indices)
-        for column in rows.columns
+        _of_pieces(column, positions) if column.num_chunks > 1 else _of_one(column, indices, length)
+        for column, length in zip(rows.columns, _equal_lengths(rows), strict=True)
     ]
     return pa.table(columns, schema=rows.schema)
 
@@ -100,27 +106,54 @@ def piece_rows(rows: pa.Table) -> int:
     return max(count - count % _STEP_ROWS if count > _STEP_ROWS else count, 1)
 
 
-def _of_one(column: pa.ChunkedArray, indices: pa.Array) -> pa.Array | pa.ChunkedArray:
-    """Pick values; texts and bytes that all have one length in less than half of the time."""
+def _equal_lengths(rows: pa.Table) -> Sequence[int | None]:
+    """Tell the length that all texts or bytes of a column have; None: there is none.
+
+    Rows of a table are picked piece by piece, and looking at all of it takes as long as picking a
+    few: so it is found out once for a table.
+    """
+    number = id(rows)
+    found = _LENGTHS.get(number)
+    if found is None or found[0]() is not rows:
+        lengths = [*map(_equal_length, rows.columns)]
+        found = weakref.ref(rows, lambda _: _LENGTHS.pop(number, None)), lengths
+        _LENGTHS[number] = found
+    return found[1]
+
+
+def _equal_length(column: pa.ChunkedArray) -> int | None:
     offset_type = _OFFSET_TYPES.get(column.type)
     if offset_type is None or len(column) < _LEAST_EQUAL or column.null_count:
+        return None
+    if column.num_chunks != 1:
+        return None
+    ends = _ends(column.chunk(0))
+    length = int(ends[1] - ends[0])
+    if 0 < length <= _LARGE_VALUE_BYTES and (ends[1:] - ends[:-1] == length).all():
+        return length
+    return None
+
+
+def _ends(values: pa.Array) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return (n + 1,) where texts or bytes begin, and the last one ends."""
+    offsets = np.frombuffer(values.buffers()[1], _OFFSET_TYPES[values.type])
+    return offsets[values.offset : values.offset + len(values) + 1]
+
+
+def _of_one(
+    column: pa.ChunkedArray, indices: pa.Array, length: int | None
+) -> pa.Array | pa.ChunkedArray:
+    """Pick values; texts and bytes that all have one length in less than half of the time."""
+    # Of more values than there are the ends might be too large for their type.
+    if length is None or len(indices) > len(column):
         return pc.take(column, indices, boundscheck=False)
     [values] = column.chunks
-    _, offsets, data = values.buffers()
-    ends = np.frombuffer(offsets, offset_type)[values.offset : values.offset + len(values) + 1]
-    length = int(ends[1] - ends[0])
-    if (
-        not 0 < length <= _LARGE_VALUE_BYTES
-        or len(indices) > len(column)  # or the ends might be too large for their type
-        or not (ends[1:] - ends[:-1] == length).all()
-    ):
-        return pc.take(column, indices, boundscheck=False)
+    ends = _ends(values)
     start, stop = int(ends[0]), int(ends[-1])
-    wide = pa.FixedSizeBinaryArray.from_buffers(
-        pa.binary(length), len(values), [None, data.slice(start, stop - start)]
-    )
+    data = values.buffers()[2].slice(start, stop - start)
+    wide = pa.FixedSizeBinaryArray.from_buffers(pa.binary(length), len(values), [None, data])
     picked = pc.take(wide, indices, boundscheck=False)
-    new_ends = np.arange(0, len(picked) * length + 1, length, dtype=offset_type)
+    new_ends = np.arange(0, len(picked) * length + 1, length, dtype=_OFFSET_TYPES[values.type])
     buffers = [None, pa.py_buffer(new_ends), picked.buffers()[1]]
     return pa.Array.from_buffers(column.type, len(picked), buffers)
 
