@@ -71,7 +71,7 @@ def groups(rows: pa.RecordBatch | pa.Table, schema: TableSchema, buckets: int) -
         of all groups together are 0..n-1, each once.
     """
     codes, partitions = partition_codes(rows, schema)
-    if buckets < 1:
+    if buckets <= 1:  # in the only one are all rows, whatever the function
         yield from grouped(codes, partitions, None)
     else:
         fields = [schema.field(key) for key in schema.bucket_keys]
