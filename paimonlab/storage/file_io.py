@@ -86,6 +86,13 @@ class FileIO(Protocol):
         """
         ...
 
+    def begin_sync(self, output: pa.NativeFile) -> None:
+        """Let what was written to a file of `open_output` so far become durable, without waiting.
+
+        `sync_files` has less to wait for then, and reports what goes wrong. Stores may do nothing.
+        """
+        ...
+
     def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Make files written by `create` or `open_output` and their folders durable.
 

@@ -47,7 +47,7 @@ from paimonlab.storage.local_entries import (
     undone,
 )
 from paimonlab.storage.spare_descriptors import SPARE
-from paimonlab.storage.syncing import DurableFolders, sync_files, sync_folders
+from paimonlab.storage.syncing import DurableFolders, begin_sync, sync_files, sync_folders
 from paimonlab.storage.whole_files import check_size, kind, read_all, size_of_file, write_all
 
 
@@ -108,6 +108,8 @@ class LocalFileIO:
         with undone(path):
             try:
                 write_all(descriptor, data, path)
+                if self.durability == "fsync":
+                    begin_sync(descriptor, len(data))
             finally:
                 os.close(descriptor)
 
@@ -119,6 +121,11 @@ class LocalFileIO:
         self._create(path, data)
         with undone(path):
             self._sync_directory(folder)
+
+    def begin_sync(self, output: pa.NativeFile) -> None:
+        """Let the system begin to write a file to the disk."""
+        if self.durability == "fsync":
+            begin_sync(output.fileno(), output.tell())
 
     @named_failures
     def sync_files(self, sizes: Mapping[str, int]) -> None:

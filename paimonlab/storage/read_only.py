@@ -67,6 +67,9 @@ class ReadOnlyFileIO:
         del data
         _refuse("writing", path)
 
+    def begin_sync(self, output: pa.NativeFile) -> None:
+        """Do nothing: there are no files that are written."""
+
     def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Refuse, if there are any."""
         for path in sizes:

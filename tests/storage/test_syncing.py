@@ -6,9 +6,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
-from paimonlab.storage import LocalFileIO
+import paimonlab as pl
+from paimonlab.storage import LocalFileIO, syncing
 
 Act = Callable[[LocalFileIO, Path], object]
 
@@ -168,3 +171,72 @@ def test_nothing_is_synced_where_that_is_left_to_the_system(
     act(LocalFileIO("none"), tmp_path / "a" / "b" / "file")
 
     assert synced == []
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The files that the system is asked to begin with, relative to the test's folder."""
+    found: list[str] = []
+
+    def begin(descriptor: int, start: int, length: int, flags: int) -> int:
+        assert (start, length, flags) == (0, 0, 2), "all of it, waiting for nothing"
+        inode = os.fstat(descriptor).st_ino
+        [path] = [path for path in tmp_path.rglob("*") if path.stat().st_ino == inode]
+        found.append(str(path.relative_to(tmp_path)))
+        return -1  # whatever went wrong, `sync_files` reports it
+
+    monkeypatch.setattr(syncing, "_sync_file_range", lambda: begin)
+    return found
+
+
+def test_large_files_go_to_the_disk_before_anybody_waits_for_them(
+    synced: list[str], begun: list[str], tmp_path: Path
+) -> None:
+    store = LocalFileIO().within(str(tmp_path))
+    store.create(str(tmp_path / "large"), bytes(1 << 16))
+    store.create(str(tmp_path / "small"), b"x")
+    with store.open_output(str(tmp_path / "open")) as output:
+        output.write(bytes(1 << 16))
+        store.begin_sync(output)
+
+    assert begun == ["large", "open"]
+    assert synced == [], "nobody has waited yet"
+    store.sync_files({str(tmp_path / "large"): 1 << 16, str(tmp_path / "open"): 1 << 16})
+    assert synced == ["large", "open", "."]
+
+
+def test_a_system_that_cannot_begin_early_syncs_all_the_same(
+    synced: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(syncing, "_sync_file_range", lambda: None)
+    store = LocalFileIO().within(str(tmp_path))
+    store.create(str(tmp_path / "large"), bytes(1 << 16))
+    store.sync_files({str(tmp_path / "large"): 1 << 16})
+
+    assert synced == ["large", "."]
+
+
+def test_nothing_is_begun_where_syncing_is_left_to_the_system(
+    begun: list[str], tmp_path: Path
+) -> None:
+    store = LocalFileIO(durability="none")
+    store.create(str(tmp_path / "created"), bytes(1 << 16))
+    with store.open_output(str(tmp_path / "open")) as output:
+        output.write(bytes(1 << 16))
+        store.begin_sync(output)
+
+    assert begun == []
+
+
+def test_row_groups_go_to_the_disk_while_the_next_are_encoded(
+    begun: list[str], tmp_path: Path
+) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", pa.schema([("id", pa.int64())]))
+    rows = 5 * (1 << 17)
+    table.write(pa.table({"id": np.random.default_rng(1).integers(0, 2**60, rows)}))
+
+    data = [path for path in begun if "bucket-0" in path]
+    assert len(data) >= 3
+    assert len(set(data)) == 1

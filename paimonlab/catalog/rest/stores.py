@@ -160,6 +160,10 @@ class VendedFileIO:
         """Create a new, durable file."""
         self._store().write(path, data)
 
+    def begin_sync(self, output: pa.NativeFile) -> None:
+        """Let a file that is being written become durable."""
+        self._store().begin_sync(output)
+
     def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Check the sizes of written files."""
         self._store().sync_files(sizes)

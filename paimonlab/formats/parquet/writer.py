@@ -137,6 +137,7 @@ class ParquetWriter:
             self._end.finish(self._twin())
         size: int = self._output.tell()
         if in_memory is None:
+            self._file_io.begin_sync(self._output)
             self._output.close()
         else:
             self._file_io.create(self._path, memoryview(in_memory.getvalue()))
@@ -209,10 +210,12 @@ class ParquetWriter:
                 self._writer = ParallelGroups(self._output, start, self._threads)
         if isinstance(self._writer, ParallelGroups):
             self._writer.write(table)
-            return
-        if self._has_nanos:
-            table = table.cast(with_integers(self._schema))
-        self._writer.write_table(table, row_group_size=table.num_rows)
+        else:
+            if self._has_nanos:
+                table = table.cast(with_integers(self._schema))
+            self._writer.write_table(table, row_group_size=table.num_rows)
+        if not is_last:
+            self._file_io.begin_sync(self._output)
 
     def _dictionary_columns(self, table: pa.Table) -> list[str]:
         options = self._options

@@ -138,6 +138,9 @@ class ObjectFileIO:
         self._require_conditions(path)
         self._create_new(path, data)
 
+    def begin_sync(self, output: pa.NativeFile) -> None:
+        """Do nothing: a file is durable once it is there."""
+
     def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Check the sizes of written files; those that are there are durable."""
         for path, size_bytes in sizes.items():
