@@ -143,3 +143,28 @@ def test_large_row_groups_are_encoded_one_by_one(
 
     assert 0 < max(waiting[:4]) <= 2 * table.slice(0, GROUP_ROWS).nbytes * 1.1
     assert waiting[4:] == [0, 0, 0, 0]
+
+
+def test_a_row_group_larger_than_its_values_is_encoded_all_the_same(tmp_path: Path) -> None:
+    rows = pa.table({"n": np.arange(4096)})
+    encoded = pa.BufferOutputStream()
+    with pq.ParquetWriter(encoded, rows.schema, compression="none", use_dictionary=False) as writer:
+        writer.write_table(rows)
+    large = encoded.getvalue().size
+    started = list[pa.NativeFile]()
+
+    def start(file: pa.NativeFile) -> pq.ParquetWriter:
+        # What is kept of a column beside its values is more than there is room for.
+        started.append(file)
+        notes = rows.schema.with_metadata({"notes": "x" * large})
+        return pq.ParquetWriter(file, notes, compression="none", use_dictionary=False)
+
+    path = tmp_path / "groups.parquet"
+    with pa.OSFile(str(path), "wb") as file:
+        groups = ParallelGroups(file, start, 2)
+        for _ in range(5):
+            groups.write(rows)
+        groups.close()
+
+    assert len(started) in (6, 7), "no more than one row group of each thread is tried in vain"
+    assert pq.read_table(path).equals(pa.concat_tables([rows] * 5))
