@@ -97,9 +97,11 @@ _NOTEBOOKS = Part(
     starts_spark=True,
     environment={"PAIMONLAB_DETERMINISTIC": "1"},
 )
+_SPARK_CLASSES = Part("classes", (sys.executable, "-m", "tools.spark_classes"), starts_spark=True)
 _FAULTS = ("concurrency", "crash", "damage", "model")
 _NAMED = ("browser", "interop", "notebook", "outside", "spark", "table", *_FAULTS)
 PARTS = (
+    _SPARK_CLASSES,
     _tests("spark", starts_spark=True),
     _tests("notebook", starts_spark=True),
     _NOTEBOOKS,
@@ -111,7 +113,8 @@ PARTS = (
     _tests("outside"),
 )
 """The whole suite in the order of the starts: Spark's parts, since only one of them runs at a
-time, then the longest, so that it ends with something short.
+time and the first lets the others start faster, then the longest, so that it ends with something
+short.
 
 ``rest`` has the doctests and all folders that are not named.
 """

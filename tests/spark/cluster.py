@@ -52,7 +52,7 @@ def _daemon(folder: Path, arguments: list[str]) -> Iterator[None]:
     kept = {key: os.environ[key] for key in ("HOME", "LANG", "PATH", "TMPDIR") if key in os.environ}
     environment = kept | {
         "JAVA_HOME": str(find_java().home),
-        "SPARK_DAEMON_JAVA_OPTS": " ".join(short_java.OPTIONS),
+        "SPARK_DAEMON_JAVA_OPTS": short_java.spark_options(),
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": HOST,

@@ -22,7 +22,7 @@ from tools import short_java
 CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.executor.extraJavaOptions": " ".join(short_java.OPTIONS),
+    "spark.executor.extraJavaOptions": short_java.spark_options(),
     "spark.executor.memory": "512m",
     "spark.sql.session.timeZone": "Europe/Berlin",
     "spark.sql.shuffle.partitions": "4",

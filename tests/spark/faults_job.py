@@ -45,7 +45,7 @@ SOURCE = "paimon.db.source"
 KINDS = ("executor", "worker", "pause")
 PAUSE_SECONDS = 3
 FAULTY = {
-    "spark.driver.extraJavaOptions": " ".join(short_java.OPTIONS),
+    "spark.driver.extraJavaOptions": short_java.spark_options(),
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
     "spark.speculation.minTaskRuntime": "200ms",

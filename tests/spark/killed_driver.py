@@ -17,7 +17,7 @@ from paimonlab.spark import connect
 from paimonlab.spec.snapshot import Snapshot
 from tools import short_java
 
-CONF = {"spark.driver.extraJavaOptions": " ".join(short_java.OPTIONS)}
+CONF = {"spark.driver.extraJavaOptions": short_java.spark_options()}
 
 
 def die() -> None:

@@ -15,7 +15,7 @@ from paimonlab.spark import connect
 from tools import short_java
 
 CONF = {
-    "spark.driver.extraJavaOptions": " ".join(short_java.OPTIONS),
+    "spark.driver.extraJavaOptions": short_java.spark_options(),
     "spark.sql.shuffle.partitions": "2",
 }
 
