@@ -12,13 +12,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.maintenance.base_lists import Lists, read_bases
 from paimonlab.maintenance.manifest_entries import ENTRIES, ManifestEntries
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.maintenance.unneeded import Candidates, FileSort
@@ -103,10 +103,6 @@ def left_by_changelogs(gone: Sequence[Snapshot], reader: ReferenceReader) -> Can
     return finder.candidates
 
 
-Lists: TypeAlias = Mapping[str, list[ManifestFileMeta] | None]
-"""Manifest lists by name; None: it is missing."""
-
-
 class _Finder:
     """Gathers what commits leave, in their order: so many at once, each list read once."""
 
@@ -121,10 +117,13 @@ class _Finder:
         self._listed = set[str]()
 
     def read_lists(self, commits: Sequence[Snapshot], *, of_states: Sequence[Snapshot]) -> Lists:
-        """Read the manifest lists of what commits changed, and of states."""
-        names = {commit.delta_manifest_list: commit for commit in commits}
-        names |= {state.base_manifest_list: state for state in of_states}
-        return self._lists(names)
+        """Read the manifest lists of what commits changed, and of states those that are needed."""
+        changes = self._lists({commit.delta_manifest_list: commit for commit in commits})
+
+        def read(states: Sequence[Snapshot]) -> Lists:
+            return self._lists({state.base_manifest_list: state for state in states})
+
+        return {**changes, **read_bases(of_states, changes, read)}
 
     def add_deleted(self, commits: Sequence[Snapshot], lists: Lists) -> None:
         """Add the data files that commits deleted and did not add again."""
@@ -232,7 +231,7 @@ class _Finder:
         """Add a manifest list, and of its manifests those that no list named before."""
         layout, reason = self._reader.layout, _has(snapshot)
         self.candidates.add(layout.manifest(name), "manifest list", size, reason)
-        for meta in lists[name] or ():
+        for meta in lists.get(name) or ():
             if meta.file_name not in self._listed:
                 self._listed.add(meta.file_name)
                 path = layout.manifest(meta.file_name)
