@@ -126,6 +126,22 @@ def test_values_of_every_width_come_back(
     assert between.equals(expected.slice(50, 5_013))
 
 
+@pytest.mark.parametrize("precision", [1, 18, 19, 37])
+def test_the_largest_decimals_come_back(precision: int, tmp_path: Path) -> None:
+    kind = pa.decimal128(precision, 1)
+    most = Decimal((0, (9,) * precision, -1))
+    rows = [most, -most, None, Decimal("0.0"), Decimal("-0.1")]
+    values = pa.schema([("d", kind), ("n", pa.int64())])
+    columns = [pa.array([0, *range(1, 6)]), pa.array([most, *rows], kind), pa.array([7] * 6)]
+    table = pa.table(columns, schema=pa.schema([*KEYS, *values])).slice(1)
+
+    write_store(str(tmp_path / "s"), IDENTITY, [table], keys=KEYS, values=values)
+
+    store = StoreFile.open(str(tmp_path / "s"), IDENTITY, keys=KEYS, values=values)
+    assert store is not None
+    assert store.rows_at(np.arange(5))["d"].to_pylist() == rows
+
+
 _FIXED_AND_OTHER = (
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()),
     *(pa.string(), pa.date32(), pa.time32("ms"), pa.timestamp("us"), pa.timestamp("ns")),

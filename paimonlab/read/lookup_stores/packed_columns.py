@@ -24,6 +24,8 @@ _BLOCK_ROWS = 4096
 """Rows that are packed at once: they stay in the cache of a processor, column after column."""
 _WORDS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 _WORD_BYTES = 8
+_DIGITS_OF_WORD = 18
+"""A decimal of so many digits is a number of 64 bits, whose sign the other half repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,15 @@ class PackedColumns:
         return pa.RecordBatch.from_arrays([packed, *others], schema=self.stored), memory
 
     def _fill(self, records: npt.NDArray[Any], rows: pa.RecordBatch) -> None:
-        words = [_words(column, self.layout[name]) for name, column in self._columns(rows)]
+        places = [
+            (records[name], _words(column, self.layout[name]))
+            for name, column in self._columns(rows)
+        ]
         for start in range(0, rows.num_rows, _BLOCK_ROWS):
             block = slice(start, start + _BLOCK_ROWS)
-            for name, column in zip(self.packed, words, strict=True):
-                records[name][block] = column[block]
-        records["nulls"] = 0
+            for place, words in places:
+                place[block] = words[block]
+            records["nulls"][block] = 0
         for number, (_, column) in enumerate(self._columns(rows)):
             if column.null_count:
                 is_null = numpy_values(column.is_null()).astype(np.uint8)
@@ -137,7 +142,7 @@ class PackedColumns:
             valid = None
             if is_null.any():
                 valid = pa.py_buffer(np.packbits(1 - is_null, bitorder="little"))
-            values = pa.py_buffer(np.ascontiguousarray(records[name]))
+            values = pa.py_buffer(_whole(np.ascontiguousarray(records[name]), kind))
             yield name, pa.Array.from_buffers(kind, count, [valid, values])
 
 
@@ -149,7 +154,13 @@ def _width(kind: pa.DataType) -> int:
         or pa.types.is_temporal(kind)
         or pa.types.is_decimal(kind)
     )
+    if _is_short_decimal(kind):
+        return _WORD_BYTES
     return kind.bit_width // 8 if is_fixed else 0
+
+
+def _is_short_decimal(kind: pa.DataType) -> bool:
+    return pa.types.is_decimal128(kind) and kind.precision <= _DIGITS_OF_WORD
 
 
 def _format(width: int) -> tuple[Any, ...]:
@@ -163,4 +174,15 @@ def _words(values: pa.Array, field: np.dtype[Any]) -> npt.NDArray[Any]:
     data = values.buffers()[1]
     if data is None:
         return np.zeros(len(values), field)
+    if _is_short_decimal(values.type):
+        halves = np.frombuffer(data, "<u8", 2 * len(values), 2 * values.offset * _WORD_BYTES)
+        return halves[::2]
     return np.frombuffer(data, field, len(values), values.offset * field.itemsize)
+
+
+def _whole(words: npt.NDArray[Any], kind: pa.DataType) -> npt.NDArray[Any]:
+    """Return values as Arrow has them, given as they are packed."""
+    if not _is_short_decimal(kind):
+        return words
+    numbers = words.view("<i8")
+    return np.stack([numbers, numbers >> np.int64(63)], axis=1)

@@ -27,7 +27,7 @@ from paimonlab.read.lookup_stores.packed_columns import PackedColumns
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 
-MAGIC = b"PLLOOK03"
+MAGIC = b"PLLOOK04"
 _BLOCK_WORDS = 1024
 BLOCK_BYTES = 8 * _BLOCK_WORDS
 _TAIL_BYTES = 8 + 4 + len(MAGIC)
