@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -18,9 +20,11 @@ from paimonlab.datafile.reader import DataFile
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.merge.order import sort_keys
 from paimonlab.read.lookup_options import default_folder
+from paimonlab.read.lookup_stores import stores
 from paimonlab.read.lookup_stores.key_filter import KeyFilter
 from paimonlab.read.lookup_stores.key_search import find_in, find_keys
 from paimonlab.read.lookup_stores.store_file import (
+    MAGIC,
     StoredBatch,
     StoreFile,
     StoreIdentity,
@@ -126,11 +130,11 @@ def test_values_of_every_width_come_back(
     assert between.equals(expected.slice(50, 5_013))
 
 
-@pytest.mark.parametrize("precision", [1, 18, 19, 37])
+@pytest.mark.parametrize("precision", [1, 18, 19, 38])
 def test_the_largest_decimals_come_back(precision: int, tmp_path: Path) -> None:
     kind = pa.decimal128(precision, 1)
     most = Decimal((0, (9,) * precision, -1))
-    rows = [most, -most, None, Decimal("0.0"), Decimal("-0.1")]
+    rows = [most, most.copy_negate(), None, Decimal("0.0"), Decimal("-0.1")]
     values = pa.schema([("d", kind), ("n", pa.int64())])
     columns = [pa.array([0, *range(1, 6)]), pa.array([most, *rows], kind), pa.array([7] * 6)]
     table = pa.table(columns, schema=pa.schema([*KEYS, *values])).slice(1)
@@ -570,11 +574,15 @@ def zeroed(path: Path) -> None:
     path.write_bytes(bytes(path.stat().st_size))
 
 
+def of_before(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(MAGIC, b"PLLOOK03"))
+
+
 def another(path: Path) -> None:
     write_store(str(path), IDENTITY, batches(), keys=KEYS, values=VALUES)
 
 
-@pytest.mark.parametrize("damage", [flipped, truncated, emptied, zeroed, another])
+@pytest.mark.parametrize("damage", [flipped, truncated, emptied, zeroed, of_before, another])
 def test_a_damaged_store_is_made_again(
     damage: Callable[[Path], None], tmp_path: Path, folder: Path
 ) -> None:
@@ -631,6 +639,44 @@ def test_the_limit_of_the_disk_is_obeyed(tmp_path: Path, folder: Path) -> None:
     written.some()
 
     assert written.stores == []
+    written.check()
+
+
+def test_a_store_that_is_not_used_for_the_time_of_the_option_is_deleted(
+    tmp_path: Path, folder: Path
+) -> None:
+    written = Written(tmp_path / "w", folder, **{"lookup.cache-file-retention": "5 min"})
+    written.some()
+    (store,) = written.stores
+    long_ago = time.time() - 6 * 60
+    unused = store.with_name("unused")
+    unused.write_bytes(b"")
+    os.utime(unused, (long_ago, long_ago))
+
+    written.table.compact(full=True)  # a file without a store: one is added
+    written.some()
+
+    assert unused not in written.stores
+    written.check()
+
+
+def test_pieces_of_a_store_fit_into_the_memory_of_the_option(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = Written(tmp_path / "w", folder, **{"lookup.cache-max-memory-size": "100 kb"})
+    sizes = []
+
+    def put_together(
+        rows: Iterable[pa.RecordBatch], most_rows: int, size_bytes: int
+    ) -> Iterator[pa.Table]:
+        sizes.append(size_bytes)
+        return combined(rows, most_rows, size_bytes)
+
+    monkeypatch.setattr(stores, "combined", put_together)
+    written.some()
+
+    # They are in memory twice: as they were read, and put together.
+    assert sizes == [50 << 10]
     written.check()
 
 
