@@ -10,8 +10,11 @@ import re
 from paimonlab.errors import CorruptMetadataError
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]")
-_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.=-]*")
+_NAME = r"[A-Za-z0-9_-][A-Za-z0-9_.=-]*"
+_PLAIN = re.compile(_NAME)
 """Most names, told with a look."""
+_PLAIN_PATH = re.compile(f"{_NAME}(?:/{_NAME})*")
+"""Most relative paths, too."""
 
 
 def join(root: str, *names: str) -> str:
@@ -44,8 +47,9 @@ def safe_join(root: str, *names: str, referrer: str = "") -> str:
     >>> safe_join("/w/db.db/t", "dt=2026-01-01/bucket-0", "data-1.parquet")
     '/w/db.db/t/dt=2026-01-01/bucket-0/data-1.parquet'
     """
-    if len(names) == 1 and is_plain(names[0]):
-        return f"{root.rstrip('/')}/{names[0]}"
+    path = "/".join(names)
+    if _PLAIN_PATH.fullmatch(path) is not None:
+        return f"{root.rstrip('/')}/{path}"
     for name in names:
         if not _is_safe(name):
             raise CorruptMetadataError(

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import posixpath
+import random
 import re
 import shutil
 from collections.abc import Callable
@@ -247,6 +249,26 @@ def test_list_tells_sizes_and_folders(file_io: LocalFileIO, tmp_path: Path) -> N
 def test_names_that_leave_the_folder_are_refused(name: str) -> None:
     with pytest.raises(CorruptMetadataError, match="manifest-1: the name"):
         safe_join("/w/t", name, referrer="manifest-1")
+
+
+def test_no_names_lead_out_of_the_folder(seed: int) -> None:
+    chance = random.Random(seed)
+    joined = 0
+    for _ in range(3_000):
+        names = [
+            "".join(chance.choices("ab.=-/\\\n", k=chance.randrange(5)))
+            for _ in range(chance.randrange(1, 4))
+        ]
+        try:
+            path = safe_join("/w/t", *names)
+        except CorruptMetadataError:
+            assert {"", ".", ".."} & {*"/".join(names).split("/")} or {*"\\\n"} & {*"".join(names)}
+            continue
+        joined += 1
+        assert path == f"/w/t/{'/'.join(name.strip('/') for name in names)}"
+        assert posixpath.normpath(path) == path
+        assert not {*"\\\n"} & {*path}
+    assert joined > 100
 
 
 @pytest.mark.parametrize("name", ["x", "dt=a%2Fb/bucket-0/x.parquet", "...", "..x", "ü/日本"])
