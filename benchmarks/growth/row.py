@@ -53,16 +53,21 @@ class Subject(Protocol):
 
 
 def in_new_process(module: str, *arguments: object) -> float:
-    """Run ``python -m module arguments``; return the number on its last line.
+    """Run ``python -m module arguments``; return the number at its end.
 
     Nothing is cached in the process, and its memory and processor time are its own.
     """
+    return numbers_of_new_process(module, *arguments)[-1]
+
+
+def numbers_of_new_process(module: str, *arguments: object) -> tuple[float, ...]:
+    """Run ``python -m module arguments``; return the numbers on its last line."""
     command = [sys.executable, "-m", module, *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
     )
-    return float(done.stdout.split()[-1])
+    return tuple(float(number) for number in done.stdout.splitlines()[-1].split())
 
 
 def peak_resident() -> int:

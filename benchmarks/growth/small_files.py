@@ -25,6 +25,8 @@ from benchmarks.growth.row import GrowthRow, in_new_process
 FILE_ROWS = 100
 FILES = 512
 COMMITS = 100
+WIDE_FILES = 16
+WIDE_COLUMNS = 500
 _COLUMNS = {"id": "BIGINT NOT NULL", "part": "INT NOT NULL", "v": "DOUBLE", "s": "STRING"}
 _NO_COMPACTION = {"write-only": "true"}
 
@@ -51,6 +53,7 @@ def rows() -> Iterator[GrowthRow]:
             holds=costs[-1] <= 2 * others[0][-1],
             limit="" if len(others) < 2 else "two folders, three syncs and metadata of each file",
         )
+    yield row_of_wide_files()
     for work in ("commit to an append table", "commit to a primary-key table"):
         cost = in_new_process(__name__, work, COMMITS)
         yield GrowthRow(
@@ -61,6 +64,22 @@ def rows() -> Iterator[GrowthRow]:
             goal="12 ms",
             holds=cost <= 12,
         )
+
+
+def row_of_wide_files() -> GrowthRow:
+    """Write files of many columns."""
+    cost, plain = (
+        in_new_process(__name__, work, WIDE_FILES) for work in ("wide write", "plain wide write")
+    )
+    return GrowthRow(
+        work=f"write to an append table, files of {FILE_ROWS} rows of {WIDE_COLUMNS} columns, each",
+        sizes=(f"{WIDE_FILES} files",),
+        costs=(cost,),
+        unit="CPU ms",
+        peers={"plain write": (plain,)},
+        goal="twice plain pyarrow",
+        holds=cost <= 2 * plain,
+    )
 
 
 def _rows(files: int) -> pa.Table:
@@ -90,6 +109,43 @@ def _write(folder: str, files: int, *, keyed: bool) -> float:
     table.write(_rows(1))
     start = time.process_time()
     table.write(rows)
+    return 1000 * (time.process_time() - start) / files
+
+
+def _wide_rows(files: int) -> pa.Table:
+    random = np.random.default_rng(1)
+    count = files * FILE_ROWS
+    columns: dict[str, Any] = {"part": (np.arange(count) % files).astype("int32")}
+    for number in range(0, WIDE_COLUMNS, 4):
+        columns[f"a{number}"] = random.integers(0, 1 << 40, count)
+        columns[f"d{number}"] = random.random(count)
+        texts = np.char.mod("%08d", random.integers(0, 10**8, count))
+        columns[f"s{number}"] = pa.array(texts)
+        columns[f"t{number}"] = random.integers(0, 1 << 50, count).astype("datetime64[us]")
+    return pa.table(columns)
+
+
+def _wide(folder: str, files: int) -> float:
+    """Write files of many columns; those before show the process what it will do."""
+    rows = _wide_rows(files)
+    catalog = pl.connect(folder)
+    catalog.create_database("db")
+    types = {"a": "BIGINT", "d": "DOUBLE", "s": "STRING", "t": "TIMESTAMP(6)", "p": "INT"}
+    columns = {name: types[name[0]] for name in rows.column_names}
+    table = catalog.create_table("db.t", columns, partition_keys=["part"])
+    table.write(_wide_rows(1))
+    start = time.process_time()
+    table.write(rows)
+    return 1000 * (time.process_time() - start) / files
+
+
+def _plain_wide(folder: str, files: int) -> float:
+    rows = _wide_rows(files)
+    parts = [rows.slice(number * FILE_ROWS, FILE_ROWS) for number in range(files)]
+    pq.write_table(parts[0], f"{folder}/first.parquet", compression="zstd")
+    start = time.process_time()
+    for number, part in enumerate(parts):
+        pq.write_table(part, f"{folder}/{number}.parquet", compression="zstd")
     return 1000 * (time.process_time() - start) / files
 
 
@@ -153,6 +209,8 @@ _WORKS: Mapping[str, Callable[[str, int], float]] = {
     "write to an append table": lambda folder, files: _write(folder, files, keyed=False),
     "write to a primary-key table": lambda folder, files: _write(folder, files, keyed=True),
     "read of an append table": _read,
+    "wide write": _wide,
+    "plain wide write": _plain_wide,
     "plain write": lambda folder, files: _plain(folder, files, reads=False),
     "plain write, synced": _plain_durable,
     "plain read": lambda folder, files: _plain(folder, files, reads=True),
