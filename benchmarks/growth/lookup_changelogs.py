@@ -29,7 +29,7 @@ from paimonlab.table.inside import store_of
 from paimonlab.table.reading.scan import Scan
 
 SIZES = (400_000, 1_600_000, 6_400_000, 16_000_000)
-FIRST_SIZES = (1_600_000, 6_400_000)
+FIRST_SIZES = (1_600_000,)
 KEYS = 1_000
 COMMITS = 12
 TURNS = 7
