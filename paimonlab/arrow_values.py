@@ -95,6 +95,26 @@ def _of_numbers(
     return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(data)])
 
 
+def arrow_row(schema: pa.Schema, *values: Any) -> pa.RecordBatch:
+    """Make a batch of one row; see `arrow_array`.
+
+    Parameters
+    ----------
+    schema
+        Of the batch.
+    *values
+        Of Python, one for each column.
+
+    Examples
+    --------
+    >>> arrow_row(pa.schema([("a", pa.int64()), ("b", pa.binary())]), 1, b"x").to_pylist()
+    [{'a': 1, 'b': b'x'}]
+    """
+    fields = zip(values, schema, strict=True)
+    arrays = [arrow_array([value], field.type) for value, field in fields]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
 def arrow_scalar(value: Any, arrow_type: pa.DataType | None = None) -> pa.Scalar:
     """Make a scalar, as ``pyarrow.scalar`` does; see `arrow_array`.
 

@@ -5,8 +5,10 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pyspark
 import pytest
 from pyspark.errors import AnalysisException
@@ -14,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark import connect
+from paimonlab.spark import connect, worker_daemon
 from paimonlab.spark.rows.counts import Counts
 from paimonlab.spark.rows.running import RunningStatement
 from paimonlab.spark.sessions import self_check
@@ -180,6 +182,28 @@ def test_settings_of_the_user_win() -> None:
     assert settings["spark.driver.memory"] == "3g"
     assert settings["spark.driver.bindAddress"] == "127.0.0.1"
     assert settings["spark.ui.showConsoleProgress"] == "false"
+
+
+def test_workers_have_what_tasks_import_when_they_start(spark: SparkSession) -> None:
+    def told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import sys  # noqa: PLC0415 - what the test module has is not imported in the worker
+
+        for batch in batches:
+            there = [name in sys.modules for name in names]
+            yield batch.from_pydict({"there": there, "name": names})
+
+    names = list(worker_daemon.PRELOADED)
+    found = spark.range(1).mapInArrow(told, "there boolean, name string").collect()
+
+    assert [(row.there, row.name) for row in found] == [(True, name) for name in names]
+
+
+def test_workers_of_another_interpreter_are_sparks_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "/usr/bin/other")
+    assert "spark.python.daemon.module" not in _settings("local[2]", None)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    assert _settings("local[2]", None)["spark.python.daemon.module"] == worker_daemon.MODULE
+    assert "spark.python.daemon.module" not in _settings("spark://host:7077", None)
 
 
 def test_the_jvm_writes_its_messages_to_a_file(spark: SparkSession) -> None:

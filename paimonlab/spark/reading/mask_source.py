@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from paimonlab.arrow_values import arrow_row
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import winner_masks
 from paimonlab.scan.split import DataSplit
@@ -86,9 +87,7 @@ def _by_job(
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 masks = [(m.bits, m.is_empty) for m in split_masks(splits[number], plan, file_io)]
-                yield pa.RecordBatch.from_pylist(
-                    [{"split": number, "masks": pickle.dumps(masks)}], schema=_RESULT
-                )
+                yield arrow_row(_RESULT, number, pickle.dumps(masks))
 
     ship(spark.sparkContext)
     tasks = min(len(splits), 4 * spark.sparkContext.defaultParallelism)

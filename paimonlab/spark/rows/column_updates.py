@@ -16,11 +16,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_row, null_filled, numpy_values
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.rows.executor_changes import RESULT_COLUMN, RESULT_SCHEMA, ChangeOutcome
+from paimonlab.spark.rows.executor_changes import RESULT_SCHEMA, ChangeOutcome
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.writing.executor_write import KIND_COLUMN, TaskOutcome, WriteTask
 from paimonlab.spec.commit_message import CommitMessage
@@ -113,7 +113,7 @@ class _Groups:
             known = numpy_values(null_filled(ids, 0))
             numbers = (np.searchsorted(self.starts, known, side="right") - 1).astype(np.int32)
             is_new = numpy_values(ids.is_null(), zero_copy_only=False)
-            yield batch.append_column(_GROUP, pa.array(numbers, mask=is_new))
+            yield batch.append_column(_GROUP, arrow_array(numbers, mask=is_new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,7 @@ class ColumnsTask:
             if twice is None:
                 written = self._completed(written, tables)
         outcome = ChangeOutcome(written, tuple(counts.tolist()), (), twice)
-        yield pa.RecordBatch.from_pydict(
-            {RESULT_COLUMN: [pickle.dumps(outcome)]}, schema=RESULT_SCHEMA
-        )
+        yield arrow_row(RESULT_SCHEMA, pickle.dumps(outcome))
 
     def _new_rows(
         self,

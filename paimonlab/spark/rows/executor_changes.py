@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_row, arrow_scalar, numpy_values
 from paimonlab.errors import DataError, PaimonError
 from paimonlab.formats.deletion_vectors import (
     DeletionVector,
@@ -81,9 +81,7 @@ class ChangeTask:
         seen = _Seen(self)
         written = self.write.outcome(seen.passing(batches))
         outcome = ChangeOutcome(written, tuple(seen.counts), seen.positions())
-        yield pa.RecordBatch.from_pydict(
-            {RESULT_COLUMN: [pickle.dumps(outcome)]}, schema=RESULT_SCHEMA
-        )
+        yield arrow_row(RESULT_SCHEMA, pickle.dumps(outcome))
 
 
 @dataclass(slots=True)
@@ -137,7 +135,7 @@ class _Seen:
         if self.task.counts_keys:
             self.counts[RowKind.DELETE] = counted.num_rows
             return
-        several = counted.filter(pc.greater(counted["count_all"], pa.scalar(1, pa.int64())))
+        several = counted.filter(pc.greater(counted["count_all"], arrow_scalar(1, pa.int64())))
         if several.num_rows:
             (row,) = several.slice(0, 1).drop_columns(["count_all"]).to_pylist()
             example = ", ".join(f"{name} = {value!r}" for name, value in row.items())
@@ -177,7 +175,7 @@ class RewriteTask:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rewrite the files whose numbers come; yields one row with a pickled `TaskOutcome`."""
         outcome = pickle.dumps(self._outcome(batches))
-        yield pa.RecordBatch.from_pydict({RESULT_COLUMN: [outcome]}, schema=RESULT_SCHEMA)
+        yield arrow_row(RESULT_SCHEMA, outcome)
 
     def _outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
         try:

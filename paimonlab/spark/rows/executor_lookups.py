@@ -80,10 +80,10 @@ class LookupTask:
             kept = np.flatnonzero(place != _NOWHERE)
             source, place = source.take(arrow_array(kept)), place[kept]
         is_found = place != _NOWHERE
-        where = pa.array(place, mask=~is_found)
+        where = arrow_array(place, mask=~is_found)
         for name, column in self.target.items():
             source = source.append_column(name, found.column(column).take(where))
-        marks = pa.array(is_found, mask=~is_found)
+        marks = arrow_array(is_found, mask=~is_found)
         return source.append_column(self.found, marks)
 
     def _keys(self, source: pa.Table) -> pa.Table:

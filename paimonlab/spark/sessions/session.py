@@ -40,6 +40,8 @@ from paimonlab.spark.sessions.remote import VARIABLE, is_remote
 from paimonlab.spark.sessions.self_check import check_release
 from paimonlab.spark.statements.parser import read_statements
 from paimonlab.spark.streaming.relations import resolve_streams
+from paimonlab.spark.worker_daemon import MODULE as DAEMON
+from paimonlab.spark.worker_daemon import fits
 from paimonlab.spark.writing.access import REFUSED_OPTIONS
 from paimonlab.spark.writing.evolution import merge_schemas
 from paimonlab.storage.forks import delete_at_exit, renew_in_children
@@ -290,6 +292,8 @@ def _settings(master: str, memory: str | None) -> dict[str, str]:
             "spark.python.unix.domain.socket.enabled": "true",
             "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
         }
+        if fits(os.environ.get("PYSPARK_PYTHON")):
+            settings["spark.python.daemon.module"] = DAEMON
     return settings
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.executor_read import as_expected
@@ -155,8 +155,8 @@ class KeyReads:
             for known in keys_of_split(self.splits[number], self.reading, self.file_io):
                 count = known.keys.num_rows
                 place = {
-                    BUCKET_COLUMN: pa.repeat(pa.scalar(known.bucket, pa.int32()), count),
-                    PARTITION_COLUMN: pa.repeat(pa.scalar(known.partition, pa.binary()), count),
+                    BUCKET_COLUMN: pa.repeat(arrow_scalar(known.bucket, pa.int32()), count),
+                    PARTITION_COLUMN: pa.repeat(arrow_scalar(known.partition, pa.binary()), count),
                 }
                 for keys in known.keys.to_batches():
                     columns = {name: keys.column(name) for name in keys.schema.names} | place

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.accumulators import Accumulator
 
+from paimonlab.arrow_values import arrow_row
 from paimonlab.errors import PaimonError
 from paimonlab.spark.writing.executor_jobs import JobOutcome
 from paimonlab.workers import Divided
@@ -83,9 +84,7 @@ def _packets(
 
 
 def _packet(share: int, job: int, place: int, rows: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict(
-        {SHARE: [share], JOB: [job], PLACE: [place], ROWS: [rows]}, schema=_SHUFFLED
-    )
+    return arrow_row(_SHUFFLED, share, job, place, rows)
 
 
 @dataclass(frozen=True, slots=True)

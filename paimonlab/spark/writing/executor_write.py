@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_array, arrow_row
 from paimonlab.errors import PaimonError
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.spec.commit_message import CommitMessage
@@ -58,9 +59,7 @@ class WriteTask:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write the rows of one task; yields one row with the pickled `TaskOutcome`."""
-        yield pa.RecordBatch.from_pydict(
-            {MESSAGE_COLUMN: [pickle.dumps(self.outcome(batches))]}, schema=_RESULT
-        )
+        yield arrow_row(_RESULT, pickle.dumps(self.outcome(batches)))
 
     def outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
         """Write the rows of one task; an error of ours is part of what comes back."""
@@ -147,7 +146,7 @@ def add_buckets(plan: WritePlan, batches: Iterator[pa.RecordBatch]) -> Iterator[
     """Add the bucket of each row, for keys that Spark has no expression for."""
     keys = [plan.schema.field(name) for name in plan.schema.bucket_keys]
     for batch in batches:
-        buckets = pa.array(bucket_ids(batch, keys, plan.buckets, plan.schema.bucket_function))
+        buckets = arrow_array(bucket_ids(batch, keys, plan.buckets, plan.schema.bucket_function))
         yield batch.append_column(BUCKET_COLUMN, buckets)
 
 
