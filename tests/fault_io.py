@@ -239,6 +239,9 @@ class FaultFileIO:
     def exists(self, path: str) -> bool:
         return self.call("exists", path, lambda: self.store.exists(path))
 
+    def has_file(self, path: str) -> bool:
+        return self.exists(path)
+
     def size_bytes(self, path: str) -> int:
         return self.call("size_bytes", path, lambda: self.store.size_bytes(path))
 

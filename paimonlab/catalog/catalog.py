@@ -548,6 +548,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             callbacks=found.callbacks,
             lookup_folder=self.lookup_folder,
         )
+        store.schemas.begin_at(schema.id)
         definition = TableDefinition(name=store.name, schema=schema, options=options)
         return Table(identifier, definition, store)
 

@@ -65,12 +65,17 @@ def require_size(file_io: FileIO, path: str, meta: DataFileMeta, table: str) -> 
             table,
         ) from error
     if size_bytes != meta.file_size_bytes:
-        raise CorruptDataError(
-            path,
-            f"the file has {size_bytes:,} bytes, metadata says {meta.file_size_bytes:,}: it was "
-            "cut or overwritten. Restore it from a copy, or roll the table back",
-            table,
-        )
+        raise other_size(path, size_bytes, meta, table)
+
+
+def other_size(path: str, size_bytes: int, meta: DataFileMeta, table: str) -> CorruptDataError:
+    """Make the error for a file of another size than metadata says."""
+    return CorruptDataError(
+        path,
+        f"the file has {size_bytes:,} bytes, metadata says {meta.file_size_bytes:,}: it was "
+        "cut or overwritten. Restore it from a copy, or roll the table back",
+        table,
+    )
 
 
 @contextmanager

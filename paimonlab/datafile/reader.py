@@ -24,11 +24,13 @@ from paimonlab.datafile.masks import (
 )
 from paimonlab.datafile.opening import (
     fields_of,
+    other_size,
     referred_to_by,
     require_size,
     require_supported,
 )
 from paimonlab.datafile.row_pieces import FEW_ROWS, RowPieces
+from paimonlab.errors import CorruptDataError
 from paimonlab.formats.data_format import DataInput, open_input
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, ranges_of_rows
 from paimonlab.formats.row_group import RowGroup
@@ -93,9 +95,18 @@ class DataFile:
             If it is of a format or kind that is not implemented.
         """
         require_supported(path, meta, table)
-        require_size(file_io, path, meta, table)
-        with referred_to_by(table):
-            content = open_input(file_io, path, expected_rows=meta.row_count, legacy_ltz=legacy_ltz)
+        try:
+            with referred_to_by(table):
+                content = open_input(
+                    file_io, path, expected_rows=meta.row_count, legacy_ltz=legacy_ltz
+                )
+        except CorruptDataError:
+            require_size(file_io, path, meta, table)  # says more of a file that is missing or cut
+            raise
+        size_bytes = content.size_bytes
+        if size_bytes != meta.file_size_bytes:
+            content.close()
+            raise other_size(path, size_bytes, meta, table)
         return cls(table, meta, fields_of(content, schema, meta), content)
 
     def __enter__(self) -> Self:

@@ -36,6 +36,10 @@ class DataInput(Protocol):
         """Rows in the file."""
 
     @property
+    def size_bytes(self) -> int:
+        """Size of the file."""
+
+    @property
     def column_names(self) -> frozenset[str]:
         """Names of the columns."""
 

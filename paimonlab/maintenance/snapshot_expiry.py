@@ -144,12 +144,15 @@ def plan_expiry(
     ids, strays = history.snapshots.chain()
     if not ids:
         return SnapshotExpiry(table=history.name)
-    bound = snapshot_bound(
-        ids,
-        retention,
-        time_of=lambda snapshot_id: history.snapshots.get(snapshot_id).time_millis,
-        next_read=next_read(history.consumers),
-    )
+
+    def time_of(snapshot_id: int) -> int:
+        return history.snapshots.get(snapshot_id).time_millis
+
+    bound = snapshot_bound(ids, retention, time_of=time_of)
+    if bound.first_kept > ids[0]:  # where nothing expires, readers hold nothing back
+        bound = snapshot_bound(
+            ids, retention, time_of=time_of, next_read=next_read(history.consumers)
+        )
     plan = SnapshotExpiry(
         table=history.name,
         snapshots=tuple(snapshot_id for snapshot_id in ids if snapshot_id < bound.first_kept),

@@ -26,8 +26,21 @@ class TagExpiryRequest:
     dry_run: bool = False
 
 
-def expire_tags(history: TableHistory, request: TagExpiryRequest) -> list[str]:
+def expire_tags(
+    history: TableHistory,
+    request: TagExpiryRequest,
+    tags: Sequence[tuple[str, Tag]] | None = None,
+) -> list[str]:
     """Delete the tags that have expired, or only find them.
+
+    Parameters
+    ----------
+    history
+        The history of the branch.
+    request
+        Which tags.
+    tags
+        All of them, by name; None: they are listed.
 
     Returns
     -------
@@ -35,7 +48,7 @@ def expire_tags(history: TableHistory, request: TagExpiryRequest) -> list[str]:
         Their names.
     """
     names = expired_tags(
-        history.tags.list(),
+        history.tags.list() if tags is None else tags,
         now=request.now or clock.local_now(),
         older_than=request.older_than,
         modified={} if request.older_than is None else history.tags.modified(),

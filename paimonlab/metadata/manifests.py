@@ -243,7 +243,7 @@ class ManifestStore:
 
     def has_snapshot(self, snapshot_id: int) -> bool:
         """Whether the snapshot whose manifests are read is still there."""
-        return self._file_io.exists(self._layout.snapshot(snapshot_id))
+        return self._file_io.has_file(self._layout.snapshot(snapshot_id))
 
     def sync(self, names: Sequence[str]) -> None:
         """Make manifests and lists of these names durable, if they are whole.

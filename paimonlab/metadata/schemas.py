@@ -37,6 +37,11 @@ class SchemaManager(NumberedFiles[TableSchema]):
             known = self._latest_id = ids[-1] if ids else None
         return None if known is None else self.get(known)
 
+    def begin_at(self, schema_id: int) -> None:
+        """Take a schema that others found just now for the one found last."""
+        if self._latest_id is None:
+            self._latest_id = schema_id
+
     def ids(self) -> list[int]:
         """Return the ids of all schemas, ascending."""
         return numbered(self._file_io.list_names(self._layout.schema_folder), SCHEMA_PREFIX)
@@ -61,6 +66,8 @@ class SchemaManager(NumberedFiles[TableSchema]):
 
         Ids only rise, so the folder is listed once for all of them.
         """
+        if newest == 0:
+            return [self.get(0)]
         if not self._listed or self._listed[-1] < newest:
             self._listed = self.ids()
         return [self.get(schema_id) for schema_id in self._listed if schema_id <= newest]
@@ -97,7 +104,7 @@ class SchemaManager(NumberedFiles[TableSchema]):
         raise AssertionError("the last attempt returns or raises")
 
     def _is_there(self, schema_id: int) -> bool:
-        return self._file_io.exists(self._layout.schema(schema_id))
+        return self._file_io.has_file(self._layout.schema(schema_id))
 
     def _is_ours(self, path: str, data: bytes) -> bool:
         try:

@@ -46,6 +46,10 @@ class SnapshotManager(NumberedFiles[Snapshot]):
 
     def latest(self) -> Snapshot | None:
         """Return the newest snapshot; None in a table that was never written to."""
+        hint = read_hint(self._file_io, self._layout.latest_hint)
+        if hint and not self._is_there(hint + 1):
+            with contextlib.suppress(FileNotFoundError):
+                return self._decoded(hint, self._file_io.read(self._layout.snapshot(hint)))
         return self._read_newest(self.latest_id)
 
     def latest_id(self) -> int | None:
@@ -143,6 +147,10 @@ class SnapshotManager(NumberedFiles[Snapshot]):
             data = self._file_io.read(path)
         except FileNotFoundError:
             raise self._not_found(snapshot_id) from None
+        return self._decoded(snapshot_id, data)
+
+    def _decoded(self, snapshot_id: int, data: bytes) -> Snapshot:
+        path = self._layout.snapshot(snapshot_id)
         snapshot = Snapshot.from_json(data, path=path)
         if snapshot.id != snapshot_id:
             raise CorruptMetadataError(path, f"it says that it is snapshot {snapshot.id}")
@@ -338,7 +346,7 @@ class SnapshotManager(NumberedFiles[Snapshot]):
         return self._is_there(snapshot_id)
 
     def _is_there(self, snapshot_id: int) -> bool:
-        return self._file_io.exists(self._layout.snapshot(snapshot_id))
+        return self._file_io.has_file(self._layout.snapshot(snapshot_id))
 
     def _not_found(self, snapshot_id: int) -> SnapshotNotFoundError:
         ids = self.ids()

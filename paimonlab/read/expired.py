@@ -42,7 +42,7 @@ def _is_kept(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> bool:
     try:
         layouts = [plan.layout.on_branch(None), *map(branches.layout, branches.names())]
         return any(
-            file_io.exists(layout.snapshot(snapshot_id))
+            file_io.has_file(layout.snapshot(snapshot_id))
             or any(tag.id == snapshot_id for _, tag in TagManager(file_io, layout).list())
             for layout in layouts
         )

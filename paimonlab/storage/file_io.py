@@ -119,6 +119,10 @@ class FileIO(Protocol):
         """Whether a file or folder exists."""
         ...
 
+    def has_file(self, path: str) -> bool:
+        """Whether a path that is never a folder exists: one request; `exists` may take two."""
+        ...
+
     def size_bytes(self, path: str) -> int:
         """Size of a file."""
         ...

@@ -179,6 +179,10 @@ class LocalFileIO:
         self._find_link(os.path.dirname(path), path)  # noqa: PTH120
         return os.path.lexists(path)
 
+    def has_file(self, path: str) -> bool:
+        """Whether a path that is never a folder exists."""
+        return self.exists(path)
+
     @named_failures
     def size_bytes(self, path: str) -> int:
         """Size of a file."""

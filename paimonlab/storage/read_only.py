@@ -37,6 +37,10 @@ class ReadOnlyFileIO:
         """Whether a file or folder exists."""
         return self.store.exists(path)
 
+    def has_file(self, path: str) -> bool:
+        """Whether a path that is never a folder exists."""
+        return self.store.has_file(path)
+
     def size_bytes(self, path: str) -> int:
         """Size of a file."""
         return self.store.size_bytes(path)

@@ -84,6 +84,9 @@ class MemoryStore:
         self.before("exists", path)
         return path in self.files or bool(self._below(path))
 
+    def has_file(self, path: str) -> bool:
+        return self.exists(path)
+
     def size_bytes(self, path: str) -> int:
         return len(self.read(path))
 

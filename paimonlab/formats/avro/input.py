@@ -65,6 +65,11 @@ class AvroInput(WholeGroups):
         self.row_groups = tuple(group for group, _ in groups)
         """All runs of blocks, in file order."""
 
+    @property
+    def size_bytes(self) -> int:
+        """Size of the file."""
+        return len(self._data)
+
     def close(self) -> None:
         """Let go of the file."""
         self._data = memoryview(b"")

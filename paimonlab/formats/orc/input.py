@@ -55,6 +55,11 @@ class OrcInput(WholeGroups):
             self._source.close()
             raise
 
+    @property
+    def size_bytes(self) -> int:
+        """Size of the file."""
+        return int(self._source.size())
+
     def close(self) -> None:
         """Close the file."""
         self._source.close()

@@ -73,6 +73,11 @@ class ParquetInput(OpenFile):
             self._file.close()
             raise
 
+    @property
+    def size_bytes(self) -> int:
+        """Size of the file."""
+        return int(self._file.size())
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()

@@ -25,6 +25,7 @@ from paimonlab.errors import CorruptMetadataError, StorageError, UnsupportedErro
 from paimonlab.storage.failures import delete_each
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
 from paimonlab.storage.guards import Guard, is_lock_held
+from paimonlab.storage.places import Place, place_of
 from paimonlab.storage.schemes import store_kind
 from paimonlab.storage.stores.answers import (
     Answer,
@@ -36,7 +37,6 @@ from paimonlab.storage.stores.answers import (
 from paimonlab.storage.stores.connecting import Bucket, bucket_of
 from paimonlab.storage.stores.object_inputs import ObjectInput
 from paimonlab.storage.stores.object_outputs import ObjectOutput
-from paimonlab.storage.stores.places import Place, place_of
 from paimonlab.storage.stores.probing import broken_condition
 from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.settling import Found, Put, UnsettledError, create
@@ -168,14 +168,17 @@ class ObjectFileIO:
     def exists(self, path: str) -> bool:
         """Whether a file or folder exists."""
         place, bucket = self._at(path)
-        if place.key:
-            try:
-                self._asked(path, "asking", lambda: obstore.head(bucket.patient, place.key))
-            except FileNotFoundError:
-                pass
-            else:
-                return True
+        if place.key and self.has_file(path):
+            return True
         return any(True for _ in self._below(place, bucket))
+
+    def has_file(self, path: str) -> bool:
+        """Whether a path that is never a folder exists."""
+        try:
+            self.size_bytes(path)
+        except FileNotFoundError:
+            return False
+        return True
 
     def size_bytes(self, path: str) -> int:
         """Size of a file."""

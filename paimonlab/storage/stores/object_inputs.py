@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import deque
 from typing import Any
 
 import obstore
@@ -14,8 +15,13 @@ from paimonlab.storage.stores.connecting import ObjectStore
 
 _TAIL_BYTES = 64 << 10
 """Of a data file the end is read first: footers are there."""
-_LEAST_BYTES = 64 << 10
-"""Small reads are followed by others nearby."""
+_SMALL_BYTES = 64 << 10
+"""A smaller read is of a page or an index: others nearby follow it."""
+_LEAST_BYTES = 1 << 20
+"""What another read fetches at least: of a column, which columns nearby follow. A round trip takes
+as long as some megabytes."""
+_BLOCKS = 4
+"""How many pieces are kept."""
 
 
 class ObjectInput(io.RawIOBase):
@@ -28,8 +34,8 @@ class ObjectInput(io.RawIOBase):
         self._tail = b""
         self._size_bytes = self._open()
         self._tail_start = self._size_bytes - len(self._tail)
-        self._block = b""
-        self._block_start = 0
+        self._blocks: deque[tuple[int, bytes]] = deque(maxlen=_BLOCKS)
+        """Where each starts, and its bytes."""
 
     def readable(self) -> bool:
         """Whether it can be read."""
@@ -72,13 +78,15 @@ class ObjectInput(io.RawIOBase):
         if end > self._tail_start:
             head = self._between(start, self._tail_start)
             return head + self._tail[: end - self._tail_start]
-        if not self._block_start <= start < end <= self._block_start + len(self._block):
-            last = min(max(end, start + _LEAST_BYTES), self._tail_start)
-            data = self._fetched(start, last)
-            if last - start > _LEAST_BYTES:
-                return data  # asked for as a whole
-            self._block, self._block_start = data, start
-        return self._block[start - self._block_start : end - self._block_start]
+        for first, block in self._blocks:
+            if first <= start < end <= first + len(block):
+                return block[start - first : end - first]
+        least = _SMALL_BYTES if end - start < _SMALL_BYTES else _LEAST_BYTES
+        last = min(max(end, start + least), self._tail_start)
+        data = self._fetched(start, last)
+        if last > end:
+            self._blocks.append((start, data))
+        return data[: end - start]
 
     def _open(self) -> int:
         """Read the end and return the size."""

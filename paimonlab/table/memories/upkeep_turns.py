@@ -15,6 +15,12 @@ class UpkeepTurns:
     def __init__(self) -> None:
         self.partitions_checked = clock.local_now()
         """When partitions were last looked at, local without a zone."""
+        self.oldest: tuple[int, int] | None = None
+        """The oldest snapshot that was found, and when the one after it was committed, epoch
+        milliseconds. It only gets younger: as long as the two are to be kept, nothing expires."""
+        self.tags_due_millis = 0
+        """When tags are looked at again, epoch milliseconds: where none was to expire, others may
+        have created one since, which may stay a little longer."""
         self._home = Home()
         self._pool: ThreadPoolExecutor | None = None
         self._pending: Future[None] | None = None

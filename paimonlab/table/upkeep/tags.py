@@ -79,6 +79,7 @@ class Tags(Named):
             timestamp_millis=None if timestamp is None else to_millis(timestamp),
             time_retained=time_retained,
         )
+        self._store.upkeep_turns.tags_due_millis = 0
         return create_tag(self._history, request)
 
     def replace(
@@ -99,6 +100,7 @@ class Tags(Named):
             If there is no such snapshot.
         """
         request = TagRequest(name=name, snapshot=snapshot, time_retained=time_retained)
+        self._store.upkeep_turns.tags_due_millis = 0
         return replace_tag(self._history, request)
 
     def rename(self, name: str, target: str) -> None:

@@ -1,0 +1,156 @@
+"""How many requests opening, planning, reading and committing take; ``docs/stores.md`` has a table.
+
+A budget here is what is measured; that of the table's second column is the aim. Whoever makes it
+less lowers the number in both.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.formats.parquet.footers import shared_footers
+from paimonlab.table.table import Table
+from tests.storage.stores.proxy import Proxy, proxy_of
+from tests.storage.stores.scripted import Service
+
+
+@dataclass
+class Requests:
+    """What was asked: methods, ``LIST`` for listings."""
+
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(kind for kind, _ in self.asked)
+
+    def listed(self) -> list[str]:
+        return [path for kind, path in self.asked if kind == "LIST"]
+
+    def of(self, part: str) -> int:
+        return sum(part in path for _, path in self.asked)
+
+
+@pytest.fixture
+def counted(gcs_service: Service, gcs_warehouse: Mapping[str, str]) -> Iterator[Proxy]:
+    """A proxy before a store; the token is in the environment."""
+    with proxy_of(gcs_service.url) as proxy:
+        yield proxy
+
+
+@contextmanager
+def counting(proxy: Proxy) -> Iterator[Requests]:
+    """Count the requests of a block."""
+    found = Requests()
+
+    def choose(method: str, target: str, _: bool) -> None:
+        parts = urlsplit(target)
+        query = parse_qs(parts.query)
+        if method == "GET" and "list-type" in query:
+            found.asked.append(("LIST", query.get("prefix", [""])[0]))
+        else:
+            found.asked.append((method, unquote(parts.path)))
+
+    proxy.choose = choose
+    yield found
+    proxy.choose = lambda *_: None
+    print(*found.asked, sep="\n")  # noqa: T201 - what a failure has to show
+
+
+def opened(proxy: Proxy) -> Table:
+    table = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": proxy.url}).table("db.t")
+    assert isinstance(table, Table)
+    return table
+
+
+@pytest.fixture
+def table(counted: Proxy) -> Table:
+    """A table with keys, of three commits."""
+    catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": counted.url})
+    catalog.create_database("db")
+    made = catalog.create_table(
+        "db.t",
+        {"id": "BIGINT NOT NULL", "v": "STRING"},
+        primary_keys=["id"],
+        options={"bucket": "1"},
+    )
+    assert isinstance(made, Table)
+    for turn in range(3):
+        made.write(pa.table({"id": [turn, 9], "v": ["a", str(turn)]}))
+    return made
+
+
+def test_a_table_is_opened_by_one_listing_and_one_read(table: Table, counted: Proxy) -> None:
+    with counting(counted) as requests:
+        opened(counted)
+    assert requests.counts == {"LIST": 1, "GET": 1}
+    assert requests.listed() == ["w/db.db/t/schema/"]
+
+
+def test_the_latest_snapshot_takes_three_requests_and_no_listing(
+    table: Table, counted: Proxy
+) -> None:
+    again = opened(counted)
+    with counting(counted) as requests:
+        again.snapshots.latest()
+    assert requests.counts == {"GET": 2, "HEAD": 1}
+
+
+def test_a_scan_lists_nothing_and_a_plan_reads_each_manifest_once(
+    table: Table, counted: Proxy
+) -> None:
+    again = opened(counted)
+    with counting(counted) as requests:
+        again.scan().to_arrow()
+    assert requests.listed() == []
+    assert requests.of("/snapshot/") == 3
+    assert requests.of("/schema/") == 1
+    assert requests.of("/manifest/") == 0, "this process wrote them"
+    assert "HEAD" not in {kind for kind, path in requests.asked if "/bucket-" in path}
+    with counting(counted) as requests:
+        again.scan().to_arrow()
+    assert requests.of("/manifest/") + requests.of("/schema/") + len(requests.listed()) == 0
+
+
+def test_a_file_is_read_by_its_end_and_ranges(counted: Proxy) -> None:
+    catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": counted.url})
+    catalog.create_database("db")
+    made = catalog.create_table("db.t", {"id": "BIGINT", "v": "STRING"})
+    made.write(pa.table({"id": range(300_000), "v": [str(n) * 3 for n in range(300_000)]}))
+    shared_footers.clear()
+    with counting(counted) as requests:
+        assert opened(counted).scan().to_arrow().num_rows == 300_000
+    files = catalog.file_io.list(f"{made.path}/bucket-0")
+    assert [file.size_bytes > 1 << 20 for file in files] == [True]
+    threads = os.cpu_count() or 1
+    assert requests.of("/bucket-0/") <= 2 * threads, "its end, and the columns in one range"
+
+
+def test_one_key_is_looked_up_by_at_most_two_requests_for_each_file(
+    table: Table, counted: Proxy
+) -> None:
+    again = opened(counted)
+    again.scan(where="id = 9").to_arrow()
+    with counting(counted) as requests:
+        found = again.scan(where="id = 9").to_arrow().to_pylist()
+    assert [row["v"] for row in found] == ["2"]
+    assert requests.of("/bucket-") <= 2
+    assert requests.of("/snapshot/") == 3
+    assert requests.listed() == []
+
+
+def test_a_commit_lists_nothing_but_at_first(table: Table, counted: Proxy) -> None:
+    with counting(counted) as requests:
+        table.write(pa.table({"id": [1], "v": ["x"]}))
+    assert requests.listed() == []
+    assert requests.counts["PUT"] == 6, "data, manifest, two lists, snapshot, hint"
+    assert sum(requests.counts.values()) <= 34
