@@ -81,7 +81,7 @@ labextension: $(INSTALLED) ## build the JupyterLab extension anew after a change
 .PHONY: lock
 lock: $(UV) ## resolve both lock files anew
 	$(UV) pip compile pyproject.toml --output-file requirements.lock --constraints tools/lock-constraints.txt \
-	  --extra spark --extra connect --extra stores --extra rest --extra serve --extra sql --extra notebook --extra tutorials --extra docs --extra dev \
+	  --extra spark --extra connect --extra stores --extra hdfs --extra rest --extra serve --extra sql --extra notebook --extra tutorials --extra docs --extra dev \
 	  --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
 	  --custom-compile-command 'make lock'
 	$(UV) pip compile tools/java.in --output-file requirements-java.lock \

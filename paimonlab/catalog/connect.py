@@ -18,6 +18,7 @@ from paimonlab.spec.external_paths import root_folder
 from paimonlab.spec.options.grammar import parse_list
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 from paimonlab.storage.schemes import (
+    HDFS,
     STORE_OPTIONS,
     STORE_PREFIXES,
     STORES,
@@ -147,8 +148,12 @@ def _opened(
 ) -> tuple[str, FileIO]:
     """Return the path of the warehouse and its store."""
     warehouse = options["warehouse"]
-    if store_kind(warehouse) is None:
+    kind = store_kind(warehouse)
+    if kind is None:
         return local_path(warehouse), LocalFileIO(follow_links=follow_links)
+    if kind is HDFS:
+        hdfs = storage.hdfs.open_warehouse(warehouse, options)
+        return hdfs.root, hdfs
     try:
         store = storage.stores.open_warehouse(warehouse, options, has_lock=has_lock)
     except ModuleNotFoundError as error:

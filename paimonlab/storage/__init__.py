@@ -14,6 +14,7 @@ from paimonlab.storage.paths import join, safe_join
 from paimonlab.storage.read_only import ReadOnlyFileIO
 
 if TYPE_CHECKING:
+    from paimonlab.storage import hdfs as hdfs
     from paimonlab.storage import stores as stores
 
 __all__ = [
@@ -26,4 +27,4 @@ __all__ = [
     "safe_join",
 ]
 
-__getattr__, __dir__ = attributes_on_use(__name__, "stores")
+__getattr__, __dir__ = attributes_on_use(__name__, "hdfs", "stores")

@@ -29,7 +29,11 @@ AZURE = StoreKind("Azure", ("abfs", "abfss", "wasb", "wasbs"), ("fs.azure.", "fs
 OSS = StoreKind("OSS", ("oss",), ("fs.oss.",))
 COSN = StoreKind("COS", ("cosn",), ("fs.cosn.",))
 OBS = StoreKind("OBS", ("obs",), ("fs.obs.",))
-STORES = (S3, GCS, AZURE, OSS, COSN, OBS)
+HADOOP_PREFIX = "hadoop."
+KERBEROS_PREFIX = "security.kerberos.login."
+HDFS = StoreKind("HDFS", ("hdfs", "viewfs"), ("hadoop-conf-dir", HADOOP_PREFIX, KERBEROS_PREFIX))
+OBJECT_STORES = (S3, GCS, AZURE, OSS, COSN, OBS)
+STORES = (*OBJECT_STORES, HDFS)
 _BY_SCHEME = {scheme: kind for kind in STORES for scheme in kind.schemes}
 STORE_PREFIXES = tuple(prefix for kind in STORES for prefix in kind.prefixes)
 SINGLE_WRITER = "unsafe.single-writer"
@@ -62,7 +66,7 @@ def check_store_options(keys: Iterable[str], warehouse: str) -> None:
         of = next((one for one in STORES if key.startswith(one.prefixes)), None)
         if of is not None and of is not kind:
             raise ValueError(f"{key!r} is an option of {of.name}, and the warehouse is not there")
-        if key in STORE_OPTIONS and kind is None:
+        if key in STORE_OPTIONS and kind not in OBJECT_STORES:
             raise ValueError(f"{key!r} is for object stores, and the warehouse is not on one")
 
 

@@ -22,7 +22,7 @@ from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.grammar import parse_boolean
 from paimonlab.storage import FileIO, ReadOnlyFileIO
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
-from paimonlab.storage.schemes import store_kind
+from paimonlab.storage.schemes import HDFS, store_kind
 
 DATA_TOKENS = "data-token.enabled"
 _SAFE_MILLIS = 3_600_000
@@ -68,7 +68,7 @@ class TableStores:
 
 
 def opened_store(path: str, options: Mapping[str, str]) -> FileIO:
-    """Open an object store with the options of a catalog.
+    """Open a store with the options of a catalog.
 
     Raises
     ------
@@ -78,6 +78,8 @@ def opened_store(path: str, options: Mapping[str, str]) -> FileIO:
         If an option is missing, or its value is not allowed.
     """
     try:
+        if store_kind(path) is HDFS:
+            return storage.hdfs.open_warehouse(path, options)
         return storage.stores.open_warehouse(path, options)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -179,6 +181,10 @@ class VendedFileIO:
     def exists(self, path: str) -> bool:
         """Whether a file or folder exists."""
         return self._store().exists(path)
+
+    def has_file(self, path: str) -> bool:
+        """Whether a path that is never a folder exists."""
+        return self._store().has_file(path)
 
     def size_bytes(self, path: str) -> int:
         """Size of a file."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from paimonlab.storage.guards import Guard
+from paimonlab.storage.places import place_of
 from paimonlab.storage.schemes import SINGLE_WRITER
 from paimonlab.storage.stores.object_file_io import ObjectFileIO
-from paimonlab.storage.stores.places import place_of
 from paimonlab.storage.stores.store_options import store_options
 
 

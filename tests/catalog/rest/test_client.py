@@ -317,10 +317,10 @@ def test_files_in_stores_without_support_are_refused_by_name(scripts: list[Scrip
         answer = {"id": "x", "name": "t", "path": path, "schemaId": 0, "schema": schema}
         return 200, {**answer, "isExternal": False}
 
-    script = Script([CONFIG, table("dls://b/t"), table("viewfs://n/t")])
+    script = Script([CONFIG, table("dls://b/t"), table("ftp://n/t")])
     scripts.append(script)
     catalog = pl.connect(_options(script))
-    for path in ("dls://b/t", "viewfs://n/t"):
+    for path in ("dls://b/t", "ftp://n/t"):
         with pytest.raises(UnsupportedError, match=path):
             catalog.table("db.t")
     script = Script([(200, {"defaults": {"data-token.enabled": "true"}}), table("dls://b/t")])

@@ -145,3 +145,13 @@ def azure_options_of(url: str, name: str) -> Mapping[str, str]:
         "azure.endpoint": url,
         f"fs.azure.account.key.{host}": azurite.KEY,
     }
+
+
+@pytest.fixture
+def hdfs_warehouse() -> Mapping[str, str]:
+    """Options of a catalog in a new folder of the HDFS that ``PAIMONLAB_HDFS`` names."""
+    address = os.environ.get("PAIMONLAB_HDFS")
+    if not address:
+        pytest.skip("PAIMONLAB_HDFS names no name node: PAIMONLAB_HDFS=hdfs://127.0.0.1:8020")
+    pytest.importorskip("hdfs_native", reason="hdfs-native is not installed")
+    return {"warehouse": f"{address}/{uuid.uuid4()}"}

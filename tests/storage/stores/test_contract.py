@@ -15,18 +15,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import CorruptMetadataError, StorageError
-from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO, stores
+from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO, hdfs, stores
 from tests.storage.stores.conftest import options_of
 
 
-@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss"])
+@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss", "hdfs"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[FileIO, str]:
     """A store and a folder in it."""
     if request.param == "local":
         return LocalFileIO(), str(tmp_path)
     name = "warehouse" if request.param == "s3" else f"{request.param}_warehouse"
     options = request.getfixturevalue(name)
-    store = stores.open_warehouse(options["warehouse"], options)
+    store = (hdfs if request.param == "hdfs" else stores).open_warehouse(
+        options["warehouse"], options
+    )
     return store, store.root
 
 

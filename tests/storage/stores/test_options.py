@@ -13,7 +13,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
-from paimonlab.storage.stores.places import Place, place_of
+from paimonlab.storage.places import Place, place_of
 from paimonlab.storage.stores.s3_options import S3Options, s3_options
 from tests.storage.stores.conftest import options_of
 from tests.storage.stores.proxy import Proxy
@@ -112,7 +112,7 @@ def test_options_of_a_store_are_no_options_of_a_disk(tmp_path: Path) -> None:
         pl.connect({"warehouse": str(tmp_path), **KEYS})
 
 
-@pytest.mark.parametrize("scheme", ["hdfs", "viewfs", "ftp", "dls"])
+@pytest.mark.parametrize("scheme", ["ftp", "dls", "webhdfs"])
 def test_other_stores_are_refused_by_name(scheme: str) -> None:
     with pytest.raises(UnsupportedError, match=f"there is no built-in store for {scheme}:"):
         pl.connect(f"{scheme}://b/w")

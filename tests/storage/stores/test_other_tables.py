@@ -17,7 +17,7 @@ from tests.storage.stores.azurite import KEY
 from tests.storage.stores.proxy import proxy_of
 from tests.storage.stores.scripted import SECRET, TOKEN
 
-STORES = ("azure", "gcs", "oss", "cos")
+STORES = ("azure", "gcs", "oss", "cos", "hdfs")
 
 
 @pytest.fixture(params=STORES)

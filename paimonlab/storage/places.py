@@ -1,4 +1,4 @@
-"""URIs of objects: scheme, bucket and key."""
+"""URIs of stores: scheme, bucket and key."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import re
 from dataclasses import dataclass
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
-from paimonlab.storage.schemes import AZURE, STORES, store_kind
+from paimonlab.storage.schemes import AZURE, HDFS, STORES, store_kind
 
 _URI = re.compile(r"(?P<scheme>[A-Za-z][\w+.-]*)://(?P<bucket>[^/?#\s]+)/?(?P<key>.*)", re.DOTALL)
 _BUCKET = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 _CONTAINER = re.compile(r"[A-Za-z0-9$][\w-]*@[a-z0-9][a-z0-9.-]*", re.ASCII)
+_NAME_NODE = re.compile(r"[A-Za-z0-9][\w.-]*(?::\d{1,5})?", re.ASCII)
+_WANTED = {
+    AZURE.name: (_CONTAINER, "container@account.dfs.core.windows.net"),
+    HDFS.name: (_NAME_NODE, "namenode:port, or the name of a service"),
+}
 _UNSAFE = frozenset(("", ".", ".."))
 
 
@@ -20,7 +25,7 @@ class Place:
 
     scheme: str
     bucket: str
-    """On Azure the container and the host of its account, ``container@account…``."""
+    """On Azure ``container@account…``, the host of its account; on HDFS host and port."""
     key: str
     """Without ``/`` at its ends; empty: the whole bucket."""
 
@@ -53,11 +58,11 @@ def place_of(path: str) -> Place:
     kind = store_kind(path)
     if match is None or kind is None:
         schemes = ", ".join(f"{scheme}:" for one in STORES for scheme in one.schemes)
-        raise UnsupportedError(f"the path '{path}'", f"object stores are {schemes}")
+        raise UnsupportedError(f"the path '{path}'", f"stores are {schemes}")
     scheme = match["scheme"].lower()
-    if not (_CONTAINER if kind is AZURE else _BUCKET).fullmatch(match["bucket"]):
+    pattern, what = _WANTED.get(kind.name, (_BUCKET, "the name of a bucket"))
+    if not pattern.fullmatch(match["bucket"]):
         # Where keys have slashes, what looks like the bucket is a part of them.
-        what = "container@account.dfs.core.windows.net" if kind is AZURE else "the name of a bucket"
         raise UnsupportedError(f"'{path}'", f"after {scheme}:// comes {what}; give keys as options")
     key = match["key"].strip("/")
     if key and not _UNSAFE.isdisjoint(key.split("/")):

@@ -1,0 +1,363 @@
+"""Files of HDFS through ``hdfs-native``: the methods of `FileIO`.
+
+A name that others may take is taken by moving a file of a name of our own onto it, which the name
+node does at once and refuses if the name is taken. Whatever the answer, our own name says whether
+it happened: only this call moves it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import io
+import random
+import time
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import pyarrow as pa
+
+from paimonlab.errors import CorruptMetadataError, PaimonError, StorageError
+from paimonlab.secrets import without_secrets
+from paimonlab.storage.failures import delete_each
+from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
+from paimonlab.storage.forks import Home, fork_count
+from paimonlab.storage.hdfs.options import HdfsOptions
+from paimonlab.storage.places import place_of
+
+_PATIENCE_SECONDS = 30.0
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 3.0
+_WRITTEN_AT_ONCE = 8 << 20
+_FIRST_HOME: list[Home] = []
+
+
+@dataclass(frozen=True, slots=True)
+class HdfsFileIO:
+    """Files of one HDFS."""
+
+    root: str
+    options: HdfsOptions = field(default_factory=HdfsOptions, repr=False)
+
+    def within(self, *roots: str) -> Self:
+        """Return this store: no link of HDFS's is followed."""
+        for root in roots:
+            place_of(root)
+        return self
+
+    def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
+        """Return the whole file."""
+        with _named(path, "reading"):
+            reader = self._client(path).read(_inner(path))
+            size_bytes = len(reader)
+            if size_bytes > limit_bytes:
+                problem = f"it has {size_bytes:,} bytes, more than the {limit_bytes:,} allowed"
+                raise CorruptMetadataError(path, f"{problem} for a file of its kind")
+            data = bytes(reader.read_range(0, size_bytes)) if size_bytes else b""
+        if len(data) != size_bytes:
+            problem = f"{len(data):,} of its {size_bytes:,} bytes came"
+            raise StorageError(errno.ECONNABORTED, problem, path)
+        return data
+
+    def open_input(self, path: str) -> pa.NativeFile:
+        """Open a file for random reads."""
+        with _named(path, "reading"):
+            return pa.PythonFile(_Input(self._client(path).read(_inner(path)), path), mode="r")
+
+    def open_output(self, path: str) -> pa.NativeFile:
+        """Create a new file for writing; it is durable when it is closed."""
+        return pa.PythonFile(_Output(self._created(path), path), mode="w")
+
+    def create(self, path: str, data: Buffer) -> None:
+        """Create a new file."""
+        self.write(path, bytes(data))
+
+    def write(self, path: str, data: bytes) -> None:
+        """Create a new, durable file."""
+        output = _Output(self._created(path), path)
+        try:
+            output.write(data)
+            output.close()
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self.delete(path)
+            raise
+
+    def begin_sync(self, output: pa.NativeFile) -> None:
+        """Do nothing: a file is durable once it is there."""
+
+    def sync_files(self, sizes: Mapping[str, int]) -> None:
+        """Check the sizes of written files; those that are closed are durable."""
+        for path, size_bytes in sizes.items():
+            found = self.size_bytes(path)
+            if found != size_bytes:
+                problem = f"{size_bytes:,} bytes were written and {found:,} are there"
+                raise StorageError(errno.ECONNABORTED, problem, path)
+
+    def publish(self, path: str, data: bytes) -> bool:
+        """Create ``path`` with ``data`` if nothing exists there."""
+        temporary = _beside(path)
+        self.write(temporary, data)
+        end = time.monotonic() + _PATIENCE_SECONDS
+        attempt = 0
+        while True:
+            try:
+                self._move(temporary, path)
+            except FileExistsError:
+                if not self._is_left(temporary):
+                    return True  # the answer to an earlier request of the client's was lost
+                self.delete(temporary)
+                return False
+            except OSError as error:
+                with contextlib.suppress(StorageError):
+                    if not self._is_left(temporary):
+                        return True
+                if time.monotonic() >= end:
+                    problem = f"{error.strerror}; it may be there or not ({attempt + 1} attempts)"
+                    raise StorageError(errno.ECONNABORTED, problem, path) from None
+                longest = min(_FIRST_PAUSE_SECONDS * 2.0**attempt, _LONGEST_PAUSE_SECONDS)
+                time.sleep(longest * (0.5 + random.random() / 2))  # noqa: S311 - not a secret
+                attempt += 1
+            else:
+                return True
+
+    def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        """Write ``path`` atomically, whether or not it exists."""
+        del durable
+        temporary = _beside(path)
+        self.write(temporary, data)
+        try:
+            self._move(temporary, path, overwrite=True)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self.delete(temporary)
+            raise
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder exists."""
+        try:
+            self._status(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def has_file(self, path: str) -> bool:
+        """Whether a path that is never a folder exists."""
+        return self.exists(path)
+
+    def size_bytes(self, path: str) -> int:
+        """Size of a file."""
+        return int(self._status(path).length)
+
+    def check_files(self, folder: str, names: Collection[str]) -> None:
+        """Do nothing: a name is a file or a folder."""
+
+    def list(self, path: str) -> list[FileStatus]:
+        """Files and folders directly in a folder; [] when the folder does not exist."""
+        place = place_of(path)
+        try:
+            with _named(path, "listing"):
+                found = [*self._client(path).list_status(_inner(path))]
+        except FileNotFoundError:
+            return []
+        return [
+            FileStatus(
+                place.of(status.path.lstrip("/")),
+                size_bytes=int(status.length),
+                is_directory=bool(status.isdir),
+                modified_millis=int(status.modification_time),
+            )
+            for status in found
+        ]
+
+    def list_names(self, path: str) -> Sequence[str]:
+        """Names directly in a folder; [] when it does not exist."""
+        return [status.path.rpartition("/")[2] for status in self.list(path)]
+
+    def make_directory(self, path: str) -> None:
+        """Create a folder and its parents; fine when it exists."""
+        with _named(path, "making"):
+            self._client(path).mkdirs(_inner(path), create_parent=True)
+
+    def rename(self, source: str, target: str, *, durable: bool = True) -> None:
+        """Move a file or folder."""
+        del durable
+        self.make_directory(target.rpartition("/")[0])
+        try:
+            self._move(source, target)
+        except FileNotFoundError:
+            raise FileNotFoundError(errno.ENOENT, "there is no such file", source) from None
+
+    def delete(self, path: str) -> None:
+        """Delete a file; fine when it does not exist."""
+        with contextlib.suppress(FileNotFoundError), _named(path, "deleting"):
+            self._client(path).delete(_inner(path), recursive=False)
+
+    def delete_files(self, paths: Sequence[str]) -> Mapping[str, OSError | CorruptMetadataError]:
+        """Delete files; return what could not be, and why."""
+        return delete_each(self.delete, paths)
+
+    def delete_directory(self, path: str) -> None:
+        """Delete a folder with all in it; fine when it does not exist."""
+        with contextlib.suppress(FileNotFoundError), _named(path, "deleting"):
+            self._client(path).delete(_inner(path), recursive=True)
+
+    def delete_empty_directory(self, path: str) -> bool:
+        """Delete a folder if nothing is in it; False if something is, or if it is not there."""
+        try:
+            if self.list(path) or not self.exists(path):
+                return False
+            with _named(path, "deleting"):
+                return bool(self._client(path).delete(_inner(path), recursive=False))
+        except StorageError as error:
+            if "is non empty" in str(error):
+                return False
+            raise
+
+    def _client(self, path: str) -> Any:
+        if not _FIRST_HOME:
+            _FIRST_HOME.append(Home())
+        _FIRST_HOME[0].check("the connection to HDFS", "use stores in one of them alone")
+        place = place_of(path)
+        return _connected(f"{place.scheme}://{place.bucket}", self.options, fork_count())
+
+    def _created(self, path: str) -> Any:
+        import hdfs_native  # noqa: PLC0415 - an extra
+
+        with _named(path, "creating"):
+            options = hdfs_native.WriteOptions(overwrite=False, create_parent=True)
+            return self._client(path).create(_inner(path), options)
+
+    def _move(self, source: str, target: str, *, overwrite: bool = False) -> None:
+        with _named(target, "moving a file to it"):
+            self._client(source).rename(_inner(source), _inner(target), overwrite)
+
+    def _is_left(self, temporary: str) -> bool:
+        return self.exists(temporary)
+
+    def _status(self, path: str) -> Any:
+        with _named(path, "asking"):
+            return self._client(path).get_file_info(_inner(path))
+
+
+class _Input(io.RawIOBase):
+    """What ``pyarrow.PythonFile`` reads from."""
+
+    def __init__(self, reader: Any, path: str) -> None:
+        super().__init__()
+        self._reader, self._path = reader, path
+        self._size_bytes = len(reader)
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size_bytes}
+        self._position = max(start[whence] + offset, 0)
+        return self._position
+
+    def size(self) -> int:
+        """Return the size in bytes."""
+        return self._size_bytes
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        start = self._position
+        end = self._size_bytes if size is None or size < 0 else start + size
+        end = min(end, self._size_bytes)
+        if start >= end:
+            return b""
+        with _named(self._path, "reading"):
+            data = bytes(self._reader.read_range(start, end - start))
+        if len(data) != end - start:
+            problem = f"{end - start:,} bytes were asked for and {len(data):,} came"
+            raise StorageError(None, problem, self._path)
+        self._position = end
+        return data
+
+    def readall(self) -> bytes:
+        return self.read()
+
+
+class _Output(io.RawIOBase):
+    """What ``pyarrow.PythonFile`` writes to. A forked child can do nothing to it."""
+
+    def __init__(self, writer: Any, path: str) -> None:
+        super().__init__()
+        self._writer, self._path = writer, path
+        self._home = Home()
+        self._size_bytes = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._size_bytes
+
+    def write(self, data: Any, /) -> int:
+        taken = memoryview(data).cast("B")
+        if self._home.is_here:
+            with _named(self._path, "writing"):
+                for start in range(0, len(taken), _WRITTEN_AT_ONCE):
+                    self._writer.write(bytes(taken[start : start + _WRITTEN_AT_ONCE]))
+        self._size_bytes += len(taken)
+        return len(taken)
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        super().close()
+        if self._home.is_here:
+            with _named(self._path, "writing"):
+                if self._size_bytes:
+                    self._writer.hsync()
+                self._writer.close()
+
+
+@functools.lru_cache(maxsize=16)
+def _connected(address: str, options: HdfsOptions, forks: int) -> Any:
+    del forks  # of the key alone
+    import hdfs_native  # noqa: PLC0415 - an extra
+
+    return hdfs_native.Client(
+        address,
+        dict(options.config) or None,
+        options.config_folder,
+        kerberos_principal=options.principal,
+        kerberos_keytab=options.keytab,
+    )
+
+
+def _inner(path: str) -> str:
+    return f"/{place_of(path).key}"
+
+
+def _beside(path: str) -> str:
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/.{name}.{uuid.uuid4()}.tmp"
+
+
+@contextlib.contextmanager
+def _named(path: str, did: str) -> Iterator[None]:
+    """Name what goes wrong; texts of the name node have a trace of Java's, which is left out."""
+    try:
+        yield
+    except PaimonError:
+        raise
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", path) from None
+    except FileExistsError:
+        raise FileExistsError(errno.EEXIST, "the file exists", path) from None
+    except (OSError, RuntimeError) as error:
+        told = str(error).partition("\\n")[0].partition("\n")[0][:300]
+        number = errno.EACCES if "AccessControl" in told else errno.ECONNABORTED
+        raise StorageError(number, f"{did} failed: {without_secrets(told)}", path) from None
