@@ -311,9 +311,9 @@ function cellOf(head, value, row) {
   return h("td", { class: head.right ? "right" : head.prose ? "prose" : "line", title: isLong && !head.right && shown }, shown);
 }
 
-function roomOf(cells, isProse) {
+function roomOf(cells, prose) {
   const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
-  return Math.min(isProse ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
+  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
 }
 
 
@@ -1392,7 +1392,7 @@ function render({ data, el, host }) {
       heads: [
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
-        { name: "finding" }, { name: "where", optional: true }, { name: "what", prose: true },
+        { name: "finding" }, { name: "where", optional: true }, { name: "what", prose: 300 },
         { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}, limit ${count(row[row.length - 1].threshold)}`) },
       ],
       rows,
@@ -2175,7 +2175,7 @@ const LISTS = ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { max-width: 40em; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { min-width: 14em; max-width: 40em; white-space: normal; overflow-wrap: anywhere; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
@@ -2388,7 +2388,7 @@ function treeRows(tree) {
 
 function manifestRow(manifest, tree, role) {
   const { minPartition, maxPartition } = manifest;
-  const where = !minPartition ? "" : minPartition === maxPartition ? `, partition ${minPartition}` : `, partitions ${minPartition} to ${maxPartition}`;
+  const where = !minPartition ? "" : minPartition === maxPartition ? `${minPartition}, ` : `${minPartition} to ${maxPartition}, `;
   const hidden = manifest.added.files + manifest.deleted.files - manifest.entries.length;
   const id = `${role}/${manifest.name}`;
   const children = manifest.entries.map((entry, at) => entryRow(entry, tree.columns, `${id}/${at}`));
@@ -2399,7 +2399,7 @@ function manifestRow(manifest, tree, role) {
   return {
     id, name: manifest.name, mark: manifest.isShared ? "=" : "M", colour: manifest.isShared ? COLOURS.grey : LISTS[role].colour,
     cells: sumCells(manifest.added, manifest.deleted),
-    note: `${manifest.isShared ? "shared" : "new"}, schema ${manifest.schemaId}${where}`,
+    note: `${where}schema ${manifest.schemaId}`,
     facts: [["manifest", manifest.name], ["its size", bytes(manifest.bytes)], ["parent snapshot", manifest.isShared ? "also has it" : "does not have it"],
       ["schema", manifest.schemaId], ["partitions", minPartition && `${minPartition} to ${maxPartition}`], ...sumFacts(manifest.added, manifest.deleted)],
     children,
