@@ -11,7 +11,10 @@ import os
 import re
 from pathlib import Path
 
-OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+OPTIONS = (
+    *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+    "-XX:ReservedCodeCacheSize=240m",  # else 48 MB; when they are full, nothing is compiled
+)
 
 SPARK_CLASSES = Path(__file__).parents[1] / "build" / "spark-classes.jsa"
 """Classes of one version of Java and Spark, loaded and linked; JVMs of others pass it by."""
