@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from paimonlab.catalog.catalog import Catalog
-from paimonlab.catalog.hive.catalog import HiveCatalog, HiveOptions
+from paimonlab.catalog.hive.catalog import HiveCatalog
 from paimonlab.catalog.hive.client import Metastore, addresses_of
 from paimonlab.catalog.hive.hive_site import CONF_DIR, PREFIX, settings_of
+from paimonlab.catalog.hive.known import HiveOptions
 from paimonlab.catalog.hive.lock import HiveLock, LockOptions
 from paimonlab.catalog.hive.objects import ObjectOptions
 from paimonlab.catalog.kinds import CatalogKind, CatalogRequest

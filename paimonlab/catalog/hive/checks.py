@@ -1,0 +1,95 @@
+"""What is refused of names, options and tables that are to be in a Hive metastore."""
+
+from __future__ import annotations
+
+from paimonlab.catalog.hive import objects
+from paimonlab.catalog.hive.client import (
+    Struct,
+)
+from paimonlab.errors import (
+    SchemaError,
+    UnsupportedError,
+)
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.options.given import OptionValue
+from paimonlab.spec.schema.definition import TableSchema
+
+COMMENT = "comment"
+PATH = "path"
+EXTERNAL = ("external", "EXTERNAL")
+OF_PLACE = (PATH, *EXTERNAL)
+"""Options of tables that say where they are, and whose their files are; they are set once."""
+
+
+def is_foreign(table: Struct) -> bool:
+    """Whether an object is neither a table of Paimon's nor a view."""
+    return not objects.is_paimon(table) and not objects.is_view(table)
+
+
+def is_lower(identifier: Identifier) -> bool:
+    """Whether a metastore can have the name."""
+    return identifier.full_name == identifier.full_name.lower()
+
+
+def check_lower(kind: str, name: str) -> None:
+    """Refuse a name that a metastore would change.
+
+    Raises
+    ------
+    SchemaError
+        Says how it must be.
+    """
+    if name != name.lower():
+        raise SchemaError(
+            f"{name!r} cannot be the name of a {kind}: a Hive metastore has names in lower case, "
+            f"{name.lower()!r}"
+        )
+
+
+def check_options(schema: TableSchema) -> None:
+    """Refuse options that make of a table what is not implemented.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the option.
+    """
+    value = schema.options.get(objects.TAG_TO_PARTITION)
+    if value is not None:
+        raise UnsupportedError(
+            f"{objects.TAG_TO_PARTITION} = '{value}'",
+            "tags do not become partitions of the metastore",
+        )
+
+
+def check_same(identifier: Identifier, path: str, there: TableSchema, wanted: TableSchema) -> None:
+    """Check that the table that is in a folder is the one that is to be made there.
+
+    Raises
+    ------
+    SchemaError
+        Says what differs.
+    """
+    names = [(one.name, one.type) for one in there.fields]
+    differs = ""
+    if [(one.name, one.type) for one in wanted.fields] != names:
+        differs = "other columns"
+    elif wanted.primary_keys and wanted.primary_keys != there.primary_keys:
+        differs = "another primary key"
+    elif wanted.partition_keys and wanted.partition_keys != there.partition_keys:
+        differs = "other partition columns"
+    else:
+        for key, value in wanted.options.items():
+            if key not in (PATH, "owner") and there.options.get(key) != value:
+                differs = f"{key} = {there.options.get(key)!r}"
+    if differs:
+        raise SchemaError(
+            f"{identifier.full_name}: the table in {path} has {differs}; create it as it is there"
+        )
+
+
+def option_text(value: OptionValue) -> str:
+    """Return the value of an option as it is kept."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
