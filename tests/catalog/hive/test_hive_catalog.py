@@ -188,13 +188,13 @@ def test_locations_can_be_hidden_from_the_metastore(hive_uri: str, tmp_path: Pat
 
 
 def test_a_place_that_no_store_reaches_is_refused(catalog: HiveCatalog) -> None:
-    for options in ({"path": "hdfs://h/t"}, {"path": "viewfs://b/t"}):
+    for options in ({"path": "webhdfs://h/t"}, {"path": "dls://b/t"}):
         with pytest.raises(UnsupportedError, match="no built-in store"):
             catalog.create_table("db.t", COLUMNS, options=options)
     with pytest.raises(SchemaError, match="path = 'here' must be an absolute path"):
         catalog.create_table("db.t", COLUMNS, options={"path": "here"})
-    with pytest.raises(UnsupportedError, match="no built-in store for hdfs"):
-        catalog.create_database("other", options={"location": "hdfs://h/db"})
+    with pytest.raises(UnsupportedError, match="no built-in store for webhdfs"):
+        catalog.create_database("other", options={"location": "webhdfs://h/db"})
     assert catalog.tables("db") == []
 
 
