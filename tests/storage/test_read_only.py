@@ -16,8 +16,10 @@ from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 from paimonlab.table.table import Table
 
 READING = {
+    "begin_sync",
     "check_files",
     "exists",
+    "has_file",
     "list",
     "list_names",
     "open_input",

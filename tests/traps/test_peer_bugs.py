@@ -3,7 +3,7 @@
 Each has a test with a name, here (``::name``) or beside its subject (``file::name``).
 
  1. Commits that were acknowledged are lost to a rename
-    commit/test_race.py::eight_processes_with_thirty_commits_each_lose_none
+    commit/test_race.py::eight_processes_lose_no_commit
     commit/test_traps.py::publishing_never_replaces_the_snapshot_of_another
     storage/test_local.py::of_racing_processes_exactly_one_publishes
  2. Files of a commit in doubt are deleted though it landed
