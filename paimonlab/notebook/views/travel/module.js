@@ -213,5 +213,5 @@ function headlineOf(steps) {
   const [first, last] = [steps[0], steps[steps.length - 1]];
   if (!first) return "";
   if (steps.length === 1) return `${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
-  return `${count(first.rowCount)} at snapshot ${first.snapshotId}, ${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
+  return `${many(first.rowCount, "row")} at snapshot ${first.snapshotId}, ${count(last.rowCount)} at snapshot ${last.snapshotId}`;
 }
