@@ -25,7 +25,7 @@ from paimonlab.errors import (
 )
 from tests.catalog.rest.proxy import Fault, Plan, proxy
 
-COMMITS = int(os.environ.get("PAIMONLAB_REST_COMMITS", "50"))
+COMMITS = int(os.environ.get("PAIMONLAB_REST_COMMITS", "40"))
 """By each of two writers; a hundred together."""
 AFTER = (
     Fault.UNAVAILABLE_AFTER,
@@ -77,7 +77,7 @@ def test_lost_answers_to_commits_lose_and_repeat_nothing(server: Server) -> None
         if not path.endswith("/commit") or chance.random() > 0.6:
             return None
         fault = chance.choice((*AFTER, Fault.UNAVAILABLE_BEFORE, Fault.TOO_MANY))
-        if fault is Fault.SILENCE_AFTER and counts[fault] >= 5:  # each takes its time-out
+        if fault is Fault.SILENCE_AFTER and counts[fault] >= 2:  # each takes its time-out
             fault = Fault.RESET_AFTER
         counts[fault] += 1
         return fault

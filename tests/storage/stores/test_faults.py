@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -22,7 +23,8 @@ from tests.storage.stores.proxy import Fault, Proxy, proxy_of
 
 LOST: tuple[Fault, ...] = ("503 before", "503 after", "409", "reset before", "reset after")
 READING: tuple[Fault, ...] = ("503 before", "reset before", "cut")
-_WRITERS, _COMMITS = 3, 8
+_WRITERS = 3
+_COMMITS = int(os.environ.get("PAIMONLAB_STORE_COMMITS", "4"))
 _WRITER = """
 import json, sys
 import pyarrow as pa
@@ -219,7 +221,7 @@ def test_writers_lose_and_double_nothing_behind_answers_in_doubt(
     snapshots = table.snapshots.list()
     assert [snapshot.id for snapshot in snapshots] == list(range(1, _WRITERS * _COMMITS + 1))
     assert len({snapshot.commit_user for snapshot in snapshots}) == _WRITERS * _COMMITS
-    assert sum(proxy.done.values()) > 20
+    assert sum(proxy.done.values()) > _WRITERS * _COMMITS // 2
     assert not table.fsck().findings
 
 
