@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.catalog import option_values
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.hive.catalog import HiveCatalog
 from paimonlab.catalog.hive.client import Metastore, addresses_of
@@ -11,7 +12,6 @@ from paimonlab.catalog.hive.lock import HiveLock, LockOptions
 from paimonlab.catalog.hive.objects import ObjectOptions
 from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.options.grammar import parse_boolean, parse_duration_millis
 from paimonlab.storage.schemes import store_kind
 
 _DEFAULTS = {
@@ -46,8 +46,8 @@ def _opened(request: CatalogRequest) -> Catalog:
     if given["table.type"] not in ("managed", "external"):
         raise UnsupportedError(f"table.type = '{given['table.type']}'", "managed or external")
     options = LockOptions(
-        acquire_timeout_millis=_millis("lock-acquire-timeout", given["lock-acquire-timeout"]),
-        check_max_sleep_millis=_millis("lock-check-max-sleep", given["lock-check-max-sleep"]),
+        acquire_timeout_millis=option_values.millis(given, "lock-acquire-timeout"),
+        check_max_sleep_millis=option_values.millis(given, "lock-check-max-sleep"),
     )
     of_hive = {
         key: value for key, value in request.options.items() if key != "hive.skip-update-stats"
@@ -60,22 +60,22 @@ def _opened(request: CatalogRequest) -> Catalog:
         )
     hive = HiveOptions(
         objects=ObjectOptions(
-            syncs_all=_boolean("sync-all-properties", given["sync-all-properties"]),
-            hides_locations=_boolean("location-in-properties", given["location-in-properties"]),
+            syncs_all=option_values.boolean(given, "sync-all-properties"),
+            hides_locations=option_values.boolean(given, "location-in-properties"),
         ),
         batch_size=settings.batch_size,
         makes_external=given["table.type"] == "external",
-        cascades=_boolean("alter-table-cascade", given["alter-table-cascade"]),
-        skips_statistics=_boolean("hive.skip-update-stats", given["hive.skip-update-stats"]),
+        cascades=option_values.boolean(given, "alter-table-cascade"),
+        skips_statistics=option_values.boolean(given, "hive.skip-update-stats"),
     )
     metastore = Metastore(
         addresses_of(settings.uris),
-        pool_size=_positive("client-pool-size", given["client-pool-size"]),
+        pool_size=option_values.positive(given, "client-pool-size"),
         timeout_seconds=settings.timeout_seconds,
         sends_user=settings.sends_user,
     )
     is_locked = (
-        _boolean("lock.enabled", given["lock.enabled"])
+        option_values.boolean(given, "lock.enabled")
         if "lock.enabled" in given
         else store_kind(given["warehouse"]) is not None
     )
@@ -92,26 +92,6 @@ def _opened(request: CatalogRequest) -> Catalog:
         options=request.options,
         max_columns=request.max_columns,
     )
-
-
-def _positive(key: str, text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"{key} = {text!r} is not a positive number")
-    return int(text)
-
-
-def _millis(key: str, text: str) -> int:
-    try:
-        return parse_duration_millis(text)
-    except ValueError as error:
-        raise ValueError(f"{key} = {text!r}: {error}") from None
-
-
-def _boolean(key: str, text: str) -> bool:
-    try:
-        return parse_boolean(text)
-    except ValueError as error:
-        raise ValueError(f"{key} = {text!r}: {error}") from None
 
 
 KIND = CatalogKind(

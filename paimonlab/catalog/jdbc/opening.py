@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paimonlab.catalog import option_values
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.jdbc.addresses import PREFIX, address_of
 from paimonlab.catalog.jdbc.catalog import JdbcCatalog
@@ -10,7 +11,6 @@ from paimonlab.catalog.jdbc.lock import JdbcLock, LockOptions
 from paimonlab.catalog.jdbc.rows import LONGEST_NAME
 from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.options.grammar import parse_boolean, parse_duration_millis
 from paimonlab.storage.schemes import store_kind
 
 _DEFAULTS = {
@@ -37,15 +37,15 @@ def _opened(request: CatalogRequest) -> Catalog:
         raise ValueError(f"catalog-key = {key!r} has no, or more than {LONGEST_NAME} characters")
     database = Database(
         address_of(given["uri"], request.options),
-        pool_size=_positive("client-pool-size", given["client-pool-size"]),
+        pool_size=option_values.positive(given, "client-pool-size"),
     )
     options = LockOptions(
-        acquire_timeout_millis=_millis("lock-acquire-timeout", given["lock-acquire-timeout"]),
-        check_max_sleep_millis=_millis("lock-check-max-sleep", given["lock-check-max-sleep"]),
-        key_max_length=_positive("lock-key-max-length", given["lock-key-max-length"]),
+        acquire_timeout_millis=option_values.millis(given, "lock-acquire-timeout"),
+        check_max_sleep_millis=option_values.millis(given, "lock-check-max-sleep"),
+        key_max_length=option_values.positive(given, "lock-key-max-length"),
     )
     is_locked = (
-        _boolean("lock.enabled", given["lock.enabled"])
+        option_values.boolean(given, "lock.enabled")
         if "lock.enabled" in given
         else store_kind(given["warehouse"]) is not None
     )
@@ -56,32 +56,12 @@ def _opened(request: CatalogRequest) -> Catalog:
         database,
         key=key,
         lock=JdbcLock(database, key, options) if is_locked else None,
-        mirrors_options=_boolean("sync-all-properties", given["sync-all-properties"]),
+        mirrors_options=option_values.boolean(given, "sync-all-properties"),
         external_roots=request.external_roots,
         lookup_folder=request.lookup_folder,
         options=request.options,
         max_columns=request.max_columns,
     )
-
-
-def _positive(key: str, text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"{key} = {text!r} is not a positive number")
-    return int(text)
-
-
-def _millis(key: str, text: str) -> int:
-    try:
-        return parse_duration_millis(text)
-    except ValueError as error:
-        raise ValueError(f"{key} = {text!r}: {error}") from None
-
-
-def _boolean(key: str, text: str) -> bool:
-    try:
-        return parse_boolean(text)
-    except ValueError as error:
-        raise ValueError(f"{key} = {text!r}: {error}") from None
 
 
 KIND = CatalogKind(
