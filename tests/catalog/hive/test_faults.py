@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,22 +68,9 @@ def folders(catalog: HiveCatalog) -> list[str]:
 
 def test_of_those_who_want_a_name_one_gets_it(options: dict[str, str], processes: Any) -> None:
     catalog = opened(options)
-    barrier, won = processes.Barrier(PROCESSES), processes.Queue()
-    racers = [
-        processes.Process(target=racing.race, args=(options, number, NAMES, ROUNDS, barrier, won))
-        for number in range(PROCESSES)
-    ]
-    for racer in racers:
-        racer.start()
-    outcomes = [won.get(timeout=300) for _ in range(PROCESSES * ROUNDS)]
-    for racer in racers:
-        racer.join(300)
 
-    assert [racer.exitcode for racer in racers] == [0] * PROCESSES
-    assert {outcome for *_, outcome in outcomes} == {"won", "lost"}
-    winners = Counter((turn, name) for turn, name, _, outcome in outcomes if outcome == "won")
-    races = {(turn, name) for turn, name, *_ in outcomes}
-    assert winners == dict.fromkeys(races, 1)
+    racing.each_name_has_one_winner(options, processes, PROCESSES, NAMES, ROUNDS)
+
     assert catalog.tables("db") == sorted(f"own{number}" for number in range(PROCESSES))
     assert folders(catalog) == catalog.tables("db")
 

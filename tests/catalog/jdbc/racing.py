@@ -1,9 +1,10 @@
-"""Processes that race for names, or stand still with a lock; run by `test_races`."""
+"""Processes that race for names, or stand still with a lock; for tests of catalogs."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,6 +59,36 @@ def race(
             if renames:
                 catalog.create_table(own, COLUMNS)
         barrier.wait()
+
+
+def each_name_has_one_winner(
+    options: Mapping[str, str], processes: Any, count: int, names: str, rounds: int
+) -> None:
+    """Let processes race, and check that one of them got each name in each round.
+
+    Parameters
+    ----------
+    processes
+        A context of `multiprocessing`.
+    count
+        How many processes.
+    """
+    barrier, won = processes.Barrier(count), processes.Queue()
+    racers = [
+        processes.Process(target=race, args=(options, number, names, rounds, barrier, won))
+        for number in range(count)
+    ]
+    for racer in racers:
+        racer.start()
+    outcomes = [won.get(timeout=300) for _ in range(count * rounds)]
+    for racer in racers:
+        racer.join(300)
+
+    assert [racer.exitcode for racer in racers] == [0] * count
+    assert {outcome for *_, outcome in outcomes} == {"won", "lost"}
+    winners = Counter((turn, name) for turn, name, _, outcome in outcomes if outcome == "won")
+    races = {(turn, name) for turn, name, *_ in outcomes}
+    assert winners == dict.fromkeys(races, 1)
 
 
 def stand_still(options: Mapping[str, str]) -> None:
