@@ -136,7 +136,7 @@ def test_dependencies_have_lower_bounds_only() -> None:
         assert operators == {">="}, requirement
 
 
-@pytest.mark.parametrize("package", ["", ".catalog", ".table"])
+@pytest.mark.parametrize("package", ["", ".catalog", ".table", ".ingest", ".ingest.changes"])
 def test_importing_tables_loads_neither_spark_nor_ipython_nor_pandas(package: str) -> None:
     loaded = in_new_process(
         f"import sys, paimonlab{package}\n"

@@ -1,0 +1,302 @@
+"""What every source yields: rows with their kinds, changes of schemas, and where it may go on.
+
+A source is an ordered log of events. `RowChanges` are columns, not rows: an Arrow batch of one
+source table with the kind of each row. A `Boundary` says that what came before it is whole (no
+transaction is half read), and from which position the source can be read again. Nothing here reads
+or writes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Protocol, TypeAlias
+
+import pyarrow as pa
+
+from paimonlab.arrow_values import arrow_scalar
+from paimonlab.errors import DataError
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataField, DataType
+from paimonlab.spec.types.text import UNASSIGNED_ID, format_type
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+"""What JSON can say. Positions are such values, so that every source keeps them in one state."""
+
+KIND_TYPE = pa.int8()
+"""Arrow type of the kinds of rows: the numbers of `RowKind`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceColumn:
+    """A column of a table of a source."""
+
+    name: str
+    """As the source spells it."""
+    type: DataType
+    """The type of Paimon that holds each value, and whether it may be null."""
+    source_type: str | None = None
+    """As the source writes it (``bigint(20) unsigned``): the reason shown in a plan."""
+    comment: str | None = None
+    """None: the source has none, or does not say."""
+    default_value: str | None = None
+    """Of rows that do not give the column, as Paimon writes defaults; None: none, or unknown."""
+
+    def __str__(self) -> str:
+        """Name and type, as Paimon writes them."""
+        return f"{self.name} {format_type(self.type)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceSchema:
+    """The columns of a table of a source at one moment."""
+
+    columns: tuple[SourceColumn, ...]
+    """In the source's order; no name twice."""
+    primary_keys: tuple[str, ...] = ()
+    """Columns whose values name a row; () if there is none, or it is unknown."""
+    partition_keys: tuple[str, ...] = ()
+    """Columns that partition the source itself, if it knows such a thing."""
+    comment: str | None = None
+    """Of the table."""
+    is_partial: bool = False
+    """Whether only columns are listed that were seen (JSON without schema): one that is not listed
+    was not dropped, and a narrower type says nothing."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """The columns in Arrow, as `paimonlab.spec.types.arrow` maps them."""
+        return arrow_schema(
+            DataField(UNASSIGNED_ID, column.name, column.type) for column in self.columns
+        )
+
+    def column(self, name: str) -> SourceColumn | None:
+        """Return the column of that name; None if there is none."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RowChanges:
+    """Rows of one source table, in the order of its log.
+
+    An update is ``-U`` with the old and directly after it ``+U`` with the new values, or ``+U``
+    alone where the old values are unknown: then the row of that key is replaced, and its key has
+    not changed. A delete is ``-D`` with at least the values of the key; other columns may be null.
+    """
+
+    table: str
+    """``database.table`` as the source spells it; split at the first dot."""
+    rows: pa.RecordBatch = field(repr=False)
+    """Shape (n, columns of the schema): names, order and types are those of
+    ``schema.arrow_schema``; nulls where the source has none. Columns may not be missing."""
+    kinds: pa.Array | None = field(default=None, repr=False)
+    """int8 of shape (n,), without nulls: the number of each row's `RowKind`. None: all ``+I``."""
+    schema: SourceSchema = field(repr=False)
+    """Of these rows. Rows of another schema are another batch; the first batch of a new schema
+    changes the table, also without a `SourceSchemaChange` before it."""
+    positions: pa.Array | None = field(default=None, repr=False)
+    """Shape (n,), any type: where each row is in the source, for messages and dead letters. None:
+    only the next `Boundary` is known."""
+    metadata: Mapping[str, pa.Array] = field(default_factory=dict, repr=False)
+    """What the source knows of each row beside its values, by name (``op_ts``, ``topic``), each of
+    shape (n,)."""
+
+    def __post_init__(self) -> None:
+        count = self.rows.num_rows
+        if self.rows.schema.names != list(self.schema.names):
+            raise DataError(
+                f"{self.table}: a source gave columns {self.rows.schema.names}, its schema says "
+                f"{list(self.schema.names)}"
+            )
+        if self.rows.schema.types != self.schema.arrow_schema.types:
+            wrong = next(
+                f"{given.name!r} as {given.type}, its schema says {wanted.type}"
+                for given, wanted in zip(self.rows.schema, self.schema.arrow_schema, strict=True)
+                if given.type != wanted.type
+            )
+            raise DataError(f"{self.table}: a source gave column {wrong}")
+        if self.kinds is not None and self.kinds.type != KIND_TYPE:
+            raise DataError(f"{self.table}: kinds of rows are {self.kinds.type}, not int8")
+        beside = {"kinds": self.kinds, "positions": self.positions, **self.metadata}
+        for name, column in beside.items():
+            if column is not None and len(column) != count:
+                raise DataError(
+                    f"{self.table}: a source gave {count} rows, but {len(column)} {name}"
+                )
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory that the rows take, and what is known of each."""
+        beside = [self.kinds, self.positions, *self.metadata.values()]
+        return self.rows.nbytes + sum(column.nbytes for column in beside if column is not None)
+
+    @property
+    def is_insert_only(self) -> bool:
+        """Whether it is known without a look that all rows are ``+I``."""
+        return self.kinds is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSchemaChange:
+    """A table of the source was created, altered or dropped, after what came before."""
+
+    table: str
+    """``database.table``."""
+    before: SourceSchema | None = field(repr=False)
+    """None: the table is new, or the source does not know what it was."""
+    after: SourceSchema | None = field(repr=False)
+    """None: the table was dropped."""
+    position: JsonValue
+    """Where the source says so."""
+    reason: str
+    """The statement, or what showed it (``relation message``); one line, for the log."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Old to new names of columns that the source says were renamed. A rename that is not listed
+    is a dropped and an added column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncated:
+    """All rows of a table of the source were deleted at once."""
+
+    table: str
+    position: JsonValue
+    reason: str
+    """The statement."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Unreadable:
+    """What cannot become rows: broken records and values out of range; all arrays of shape (n,)."""
+
+    table: str | None
+    """``database.table``; None: not even that is known."""
+    errors: pa.Array = field(repr=False)
+    """string without nulls: what is wrong with each, and in which column."""
+    raw: pa.Array = field(repr=False)
+    """binary: each as it arrived; null if it has no such form. Who stores it keeps the first MB."""
+    rows: pa.Array | None = field(default=None, repr=False)
+    """string: what was readable, as JSON; null where nothing was. None: nothing was."""
+    kinds: pa.Array | None = field(default=None, repr=False)
+    """int8, as in `RowChanges`; null or None: unknown."""
+    positions: pa.Array | None = field(default=None, repr=False)
+    """As in `RowChanges`."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.errors)
+
+
+class Phase(Enum):
+    """What a source is doing."""
+
+    SNAPSHOT = "snapshot"
+    """It reads the rows that tables have."""
+    STREAM = "stream"
+    """It reads changes, and there are more at once."""
+    CAUGHT_UP = "caught up"
+    """It has read all changes there were when it looked."""
+    ENDED = "ended"
+    """Nothing will ever come again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boundary:
+    """All that came before is whole: an epoch may end here, and the source go on from here.
+
+    A source yields one after each transaction (or each few), and at least once a second when there
+    is nothing to read: who reads it must be able to stop.
+    """
+
+    position: JsonValue
+    """`Source.read` goes on after it; equal values mean the same place."""
+    phase: Phase
+    seen_millis: int | None = None
+    """When the source made the newest change before it, epoch milliseconds; None: unknown."""
+    behind: int | None = None
+    """How much is still to be read, in ``behind_unit``; None: unknown."""
+    behind_unit: str = "changes"
+    """``bytes``, ``messages``, ``files`` …"""
+    is_whole: bool = True
+    """Whether no transaction is open. False: of a transaction larger than a source keeps in memory
+    a part was read, and the position is in its midst."""
+
+
+Event: TypeAlias = RowChanges | SourceSchemaChange | Truncated | Unreadable | Boundary
+"""What a source yields, in the order of its log."""
+
+
+class Source(Protocol):
+    """Where changes come from. Anyone may write one; `paimonlab.ingest` calls it from one thread.
+
+    An object is made without contact to the other system; `tables` and `read` make it. Positions
+    are the job's to keep: a source stores nothing.
+    """
+
+    @property
+    def name(self) -> str:
+        """Say what it is in one line without passwords: ``mysql 127.0.0.1:3306``."""
+        ...
+
+    def tables(self) -> Mapping[str, SourceSchema]:
+        """Return the tables that can be read now, by ``database.table``; may be empty.
+
+        Raises
+        ------
+        PaimonError
+            If the other system cannot be reached, refuses, or lacks a setting; says what to do.
+        """
+        ...
+
+    def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        """Yield what comes after a position, without end unless nothing will ever come again.
+
+        Each batch is bounded in bytes by the source. The iterator never waits longer than a second
+        without yielding; closing it (``close()`` of a generator) releases what it has open. It may
+        be called again, after the one before was closed.
+
+        Parameters
+        ----------
+        position
+            Of a `Boundary` of this source, or None: from the start, as the source was set up.
+        wanted
+            Says of ``database.table`` whether it is read; tables that appear later are asked for
+            when they do. What is not wanted must not be yielded.
+
+        Raises
+        ------
+        PaimonError
+            If what comes after the position is not there any more, or the other system fails.
+        """
+        ...
+
+    def acknowledge(self, position: JsonValue) -> None:
+        """Take note that all up to a position is committed and will never be asked for again.
+
+        Called between events of `read` and after its end; may do nothing.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release everything; called once, also after errors."""
+        ...
+
+
+def kinds_of(kind: RowKind, count: int) -> pa.Array:
+    """Make the kinds of rows that are all of one kind.
+
+    Examples
+    --------
+    >>> kinds_of(RowKind.DELETE, 2).to_pylist()
+    [3, 3]
+    """
+    return pa.repeat(arrow_scalar(int(kind), KIND_TYPE), count)
