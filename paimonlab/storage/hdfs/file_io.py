@@ -27,6 +27,7 @@ from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
 from paimonlab.storage.forks import Home, fork_count
 from paimonlab.storage.hdfs.options import HdfsOptions
 from paimonlab.storage.places import place_of
+from paimonlab.storage.random_input import RandomInput
 
 _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.05
@@ -243,49 +244,22 @@ class HdfsFileIO:
             return self._client(path).get_file_info(_inner(path))
 
 
-class _Input(io.RawIOBase):
-    """What ``pyarrow.PythonFile`` reads from."""
-
+class _Input(RandomInput):
     def __init__(self, reader: Any, path: str) -> None:
         super().__init__()
         self._reader, self._path = reader, path
         self._size_bytes = len(reader)
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size_bytes}
-        self._position = max(start[whence] + offset, 0)
-        return self._position
 
     def size(self) -> int:
-        """Return the size in bytes."""
         return self._size_bytes
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        start = self._position
-        end = self._size_bytes if size is None or size < 0 else start + size
-        end = min(end, self._size_bytes)
-        if start >= end:
-            return b""
+    def _between(self, start: int, end: int) -> bytes:
         with _named(self._path, "reading"):
             data = bytes(self._reader.read_range(start, end - start))
         if len(data) != end - start:
             problem = f"{end - start:,} bytes were asked for and {len(data):,} came"
             raise StorageError(None, problem, self._path)
-        self._position = end
         return data
-
-    def readall(self) -> bytes:
-        return self.read()
 
 
 class _Output(io.RawIOBase):

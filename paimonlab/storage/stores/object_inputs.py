@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import deque
 from typing import Any
 
@@ -10,6 +9,7 @@ import obstore
 from obstore.store import AzureStore
 
 from paimonlab.errors import StorageError
+from paimonlab.storage.random_input import RandomInput
 from paimonlab.storage.stores.answers import failure, is_answer_of_store
 from paimonlab.storage.stores.connecting import ObjectStore
 
@@ -24,53 +24,21 @@ _BLOCKS = 4
 """How many pieces are kept."""
 
 
-class ObjectInput(io.RawIOBase):
-    """What ``pyarrow.PythonFile`` reads from. One thread at a time, as that class sees to."""
+class ObjectInput(RandomInput):
+    """An object that is read; the end of it came with the first request."""
 
     def __init__(self, store: ObjectStore, key: str, path: str, secrets: tuple[str, ...]) -> None:
         super().__init__()
         self._store, self._key, self._path, self._secrets = store, key, path, secrets
-        self._position = 0
         self._tail = b""
         self._size_bytes = self._open()
         self._tail_start = self._size_bytes - len(self._tail)
         self._blocks: deque[tuple[int, bytes]] = deque(maxlen=_BLOCKS)
         """Where each starts, and its bytes."""
 
-    def readable(self) -> bool:
-        """Whether it can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Whether it can be read at random."""
-        return True
-
-    def tell(self) -> int:
-        """Return where the next byte is read."""
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a position."""
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size_bytes}
-        self._position = max(start[whence] + offset, 0)
-        return self._position
-
     def size(self) -> int:
         """Return the size in bytes."""
         return self._size_bytes
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Read as many bytes, fewer only at the end."""
-        start = self._position
-        end = self._size_bytes if size is None or size < 0 else start + size
-        end = min(end, self._size_bytes)
-        data = self._between(start, end) if start < end else b""
-        self._position = start + len(data)
-        return data
-
-    def readall(self) -> bytes:
-        """Read what is left."""
-        return self.read()
 
     def _between(self, start: int, end: int) -> bytes:
         if start >= self._tail_start:
