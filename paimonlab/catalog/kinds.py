@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from paimonlab.catalog import option_values
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.filesystem import FileSystemCatalog
 from paimonlab.secrets import hides_secrets
 from paimonlab.storage import FileIO
+from paimonlab.storage.schemes import store_kind
 
 
 class StoreOpener(Protocol):
@@ -56,6 +58,19 @@ class CatalogKind:
     """What other options that it takes begin with."""
     needs_warehouse: bool = True
     """Whether the option ``warehouse`` must be given."""
+
+
+def takes_lock(given: Mapping[str, str]) -> bool:
+    """Say whether a catalog locks tables: as ``lock.enabled`` says, else on stores alone.
+
+    Parameters
+    ----------
+    given
+        The options of the catalog, ``warehouse`` among them.
+    """
+    if "lock.enabled" in given:
+        return option_values.boolean(given, "lock.enabled")
+    return store_kind(given["warehouse"]) is not None
 
 
 def _filesystem(request: CatalogRequest) -> Catalog:

@@ -10,9 +10,8 @@ from paimonlab.catalog.hive.hive_site import CONF_DIR, PREFIX, settings_of
 from paimonlab.catalog.hive.known import HiveOptions
 from paimonlab.catalog.hive.lock import HiveLock, LockOptions
 from paimonlab.catalog.hive.objects import ObjectOptions
-from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
+from paimonlab.catalog.kinds import CatalogKind, CatalogRequest, takes_lock
 from paimonlab.errors import UnsupportedError
-from paimonlab.storage.schemes import store_kind
 
 _DEFAULTS = {
     "alter-table-cascade": "true",
@@ -74,11 +73,7 @@ def _opened(request: CatalogRequest) -> Catalog:
         timeout_seconds=settings.timeout_seconds,
         sends_user=settings.sends_user,
     )
-    is_locked = (
-        option_values.boolean(given, "lock.enabled")
-        if "lock.enabled" in given
-        else store_kind(given["warehouse"]) is not None
-    )
+    is_locked = takes_lock(given)
     path, store = request.open_store(has_lock=is_locked)
     return HiveCatalog(
         path,

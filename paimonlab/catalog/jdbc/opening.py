@@ -9,9 +9,8 @@ from paimonlab.catalog.jdbc.catalog import JdbcCatalog
 from paimonlab.catalog.jdbc.database import Database
 from paimonlab.catalog.jdbc.lock import JdbcLock, LockOptions
 from paimonlab.catalog.jdbc.rows import LONGEST_NAME
-from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
+from paimonlab.catalog.kinds import CatalogKind, CatalogRequest, takes_lock
 from paimonlab.errors import UnsupportedError
-from paimonlab.storage.schemes import store_kind
 
 _DEFAULTS = {
     "catalog-key": "jdbc",
@@ -44,11 +43,7 @@ def _opened(request: CatalogRequest) -> Catalog:
         check_max_sleep_millis=option_values.millis(given, "lock-check-max-sleep"),
         key_max_length=option_values.positive(given, "lock-key-max-length"),
     )
-    is_locked = (
-        option_values.boolean(given, "lock.enabled")
-        if "lock.enabled" in given
-        else store_kind(given["warehouse"]) is not None
-    )
+    is_locked = takes_lock(given)
     path, store = request.open_store(has_lock=is_locked)
     return JdbcCatalog(
         path,
