@@ -24,6 +24,7 @@ from paimonlab.spark.reading.executor_read import read_task
 from paimonlab.spark.reading.filters import to_predicate
 from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.places import IN_FILES, OWN_SCHEMA, TRACKING_SCHEMA, is_tracked
+from paimonlab.spark.reading.plain_table import PlainTable
 from paimonlab.spark.reading.relation_schema import scan_schema, undeclared
 from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spark.shipping import ship
@@ -144,7 +145,7 @@ def frame_of(bridge: Bridge, table: Proxy) -> DataFrame:
     return DataFrame(bridge.module(_DATASET).ofRows(bridge.session, plan), bridge.spark)
 
 
-class ArrowTable(Proxy):
+class ArrowTable(PlainTable):
     """Rows that our reader reads, as a table of Spark's."""
 
     class Java:
@@ -160,12 +161,6 @@ class ArrowTable(Proxy):
         """Return the name that plans show."""
         return self._rows.name
 
-    def id(self) -> None:
-        """Return no identity."""
-
-    def version(self) -> None:
-        """Return no version: what is read is pinned."""
-
     def schema(self) -> Any:
         """Return the columns."""
         return self._bridge.java_schema(self._rows.schema)
@@ -173,18 +168,6 @@ class ArrowTable(Proxy):
     def columns(self) -> Any:
         """Return the columns."""
         return self._bridge.columns(self._rows.schema)
-
-    def partitioning(self) -> Any:
-        """Return nothing: splits are not divided by a column."""
-        return self._bridge.array(CONNECTOR + "expressions.Transform", [])
-
-    def properties(self) -> Any:
-        """Return nothing."""
-        return self._bridge.map({})
-
-    def constraints(self) -> Any:
-        """Return nothing."""
-        return self._bridge.array(CONNECTOR + "catalog.constraints.Constraint", [])
 
     def capabilities(self) -> Any:
         """Return that it can be read."""

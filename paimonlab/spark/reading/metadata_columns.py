@@ -23,6 +23,7 @@ from paimonlab.spark.jvm.rules import SameRule
 from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.reading.pinned import PinnedRead, reads_in
 from paimonlab.spark.reading.places import PLACES, place_types
+from paimonlab.spark.reading.plain_table import PlainTable
 from paimonlab.spark.reading.relation import VIEW_PROPERTY
 from paimonlab.spark.reading.relation_schema import relation_schema
 from paimonlab.table.reading.scan_kinds import OfFallback
@@ -229,7 +230,7 @@ class _Scans(Proxy):
         return bridge.java_class(_PROJECT)(bridge.seq(columns), plan)
 
 
-class MetadataTable(PinnedRead):
+class MetadataTable(PinnedRead, PlainTable):
     """A table at a snapshot whose metadata columns Spark may add; it is never read itself."""
 
     class Java:
@@ -248,12 +249,6 @@ class MetadataTable(PinnedRead):
         """Return the name that messages show."""
         return self._snapshot.scan.definition.name
 
-    def id(self) -> None:
-        """Return no identity."""
-
-    def version(self) -> None:
-        """Return no version: what is read is pinned."""
-
     def schema(self) -> Any:
         """Return the columns of the table."""
         return self._bridge.java_schema(relation_schema(self._snapshot.scan.schema.fields))
@@ -261,18 +256,6 @@ class MetadataTable(PinnedRead):
     def columns(self) -> Any:
         """Return the columns of the table."""
         return self._bridge.columns(relation_schema(self._snapshot.scan.schema.fields))
-
-    def partitioning(self) -> Any:
-        """Return nothing."""
-        return self._bridge.array(CONNECTOR + "expressions.Transform", [])
-
-    def properties(self) -> Any:
-        """Return nothing."""
-        return self._bridge.map({})
-
-    def constraints(self) -> Any:
-        """Return nothing."""
-        return self._bridge.array(CONNECTOR + "catalog.constraints.Constraint", [])
 
     def capabilities(self) -> Any:
         """Return that it can be read."""

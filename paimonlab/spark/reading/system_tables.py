@@ -13,6 +13,7 @@ from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.reading.arrow_scan import ArrowTable
 from paimonlab.spark.reading.changes import ChangedRows
 from paimonlab.spark.reading.local_scan import LocalScan, arrow_spark_schema
+from paimonlab.spark.reading.plain_table import PlainTable
 from paimonlab.spark.reading.time_travel import TravelArguments, reads_changes
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def system_relation(
     return SystemRelation(bridge, name, table, arguments)
 
 
-class SystemRelation(Proxy):
+class SystemRelation(PlainTable):
     """A system table as Spark sees a table: to be read, not written.
 
     Parameters
@@ -96,12 +97,6 @@ class SystemRelation(Proxy):
         """Return the name that plans and messages show."""
         return self._name
 
-    def id(self) -> None:
-        """Return no identity: equal names are the same table."""
-
-    def version(self) -> None:
-        """Return no version: rows are computed for each query."""
-
     def schema(self) -> Any:
         """Return all columns."""
         return self._bridge.java_schema(self._schema)
@@ -109,18 +104,6 @@ class SystemRelation(Proxy):
     def columns(self) -> Any:
         """Return all columns."""
         return self._bridge.columns(self._schema)
-
-    def partitioning(self) -> Any:
-        """Return nothing: no partitions."""
-        return self._bridge.array(CONNECTOR + "expressions.Transform", [])
-
-    def constraints(self) -> Any:
-        """Return nothing: no constraints."""
-        return self._bridge.array(CONNECTOR + "catalog.constraints.Constraint", [])
-
-    def properties(self) -> Any:
-        """Return nothing: no properties."""
-        return self._bridge.map({})
 
     def capabilities(self) -> Any:
         """Allow batch reads only."""

@@ -24,6 +24,7 @@ from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.reading.executor_changes import ChangesTask
 from paimonlab.spark.reading.frames import CUT_TIMESTAMPS_KEY
+from paimonlab.spark.reading.plain_table import PlainTable
 from paimonlab.spark.session_options import BRANCH, SessionOptions, options_of
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.streaming.beginnings import kept_beginning
@@ -107,7 +108,7 @@ def stream_read(
     return StreamRead(table=table, options=options, has_kinds=has_kinds)
 
 
-class StreamTable(Proxy):
+class StreamTable(PlainTable):
     """A table that only a stream reads."""
 
     class Java:
@@ -135,12 +136,6 @@ class StreamTable(Proxy):
         """Answer ``Object.toString``."""
         return self._name
 
-    def id(self) -> None:
-        """Return no identity."""
-
-    def version(self) -> None:
-        """Return no version."""
-
     def schema(self) -> Any:
         """Return the columns."""
         return self._bridge.java_schema(self._read.schema)
@@ -148,18 +143,6 @@ class StreamTable(Proxy):
     def columns(self) -> Any:
         """Return the columns."""
         return self._bridge.columns(self._read.schema)
-
-    def partitioning(self) -> Any:
-        """Return nothing."""
-        return self._bridge.array(CONNECTOR + "expressions.Transform", [])
-
-    def properties(self) -> Any:
-        """Return nothing."""
-        return self._bridge.map({})
-
-    def constraints(self) -> Any:
-        """Return nothing."""
-        return self._bridge.array(CONNECTOR + "catalog.constraints.Constraint", [])
 
     def capabilities(self) -> Any:
         """Return that streams read it."""
