@@ -31,6 +31,7 @@ PaimonError
 │   ├── CatalogDatabaseError        the database of a catalog failed
 │   ├── CatalogLockError            the lock of a table could not be taken: nothing was done
 │   └── CatalogServerError          the server of a catalog failed or does not answer
+├── SourceError                     what changes are read from fails, or lost some of them
 ├── PostCommitError                 the commit landed, later work failed
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -91,6 +92,7 @@ from paimonlab.errors.refused import (
     UnsupportedError,
 )
 from paimonlab.errors.servers import AccessDeniedError, CatalogServerError
+from paimonlab.errors.sources import SourceError
 
 __all__ = [
     "AccessDeniedError",
@@ -127,6 +129,7 @@ __all__ = [
     "SnapshotExpiredError",
     "SnapshotNotFoundError",
     "SnapshotReplacedError",
+    "SourceError",
     "StorageError",
     "TableNotFoundError",
     "TagNotFoundError",

@@ -1,0 +1,229 @@
+"""Debezium's JSON, with and without the schema in each message.
+
+An update is the old and the new row; one whose old row is not told replaces the row of its key. A
+delete without old row deletes the row of the Kafka key. With the schema, which is the same text in
+message after message, columns have its types; without it they are STRING, as in Paimon's actions.
+
+Source: Debezium's documentation of change events; apache/paimon@1.3.1
+``DebeziumJsonRecordParser``, whose text ``null`` for null and error for an update without old row
+are not repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+from msgspec import Raw
+
+from paimonlab.ingest.changes import Event, Truncated
+from paimonlab.ingest.formats.connect_types import ConnectField, ReadColumn, read_columns
+from paimonlab.ingest.formats.gathering import (
+    DELETE,
+    INSERT,
+    NULL,
+    UPDATE_AFTER,
+    UPDATE_BEFORE,
+    Gathering,
+    MessageError,
+    RowsOf,
+)
+from paimonlab.ingest.formats.message_keys import key_object
+from paimonlab.ingest.formats.messages import Messages
+from paimonlab.ingest.formats.settings import FormatSettings
+
+ABSENT = Raw(b"")
+_SCHEMA_FIRST = b'{"schema":'
+_MOST_SCHEMAS = 256
+"""Remembered at a time."""
+
+PLACEHOLDERS = (
+    "__debezium_unavailable_value",
+    "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
+)
+"""Of large values that PostgreSQL does not log when an update leaves them alone; as base64 too."""
+
+_PUBLIC = (None, "", "public", "dbo")
+"""Schemas of databases that tables are not named by."""
+
+
+class Source(msgspec.Struct, gc=False):
+    """Where a change was made."""
+
+    db: str | None = None
+    schema: str | None = None
+    table: str | None = None
+    ts_ms: int | None = None
+
+
+class Envelope(msgspec.Struct, gc=False):
+    """A message without schema, or the payload of one with it."""
+
+    op: str | None = None
+    before: Raw = NULL
+    after: Raw = NULL
+    source: Source | None = None
+    pkNames: tuple[str, ...] | None = None  # noqa: N815
+    ddl: str | None = None
+    schema: Raw = NULL
+    payload: Raw = ABSENT
+
+
+class _Schema(msgspec.Struct):
+    fields: tuple[ConnectField, ...] = ()
+
+
+class DebeziumJson:
+    """Reads messages of one topic after the other; remembers the schema it saw last."""
+
+    def __init__(self, settings: FormatSettings) -> None:
+        self._settings = settings
+        self._declared = settings.read_columns
+        self._envelope = msgspec.json.Decoder(Envelope)
+        self._prefix = b"\0"
+        """What the last message with schema began with, up to the payload."""
+        self._prefix_plan: Mapping[str, ReadColumn] | None = None
+        """The columns of that schema."""
+        self._plan: Mapping[str, ReadColumn] | None = None
+        """The columns of the message that was read last; None: it has no schema."""
+        self._plans: dict[bytes, Mapping[str, ReadColumn]] = {}
+
+    def __call__(self, messages: Messages) -> Iterator[Event]:
+        """Yield the rows and events of messages."""
+        found = Gathering(messages)
+        known: dict[tuple[object, ...], RowsOf] = {}
+        for place, value in enumerate(messages.values):
+            if value is None:
+                continue
+            try:
+                envelope = self._read(value)
+                if envelope is not None:
+                    self._add(found, known, envelope, messages, place)
+            except msgspec.MsgspecError as error:
+                found.unreadable(place, f"not a change event of Debezium: {error}")
+            except MessageError as error:
+                found.unreadable(place, str(error), error.table)
+        yield from found.events()
+
+    def _read(self, value: bytes) -> Envelope | None:
+        """Read one message; None: an empty payload, which is a tombstone with schema."""
+        if value.startswith(self._prefix) and value.endswith(b"}"):
+            self._plan = self._prefix_plan
+            return self._envelope.decode(value[len(self._prefix) : -1])
+        envelope = self._envelope.decode(value)
+        if envelope.op is not None or envelope.payload == ABSENT:
+            self._plan = None
+            return envelope
+        payload = bytes(envelope.payload)
+        if payload == b"null":
+            return None
+        self._plan = self._plan_of(bytes(envelope.schema))
+        if value.endswith(payload + b"}") and value.startswith(_SCHEMA_FIRST):
+            self._prefix = value[: len(value) - len(payload) - 1]
+            self._prefix_plan = self._plan
+        return self._envelope.decode(payload)
+
+    def _plan_of(self, schema: bytes) -> Mapping[str, ReadColumn] | None:
+        if schema == b"null":
+            return None
+        plan = self._plans.get(schema)
+        if plan is None:
+            fields = msgspec.json.decode(schema, type=_Schema).fields
+            rows = {field.field: field.fields for field in fields if field.fields}
+            columns = read_columns(rows.get("after") or rows.get("before") or ())
+            plan = {name: self._declared.get(name, column) for name, column in columns.items()}
+            if len(self._plans) >= _MOST_SCHEMAS:
+                self._plans.clear()
+            self._plans[schema] = plan
+        return plan
+
+    def _add(
+        self,
+        found: Gathering,
+        known: dict[tuple[object, ...], RowsOf],
+        envelope: Envelope,
+        messages: Messages,
+        place: int,
+    ) -> None:
+        op, source = envelope.op, envelope.source
+        if op is None:
+            if envelope.ddl is not None:
+                return
+            raise MessageError("a change event without 'op'")
+        if source is None or source.table is None or source.db is None:
+            if op == "m":
+                return
+            raise MessageError("a change event without 'source.db' and 'source.table'")
+        where = (source.db, source.schema, source.table, self._plan and id(self._plan))
+        of = known.get(where)
+        if of is None:
+            of = known[where] = self._rows_of(envelope, source, messages, place)
+        if op == "t":
+            at = messages.position(place)
+            found.event(of.table, Truncated(table=of.table, position=at, reason="TRUNCATE"))
+        else:
+            millis = -1 if source.ts_ms is None else source.ts_ms
+            self._add_rows(found, of, envelope, messages.keys[place], place, millis)
+
+    def _add_rows(
+        self,
+        found: Gathering,
+        of: RowsOf,
+        envelope: Envelope,
+        key: bytes | None,
+        place: int,
+        millis: int,
+    ) -> None:
+        op, before, after = envelope.op, envelope.before, envelope.after
+        match op:
+            case "c" | "r":
+                found.add(of, INSERT, _told(after, "after", op, of), place, millis)
+            case "u":
+                _told(after, "after", op, of)
+                if before == NULL:
+                    found.add(of, UPDATE_AFTER, after, place, millis)
+                else:
+                    found.add(of, UPDATE_BEFORE, before, place, millis)
+                    found.add(of, UPDATE_AFTER, after, place, millis)
+            case "d":
+                row = before if before != NULL else key_object(key)
+                if row is None:
+                    raise MessageError("a delete without 'before' and without a key", of.table)
+                found.add(of, DELETE, row, place, millis)
+            case "m":
+                pass
+            case _:
+                raise MessageError(f"'op' is {op!r}, which is unknown", of.table)
+
+    def _rows_of(
+        self, envelope: Envelope, source: Source, messages: Messages, place: int
+    ) -> RowsOf:
+        assert source.db is not None
+        assert source.table is not None
+        keys = envelope.pkNames
+        if keys is None:
+            keys = self._settings.keys_of(messages.keys[place])
+        return RowsOf(
+            table=table_name(source.db, source.schema, source.table),
+            columns=self._declared if self._plan is None else self._plan,
+            keys=keys,
+            is_partial=self._plan is None,
+            placeholders=PLACEHOLDERS,
+        )
+
+
+def _told(row: Raw, name: str, op: str | None, of: RowsOf) -> Raw:
+    if row == NULL:
+        raise MessageError(f"a change event with 'op' {op!r} without {name!r}", of.table)
+    return row
+
+
+def table_name(database: str, schema: str | None, table: str) -> str:
+    """Return ``database.table``, or ``database.schema.table`` if the schema is not the usual one.
+
+    Examples
+    --------
+    >>> table_name("shop", "public", "orders"), table_name("shop", "old", "orders")
+    ('shop.orders', 'shop.old.orders')
+    """
+    return f"{database}.{table}" if schema in _PUBLIC else f"{database}.{schema}.{table}"
