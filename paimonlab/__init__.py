@@ -42,6 +42,7 @@ with interrupts_held_back():
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from paimonlab.ingest.sources.kafka import kafka
     from paimonlab.notebook import sql
     from paimonlab.scan.following import Position
     from paimonlab.spec.commit_message import CommitMessage
@@ -83,6 +84,7 @@ __all__ = [
     "col",
     "connect",
     "errors",
+    "kafka",
     "load_ipython_extension",
     "parse_json",
     "sql",
@@ -97,6 +99,7 @@ __getattr__, __dir__ = attributes_on_use(
     Follower="table.following.follower",
     Position="scan.following",
     Scan="table.reading.scan",
+    kafka="ingest.sources.kafka",
     parse_json="spec.variant.encode",
     sql="notebook",
     to_json="spec.variant.decode",

@@ -1,0 +1,1 @@
+"""Where changes come from: one module each, behind `paimonlab.ingest.changes.Source`."""

@@ -1,0 +1,189 @@
+"""Where reading of Kafka's topics begins and goes on: decided from what a cluster says.
+
+A position is the next offset to read of each partition, ``{"orders": {"0": 42}}``. Partitions that
+are not in it are new: they are read from their beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from paimonlab.errors import SourceError, UnsupportedError
+from paimonlab.ingest.changes import JsonValue
+
+Partition: TypeAlias = tuple[str, int]
+"""Topic and number."""
+
+Offsets: TypeAlias = dict[Partition, int]
+"""Next offset to read."""
+
+_SPECIFIC = re.compile(r"partition:(\d+),offset:(\d+)")
+_WORDS: dict[str, Literal["earliest", "latest", "group"]] = {
+    "earliest": "earliest",
+    "earliest-offset": "earliest",
+    "latest": "latest",
+    "latest-offset": "latest",
+    "group": "group",
+    "group-offsets": "group",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where reading begins without a position."""
+
+    at: Literal["earliest", "latest", "group", "time", "offsets"]
+    millis: int | None = None
+    """With ``time``: the first message of that epoch time or later."""
+    offsets: Mapping[int, int] | None = None
+    """With ``offsets``: by partition of the only topic."""
+
+
+def start_of(start: str | datetime | Mapping[int, int]) -> Start:
+    """Read what users give as a start.
+
+    Parameters
+    ----------
+    start
+        ``earliest``, ``latest``, ``group``, a time with zone, or offsets by partition; a text as
+        Paimon's actions take them also: ``latest-offset``, ``partition:0,offset:42;…``.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is something else.
+
+    Examples
+    --------
+    >>> start_of("latest-offset").at, start_of("partition:0,offset:42;partition:1,offset:3").offsets
+    ('latest', {0: 42, 1: 3})
+    """
+    if isinstance(start, datetime):
+        if start.tzinfo is None:
+            raise ValueError(f"start = {start!r} has no time zone")
+        return Start(at="time", millis=round(start.timestamp() * 1000))
+    if isinstance(start, Mapping):
+        return Start(at="offsets", offsets=dict(start))
+    if start in _WORDS:
+        return Start(at=_WORDS[start])
+    found = [_SPECIFIC.fullmatch(part.strip()) for part in start.split(";")]
+    if all(found):
+        pairs = [match.groups() for match in found if match is not None]
+        return Start(at="offsets", offsets={int(number): int(offset) for number, offset in pairs})
+    raise UnsupportedError(
+        f"start = {start!r}",
+        "use 'earliest', 'latest', 'group', a datetime with zone, or offsets by partition",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a partition has."""
+
+    low: int
+    """Its first offset."""
+    high: int
+    """After its last one."""
+
+
+def to_json(offsets: Offsets) -> JsonValue:
+    """Return a position as JSON; the same offsets always give the same text."""
+    found: dict[str, JsonValue] = {}
+    for (topic, number), offset in sorted(offsets.items()):
+        by_number = found.setdefault(topic, {})
+        assert isinstance(by_number, dict)
+        by_number[str(number)] = offset
+    return found
+
+
+def from_json(position: JsonValue) -> Offsets:
+    """Read a position.
+
+    Raises
+    ------
+    SourceError
+        If it is not one of this source.
+    """
+    try:
+        assert isinstance(position, dict)
+        return {
+            (topic, int(number)): int(offset)  # type: ignore[arg-type]
+            for topic, by_number in position.items()
+            for number, offset in by_number.items()  # type: ignore[union-attr]
+        }
+    except (AssertionError, AttributeError, TypeError, ValueError):
+        raise SourceError(
+            "kafka", f"{position!r} is not a position of it: whose job is it?"
+        ) from None
+
+
+def continued(source: str, offsets: Offsets, ranges: Mapping[Partition, Range]) -> Offsets:
+    """Return where reading goes on: old partitions at their offset, new ones at their beginning.
+
+    Parameters
+    ----------
+    source
+        Name of the source, for errors.
+    offsets
+        Of a position.
+    ranges
+        Of all partitions there are.
+
+    Raises
+    ------
+    SourceError
+        If a partition or offsets that were not read yet are lost.
+    """
+    for partition, offset in offsets.items():
+        found = ranges.get(partition)
+        where = f"{partition[0]}[{partition[1]}]"
+        if found is None:
+            raise SourceError(source, f"{where} is not there any more; {_WAY_OUT}")
+        if offset < found.low:
+            raise SourceError(
+                source,
+                f"{where}: offsets {offset} to {found.low - 1} were deleted before they were read "
+                f"(retention.ms, retention.bytes of the topic); {_WAY_OUT}",
+            )
+        if offset > found.high:
+            raise SourceError(
+                source,
+                f"{where} ends at offset {found.high}, and {offset} is next to read: the topic was "
+                f"deleted and created again, or lost messages; {_WAY_OUT}",
+            )
+    return {partition: offsets.get(partition, found.low) for partition, found in ranges.items()}
+
+
+_WAY_OUT = (
+    "what is missing cannot be read again: compare the tables with their origin, then begin a job "
+    "of another name with start='earliest', or with offsets"
+)
+
+
+def lost(source: str, partition: Partition, offset: int, problem: str) -> SourceError:
+    """Make the error of an offset that a broker does not have."""
+    return SourceError(
+        source, f"{partition[0]}[{partition[1]}] at offset {offset}: {problem}; {_WAY_OUT}"
+    )
+
+
+def specific(source: str, given: Mapping[int, int], ranges: Mapping[Partition, Range]) -> Offsets:
+    """Return the offsets that users gave; partitions without one begin at their beginning.
+
+    Raises
+    ------
+    SourceError
+        If there is no such partition or offset, or several topics.
+    """
+    topics = {topic for topic, _ in ranges}
+    if len(topics) != 1:
+        raise SourceError(source, f"offsets are of one topic, not of {sorted(topics)}")
+    (topic,) = topics
+    unknown = [number for number in given if (topic, number) not in ranges]
+    if unknown:
+        raise SourceError(source, f"{topic} has no partition {unknown[0]}")
+    return continued(source, {(topic, number): offset for number, offset in given.items()}, ranges)

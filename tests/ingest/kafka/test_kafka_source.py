@@ -1,0 +1,347 @@
+"""The source against a real broker: what is read, from where, and what is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paimonlab.errors import SourceError, UnsupportedError
+from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, Unreadable
+from paimonlab.ingest.sources import kafka as module
+from paimonlab.ingest.sources.kafka import KafkaSource, kafka
+from tests.ingest.kafka.broker import Broker
+
+
+def _row(number: int, table: str = "t") -> bytes:
+    return b'{"before":null,"after":{"id":%d},"source":{"db":"d","table":"%b"},"op":"c"}' % (
+        number,
+        table.encode(),
+    )
+
+
+def _rows(count: int, first: int = 0) -> list[bytes]:
+    return [_row(number) for number in range(first, first + count)]
+
+
+def _source(broker: Broker, topic: str, **more: Any) -> KafkaSource:
+    return kafka(broker.address).topic(topic, format="debezium-json", **more)
+
+
+def _until(events: Iterator[Event], enough: Callable[[Boundary], bool]) -> list[Event]:
+    """Read up to the first boundary that is enough; at most half a minute."""
+    found: list[Event] = []
+    end = time.monotonic() + 30
+    with closing(events):  # type: ignore[type-var]
+        for event in events:
+            found.append(event)
+            if isinstance(event, Boundary) and enough(event):
+                return found
+            assert time.monotonic() < end, found[-3:]
+    raise AssertionError("the source ended")
+
+
+def _caught_up(source: KafkaSource, position: JsonValue = None) -> tuple[list[int], JsonValue]:
+    """Return the ids of all rows there are, and the position after them."""
+    events = _until(
+        source.read(position, lambda _: True), lambda found: found.phase is Phase.CAUGHT_UP
+    )
+    last = events[-1]
+    assert isinstance(last, Boundary)
+    return _ids(events), last.position
+
+
+def _ids(events: list[Event]) -> list[int]:
+    changes = [event for event in events if isinstance(event, RowChanges)]
+    return [int(number) for batch in changes for number in batch.rows["id"].to_pylist()]
+
+
+def test_all_is_read_once_and_goes_on_from_a_position(kafka_broker: Broker, topic: str) -> None:
+    kafka_broker.create(topic, 2)
+    kafka_broker.produce(topic, _rows(500))
+    kafka_broker.produce(topic, _rows(300, 500), partition=1)
+    source = _source(kafka_broker, topic)
+
+    first, position = _caught_up(source)
+    kafka_broker.produce(topic, _rows(2, 800), partition=1)
+    second, later = _caught_up(source, position)
+
+    assert sorted(first) == list(range(800))
+    assert position == {topic: {"0": 500, "1": 300}}
+    assert second == [800, 801]
+    assert later == {topic: {"0": 500, "1": 302}}
+
+
+def test_rows_know_where_they_were(kafka_broker: Broker, topic: str) -> None:
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, [_row(1), b"oops", _row(3)], timestamp=1_700_000_000_123)
+
+    events = _until(
+        _source(kafka_broker, topic).read(None, lambda _: True),
+        lambda found: found.phase is Phase.CAUGHT_UP,
+    )
+
+    (changes,) = [event for event in events if isinstance(event, RowChanges)]
+    (broken,) = [event for event in events if isinstance(event, Unreadable)]
+    assert changes.positions is not None
+    assert broken.positions is not None
+    assert changes.positions.to_pylist() == [
+        {"topic": topic, "partition": 0, "offset": 0},
+        {"topic": topic, "partition": 0, "offset": 2},
+    ]
+    assert changes.metadata["timestamp"].to_pylist()[0] == datetime(
+        2023, 11, 14, 22, 13, 20, 123_000, UTC
+    )
+    assert broken.positions.to_pylist() == [{"topic": topic, "partition": 0, "offset": 1}]
+    assert broken.raw.to_pylist() == [b"oops"]
+
+
+def test_each_partition_stays_in_order(
+    kafka_broker: Broker, topic: str, rng: np.random.Generator
+) -> None:
+    kafka_broker.create(topic, 3)
+    wanted: dict[int, list[int]] = {0: [], 1: [], 2: []}
+    number = 0
+    for _ in range(30):
+        partition = int(rng.integers(3))
+        count = int(rng.integers(1, 200))
+        kafka_broker.produce(topic, _rows(count, number), partition=partition)
+        wanted[partition].extend(range(number, number + count))
+        number += count
+
+    events = _until(
+        _source(kafka_broker, topic).read(None, lambda _: True),
+        lambda found: found.phase is Phase.CAUGHT_UP,
+    )
+
+    found: dict[int, list[int]] = {0: [], 1: [], 2: []}
+    for event in events:
+        if isinstance(event, RowChanges):
+            numbers = event.metadata["partition"].to_pylist()
+            for partition, row in zip(numbers, event.rows["id"].to_pylist(), strict=True):
+                found[partition].append(int(row))
+    assert found == wanted
+
+
+def test_only_committed_messages_are_read(kafka_broker: Broker, topic: str) -> None:
+    from confluent_kafka import Producer  # noqa: PLC0415 - an extra
+
+    kafka_broker.create(topic)
+    producer = Producer(
+        {"bootstrap.servers": kafka_broker.address, "transactional.id": f"of {topic}"}
+    )
+    producer.init_transactions(60)
+    for numbers, commits in ((range(3), True), (range(3, 6), False), (range(6, 8), True)):
+        producer.begin_transaction()
+        for number in numbers:
+            producer.produce(topic, _row(number))
+        if commits:
+            producer.commit_transaction(30)
+        else:
+            producer.flush(30)
+            producer.abort_transaction(30)
+
+    found, position = _caught_up(_source(kafka_broker, topic))
+
+    assert found == [0, 1, 2, 6, 7]
+    assert position == {topic: {"0": 11}}  # eight messages and three markers
+    assert _caught_up(_source(kafka_broker, topic), position) == ([], position)
+
+
+def test_new_partitions_are_read_from_their_beginning(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from confluent_kafka.admin import NewPartitions  # noqa: PLC0415 - an extra
+
+    monkeypatch.setattr(module, "_DISCOVERY_SECONDS", 0.2)
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(2))
+    source = _source(kafka_broker, topic, start="latest")
+    events = source.read(None, lambda _: True)
+    assert isinstance(next(events), Boundary)
+
+    kafka_broker.admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    kafka_broker.produce(topic, _rows(3, 2), partition=1)
+    found = _until(events, lambda boundary: boundary.position == {topic: {"0": 2, "1": 3}})
+
+    assert _ids(found) == [2, 3, 4]
+
+
+def test_topics_that_match_are_found_later(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_DISCOVERY_SECONDS", 0.2)
+    kafka_broker.create(f"{topic}_a")
+    kafka_broker.create(f"other_{topic}")
+    kafka_broker.produce(f"{topic}_a", [_row(1, "a")])
+    kafka_broker.produce(f"other_{topic}", [_row(9, "other")])
+    source = kafka(kafka_broker.address).topics(f"{topic}_.*", format="debezium-json")
+    events = source.read(None, lambda table: table != "d.unwanted")
+    first = next(events)
+
+    kafka_broker.create(f"{topic}_b")
+    kafka_broker.produce(f"{topic}_b", [_row(2, "b"), _row(3, "unwanted")])
+    found = [
+        first,
+        *_until(
+            events,
+            lambda boundary: boundary.position == {f"{topic}_a": {"0": 1}, f"{topic}_b": {"0": 2}},
+        ),
+    ]
+
+    assert sorted(_ids(found)) == [1, 2]
+
+
+def test_tables_are_what_messages_say(kafka_broker: Broker, topic: str) -> None:
+    kafka_broker.create(topic)
+    kafka_broker.produce(
+        topic, [_row(1, "a"), _row(2, "b"), b'{"op":"c"}'], keys=[b'{"id":1}', None, None]
+    )
+
+    found = _source(kafka_broker, topic).tables()
+
+    assert {name: (table.names, table.primary_keys) for name, table in found.items()} == {
+        "d.a": (("id",), ("id",)),
+        "d.b": (("id",), ()),
+    }
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("earliest", [0, 1, 2, 3]),
+        ("latest-offset", []),
+        ({0: 1}, [1, 2, 3]),
+        ("partition:0,offset:3", [3]),
+        (datetime(2024, 1, 1, 0, 0, 2, tzinfo=UTC), [2, 3]),
+        (datetime(2025, 1, 1, tzinfo=UTC), []),
+    ],
+    ids=str,
+)
+def test_reading_begins_where_it_is_told(
+    kafka_broker: Broker, topic: str, start: Any, expected: list[int]
+) -> None:
+    kafka_broker.create(topic)
+    begin = round(datetime(2024, 1, 1, tzinfo=UTC).timestamp() * 1000)
+    for number in range(4):
+        kafka_broker.produce(topic, [_row(number)], timestamp=begin + 1000 * number)
+
+    assert _caught_up(_source(kafka_broker, topic, start=start))[0] == expected
+
+
+def test_a_group_gets_positions_and_gives_a_start(kafka_broker: Broker, topic: str) -> None:
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(5))
+    cluster = kafka(kafka_broker.address, group=f"group of {topic}")
+    source = cluster.topic(topic, format="debezium-json", start="group")
+
+    with pytest.raises(SourceError, match="the group committed no offset"):
+        source.tables()
+    source.acknowledge({topic: {"0": 3}})
+
+    assert _caught_up(source)[0] == [3, 4]
+
+
+def test_lost_offsets_are_an_error(kafka_broker: Broker, topic: str) -> None:
+    from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
+
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(10))
+    source = _source(kafka_broker, topic)
+    asked = TopicPartition(topic, 0, 6)
+    kafka_broker.admin.delete_records([asked])[asked].result(30)
+
+    with pytest.raises(
+        SourceError, match=r"offsets 4 to 5 were deleted before they were read.*retention"
+    ):
+        next(source.read({topic: {"0": 4}}, lambda _: True))
+    with pytest.raises(SourceError, match=r"ends at offset 10, and 99 is next.*created again"):
+        next(source.read({topic: {"0": 99}}, lambda _: True))
+    with pytest.raises(SourceError, match=r"\[7\] is not there any more"):
+        next(source.read({topic: {"0": 6, "7": 1}}, lambda _: True))
+    assert _caught_up(source, {topic: {"0": 6}})[0] == [6, 7, 8, 9]
+
+
+def test_offsets_that_are_lost_while_it_reads_are_an_error(
+    kafka_broker: Broker, topic: str
+) -> None:
+    from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
+
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(10))
+    source = _source(kafka_broker, topic)
+    reader = module._Reader(source, module._consumer(source._cluster))
+    asked = TopicPartition(topic, 0, 6)
+    try:
+        reader._assign(reader.first_offsets(None))
+        kafka_broker.admin.delete_records([asked])[asked].result(30)
+        reader._assign({(topic, 0): 2})  # what it would ask for next
+        with pytest.raises(SourceError, match=r"at offset 2: .*cannot be read again"):
+            list(map(_consumed, [reader] * 100))
+    finally:
+        reader.close()
+
+
+def _consumed(reader: module._Reader) -> None:
+    reader._consume()
+
+
+def test_a_topic_that_goes_away_is_an_error(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_DISCOVERY_SECONDS", 0.2)
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(2))
+    events = _source(kafka_broker, topic).read(None, lambda _: True)
+    next(events)
+
+    kafka_broker.admin.delete_topics([topic])[topic].result(30)
+
+    with pytest.raises(SourceError, match=topic):
+        list(islice(events, 200))
+
+
+def test_what_is_not_there_is_said(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SourceError, match=f"there is no topic '{topic}'"):
+        _source(kafka_broker, topic).tables()
+
+    monkeypatch.setattr(module, "_CONTACT_SECONDS", 0.5)
+    with pytest.raises(SourceError, match=r"kafka 127[.]0[.]0[.]1:1 nothing"):
+        kafka("127.0.0.1:1").topic("nothing", format="json").tables()
+
+
+def test_an_idle_source_yields_boundaries(kafka_broker: Broker, topic: str) -> None:
+    kafka_broker.create(topic)
+    events = _source(kafka_broker, topic).read(None, lambda _: True)
+
+    with closing(events):  # type: ignore[type-var]
+        found = list(islice(events, 4))
+
+    assert all(isinstance(event, Boundary) for event in found)
+    assert isinstance(found[-1], Boundary)
+    assert found[-1].phase is Phase.CAUGHT_UP
+
+
+def test_settings_that_are_the_jobs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnsupportedError, match=r"'auto.offset.reset' of Kafka.*lost offset"):
+        kafka("127.0.0.1:1", options={"auto.offset.reset": "earliest"})
+    with pytest.raises(UnsupportedError, match=r"'sasl.password'.*password_env="):
+        kafka("127.0.0.1:1", options={"sasl.password": "secret"})
+    with pytest.raises(UnsupportedError, match="start = 'middle'"):
+        kafka("127.0.0.1:1").topic("t", format="json", start="middle")
+    with pytest.raises(UnsupportedError, match="format = 'yaml'"):
+        kafka("127.0.0.1:1").topic("t", format="yaml")
+    with pytest.raises(UnsupportedError, match="schema registry"):
+        kafka("127.0.0.1:1").topic("t", format="debezium-avro")
+    monkeypatch.setenv("KAFKA_PASSWORD", "hidden words")
+    cluster = kafka("127.0.0.1:1", password_env="KAFKA_PASSWORD")
+    assert "hidden words" not in repr(cluster)
+    assert cluster._configuration()["sasl.password"] == "hidden words"
