@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import fastavro
+import pyarrow as pa
 import zstandard
 
 from paimonlab.errors import UnsupportedError
@@ -19,7 +22,8 @@ from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
 from paimonlab.interrupts import interrupts_held_back
 
 ZSTD_LEVEL = 1
-_CODECS = {"zstd": b"zstandard", "null": b"null"}
+_CODECS = {"zstd": b"zstandard", "snappy": b"snappy", "null": b"null"}
+_NOTHING: Mapping[str, bytes] = MappingProxyType({})
 
 
 def write_records(
@@ -28,6 +32,7 @@ def write_records(
     *,
     compression: str = "zstd",
     checksum: bool = True,
+    about: Mapping[str, bytes] = _NOTHING,
 ) -> bytes:
     """Encode records as a container.
 
@@ -38,9 +43,11 @@ def write_records(
     records
         Values by field name.
     compression
-        ``zstd`` or ``null``.
+        ``zstd``, ``snappy`` or ``null``.
     checksum
         Whether zstd frames end with a checksum (4 bytes per block), so that damage is found.
+    about
+        What else the head of the file says.
 
     Returns
     -------
@@ -50,26 +57,41 @@ def write_records(
     Raises
     ------
     UnsupportedError
-        If ``compression`` is neither.
+        If ``compression`` is none of them.
     """
     with interrupts_held_back():  # fastavro makes a SystemError of one
         blocks = list(_encode(schema, records))
-    return write_blocks(schema, blocks, compression=compression, checksum=checksum)
+    return write_blocks(schema, blocks, compression=compression, checksum=checksum, about=about)
 
 
 def write_blocks(
-    schema: Any, blocks: Iterable[Block], *, compression: str, checksum: bool
+    schema: Any,
+    blocks: Iterable[Block],
+    *,
+    compression: str,
+    checksum: bool,
+    about: Mapping[str, bytes] = _NOTHING,
 ) -> bytes:
     """Make a container of encoded records that are not compressed yet; see `write_records`."""
     if compression not in _CODECS:
-        raise UnsupportedError(f"compression of manifests {compression!r}", "use zstd or null")
+        raise UnsupportedError(
+            f"compression of manifests {compression!r}", "use zstd, snappy or null"
+        )
     compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=checksum)
-    compress = compressor.compress if compression == "zstd" else bytes
+    ways: dict[str, Callable[[bytes], bytes]]
+    ways = {"zstd": compressor.compress, "snappy": _snappy, "null": bytes}
+    compress = ways[compression]
     blocks = [Block(block.record_count, compress(block.data)) for block in blocks]
     text = json.dumps(schema, separators=(",", ":")).encode()
     codec = _CODECS[compression]
     sync = digest(text, codec, blocks)
-    return b"".join(container_pieces(text, codec, blocks, sync, {DIGEST_KEY: DIGEST_NAME}))
+    more = {**about, DIGEST_KEY: DIGEST_NAME}
+    return b"".join(container_pieces(text, codec, blocks, sync, more))
+
+
+def _snappy(data: bytes) -> bytes:
+    compressed: bytes = pa.compress(data, "snappy", asbytes=True)
+    return compressed + zlib.crc32(data).to_bytes(4, "big")
 
 
 def _encode(schema: Any, records: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
