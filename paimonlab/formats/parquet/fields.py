@@ -22,11 +22,9 @@ from paimonlab.spec.types.data_types import (
     RowType,
     TypeRoot,
 )
-from paimonlab.spec.types.system_fields import COLLECTION_ID_BASE
+from paimonlab.spec.types.system_fields import element_field_id, key_field_id
 
 _ID_KEY = b"PARQUET:field_id"
-_IDS_PER_FIELD = 1024
-"""Levels of nested collections a field has ids for."""
 _COUNT = AtomicType(TypeRoot.INT, nullable=False)
 
 
@@ -59,8 +57,8 @@ def _field(name: str, type_: DataType, field_id: int, owner_id: int, *, depth: i
 
 
 def _arrow_type(type_: DataType, owner_id: int, depth: int) -> pa.DataType:
-    value_id = COLLECTION_ID_BASE + _IDS_PER_FIELD * owner_id + depth
-    key_id = COLLECTION_ID_BASE - _IDS_PER_FIELD * owner_id - depth
+    value_id = element_field_id(owner_id, depth)
+    key_id = key_field_id(owner_id, depth)
     match type_:
         case ArrayType(element):
             return pa.list_(_field("element", element, value_id, owner_id, depth=depth + 1))

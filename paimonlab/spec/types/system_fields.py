@@ -23,8 +23,28 @@ VALUE_KIND_ID = 2147483645
 ROW_ID_ID = 2147483642
 COLLECTION_ID_BASE = 536870911
 """Ids inside files of array elements and map keys and values start around this."""
+_IDS_PER_FIELD = 1024
+"""Levels of nested collections a field has ids for."""
 
 
 def key_column(name: str) -> str:
     """Name inside a primary-key data file of the key copy of column ``name``."""
     return KEY_PREFIX + name
+
+
+def element_field_id(owner_id: int, depth: int) -> int:
+    """Id inside files of the elements of an array, or the values of a map.
+
+    Parameters
+    ----------
+    owner_id
+        Id of the innermost field of a row around it.
+    depth
+        How many collections it is in, that one included; at least 1.
+    """
+    return COLLECTION_ID_BASE + _IDS_PER_FIELD * owner_id + depth
+
+
+def key_field_id(owner_id: int, depth: int) -> int:
+    """Id inside files of the keys of a map; parameters as of `element_field_id`."""
+    return COLLECTION_ID_BASE - _IDS_PER_FIELD * owner_id - depth
