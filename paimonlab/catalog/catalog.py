@@ -29,6 +29,7 @@ from paimonlab.errors import (
 )
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.iceberg.options import folder_outside
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.table_options import Options
@@ -539,7 +540,9 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         options = Options(schema.options)
         roots = (*options.slice(ExternalPathOptions).readable_folders, *self.external_roots)
         layout = TableLayout(found.path, external_roots=roots)
-        file_io = found.file_io.within(layout.table_path, *roots)
+        iceberg = folder_outside(layout.table_path, options)
+        others = () if iceberg is None else (iceberg,)
+        file_io = found.file_io.within(layout.table_path, *roots, *others)
         store = TableStore(
             name=identifier.full_name,
             file_io=file_io,

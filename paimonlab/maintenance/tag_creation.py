@@ -56,7 +56,9 @@ def create_tag(history: TableHistory, request: TagRequest) -> Tag:
 def replace_tag(history: TableHistory, request: TagRequest) -> Tag:
     """Let a tag refer to another snapshot; see `Tags.replace`."""
     snapshot = _snapshot(history, request)
-    return history.tags.replace(request.name, snapshot, time_retained=request.time_retained)
+    tag = history.tags.replace(request.name, snapshot, time_retained=request.time_retained)
+    history.show_tag(request.name, snapshot.id)
+    return tag
 
 
 def create_due_tags(history: TableHistory) -> Sequence[str]:
@@ -100,6 +102,7 @@ def _created(
     if time_retained is None and options.retained_millis is not None:
         time_retained = timedelta(milliseconds=options.retained_millis)
     tag = history.tags.create(name, snapshot, time_retained=time_retained)
+    history.show_tag(name, snapshot.id)
     if options.writes_success_file:
         write_success_file(name, history.layout, history.file_io)
     return tag

@@ -68,6 +68,7 @@ def _deletion(
     is_kept = history.snapshots.has(tag.id)
     candidates = References() if is_kept else history.reader.of_state(tag.to_snapshot())
     if not dry_run:
+        history.show_tag(name, None)  # before its files may be deleted
         history.tags.delete(name)
     deletion = TagDeletion(tag=name, snapshot_id=tag.id)
     if is_kept:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from paimonlab import table
 from paimonlab.errors import TableNotFoundError, habits
 from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.iceberg.options import folder_outside
 from paimonlab.table import upkeep
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.opened import OpenedTable
@@ -108,6 +109,9 @@ class Table(OpenedTable):
             layout = replace(self._store.layout, external_roots=(*known, *more))
             file_io = self._store.file_io.within(*more)
             self._store = replace(self._store, layout=layout, file_io=file_io)
+        outside = folder_outside(self._store.layout.table_path, self._definition.options)
+        if outside is not None:
+            self._store = replace(self._store, file_io=self._store.file_io.within(outside))
         return self
 
     def on_branch(self, name: str) -> Table:

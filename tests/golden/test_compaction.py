@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import SchemaError
 from tests.golden.expected import Case, cases, expected
 from tests.java_values import java_rows, unordered
 
@@ -23,7 +23,6 @@ KEYED = [
     and not case.table.endswith("postpone")  # has rows that nobody sees yet: see below
 ]
 NOT_ALTERED = {
-    "java-1.3.1/ice_pk": (UnsupportedError, "metadata.iceberg.storage"),
     "java-0.9/pk_partial": (SchemaError, "needs a sequence group"),
 }
 """Tables whose definition Java took then and no option may be set for here."""

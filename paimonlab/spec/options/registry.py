@@ -31,6 +31,7 @@ _GROUPS: tuple[tuple[str, Status, frozenset[Operation]], ...] = (
 _ONLY_FOR_WRITING = {
     *("changelog-producer", "file.compression", "manifest.compression"),
     *("partition.expiration-strategy", "lookup.cache-spill-compression"),
+    "metadata.iceberg.storage",
 }
 
 IMMUTABLE_KEYS = frozenset(

@@ -13,6 +13,7 @@ from paimonlab.errors import SchemaError, close_matches
 from paimonlab.spec.buckets.bucket import BucketFunction, takes_mod
 from paimonlab.spec.buckets.hive_hash import is_hashable
 from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.iceberg.options import check_iceberg
 from paimonlab.spec.merge_engine import check_merge_engine
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.partitions.folders import PartitionOptions
@@ -67,6 +68,7 @@ def check_schema(schema: TableSchema) -> None:
     check_row_tracking(schema)
     check_merge_engine(schema.fields, schema.primary_keys, schema.options)
     _check_expiring_field(schema, types)
+    check_iceberg(schema.fields, schema.options, has_key=bool(schema.primary_keys))
 
 
 def _check_fields(fields: Sequence[DataField]) -> None:

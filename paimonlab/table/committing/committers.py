@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from paimonlab.commit import iceberg
 from paimonlab.commit.committer import CommitOptions, Committer
+from paimonlab.spec.iceberg.options import IcebergPlace, check_iceberg
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.store import TableStore
+
+if TYPE_CHECKING:
+    from paimonlab.commit.iceberg.after_commit import IcebergUpkeep
 
 
 def plain_committer_of(options: Options, store: TableStore) -> Committer:
@@ -31,4 +38,40 @@ def plain_committer_of(options: Options, store: TableStore) -> Committer:
             options=sliced,
             callbacks=store.callbacks,
         )
-    return store.committers.setdefault(sliced, committer)
+    committer = store.committers.setdefault(sliced, committer)
+    if _has_iceberg(options, store):
+        return committer.with_callbacks([iceberg_upkeep_of(options, store)])
+    return committer
+
+
+def refresh_iceberg(options: Options, store: TableStore) -> None:
+    """Let the Iceberg metadata, if there is some, be that of the latest snapshot."""
+    if _has_iceberg(options, store):
+        iceberg_upkeep_of(options, store).refresh()
+
+
+def _has_iceberg(options: Options, store: TableStore) -> bool:
+    return options.slice(IcebergPlace).is_enabled and store.layout.branch is None
+
+
+def iceberg_upkeep_of(options: Options, store: TableStore) -> IcebergUpkeep:
+    """Return what keeps the Iceberg metadata of a table; branches have none.
+
+    Raises
+    ------
+    UnsupportedError
+        If readers of Iceberg could not read the table.
+    """
+    schema = store.schemas.latest()
+    if schema is not None:  # others may have set options that are not checked there
+        check_iceberg(schema.fields, options, has_key=bool(schema.primary_keys))
+    return iceberg.IcebergUpkeep(
+        name=store.name,
+        file_io=store.file_io,
+        layout=store.layout,
+        snapshots=store.snapshots,
+        manifests=store.manifests,
+        schemas=store.schemas,
+        tags=store.tags,
+        options=options,
+    )

@@ -114,6 +114,8 @@ class Tags(Named):
             If the new name is taken.
         """
         self._store.tags.rename(name, target)
+        self._history.show_tag(target, self._store.tags.get(target).id)
+        self._history.show_tag(name, None)
 
     def delete(
         self, name: str, *, dry_run: bool = False, after: Collection[str] = ()

@@ -11,6 +11,7 @@ from paimonlab.maintenance.rollback import Rollback, plan, roll_back
 from paimonlab.progress import Progress
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import upkeep
+from paimonlab.table.committing.committers import refresh_iceberg
 from paimonlab.table.inside import Opened, definition_of, store_of
 from paimonlab.table.reading.time_travel import TravelPoint, epoch_millis, travel
 from paimonlab.table.upkeep.history import history_of
@@ -60,11 +61,14 @@ def rollback_to(
     history = history_of(definition_of(table), store_of(table))
     kept = store_of(table).kept
     if not dry_run and kept is None:
-        return roll_back(target, history)
+        done = roll_back(target, history)
+        refresh_iceberg(definition_of(table).options, store_of(table))
+        return done
     planned = plan(target, history)
     latest = None if dry_run or kept is None else kept.latest()
     if kept is not None and latest is not None:
         kept.roll_back(target.id, tag=tag, latest=latest.id)
+        refresh_iceberg(definition_of(table).options, store_of(table))
     return planned
 
 
