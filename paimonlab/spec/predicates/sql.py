@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeAlias
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -34,9 +34,7 @@ from paimonlab.spec.predicates.tree import (
 )
 from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.tokens import tokenize
-
-Node: TypeAlias = Any
-"""A node of sqlglot's tree; its base class has another name in every few versions."""
+from paimonlab.spec.sql_text.trees import Node, parsed
 
 _DAY_NANOS = 86_400 * 10**9
 
@@ -123,7 +121,7 @@ def _supported_part(reader: _Reader, node: Node) -> Predicate | None:
 
 def _parse(text: str) -> Node:
     try:
-        return sqlglot.parse_one(text, read="spark", into=exp.Condition)
+        return parsed(text)
     except sqlglot.ParseError as error:
         first = error.errors[0] if error.errors else {}
         problem = str(first.get("description") or "an expression is missing")

@@ -9,9 +9,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.spec.sql_text.trees import Node
 from paimonlab.write.expressions import conditions
 from paimonlab.write.expressions.expression import Expression
-from paimonlab.write.expressions.sql import Names, Node, bound_to, parsed
+from paimonlab.write.expressions.sql import Names, bound_to, parsed
 
 
 @dataclass(frozen=True, slots=True)

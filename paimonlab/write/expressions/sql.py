@@ -10,22 +10,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spec.sql_text import trees
+from paimonlab.spec.sql_text.trees import Node
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.text import parse_type
 from paimonlab.write.expressions import conditions, functions, texts
 from paimonlab.write.expressions.arithmetic import arithmetic, negative
 from paimonlab.write.expressions.coercion import converted
 from paimonlab.write.expressions.expression import Expression, column, literal
-
-Node: TypeAlias = Any
-"""A node of sqlglot's tree; its base class has another name in every few versions."""
 
 _ARITHMETIC: Mapping[type[Any], str] = {
     exp.Add: "+",
@@ -91,7 +90,7 @@ def parsed(text: str) -> Node:
     if _TRY_CAST.search(text):  # in sqlglot's tree it is a CAST
         raise UnsupportedError("the function try_cast", f"in {text!r}")
     try:
-        return sqlglot.parse_one(text, read="spark", into=exp.Condition)
+        return trees.parsed(text)
     except (sqlglot.ParseError, sqlglot.errors.TokenError):
         raise SchemaError(f"cannot read the expression {text!r}") from None
     except RecursionError:

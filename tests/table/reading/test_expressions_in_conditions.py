@@ -42,6 +42,8 @@ CASES: list[tuple[str, Test]] = [
         lambda row: (row["s"] or "").lower() == "rain" and row["id"] > 2,
     ),
     ("s ILIKE 'r%'", lambda row: (row["s"] or "").lower().startswith("r")),
+    ("s NOT ILIKE 'r%'", lambda row: row["s"] and not row["s"].lower().startswith("r")),
+    ("s NOT LIKE 'R%' AND a = a", lambda row: row["s"] and row["a"] and row["s"][0] != "R"),
     ("a > b", lambda row: None not in (row["a"], row["b"]) and row["a"] > row["b"]),
     ("a + 1 > 5 OR id = 1", lambda row: (row["a"] or 0) + 1 > 5 or row["id"] == 1),
     ("abs(a) = 9 AND b IS NULL", lambda row: row["id"] == 5),
