@@ -51,7 +51,8 @@ def type_of(node: exp.DataType) -> Kind:
         If values of it are not computed with.
     """
     name = str(node.this.value if hasattr(node.this, "value") else node.this).upper()
-    sizes = [int(part.this.name) for part in node.expressions if hasattr(part.this, "name")]
+    given = (part for part in node.expressions if isinstance(part, exp.DataTypeParam))
+    sizes = [int(part.this.name) for part in given]
     if name == "DECIMAL":
         precision, scale = [*sizes, *(10, 0)[len(sizes) :]][:2]
         return kinds.decimal(precision, scale)

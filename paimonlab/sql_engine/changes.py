@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from paimonlab.errors import ColumnNotFoundError, SchemaError
+from paimonlab.errors import ColumnNotFoundError, SchemaError, UnsupportedError
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.types.data_types import DataField
@@ -25,6 +25,7 @@ from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts, parse
 from paimonlab.sql_engine.value import Value
 from paimonlab.table.table import Table
+from paimonlab.write.expressions.sql import parse_expression
 
 WRITING = frozenset(
     {
@@ -73,7 +74,7 @@ def run(
     elif isinstance(tree, exp.Delete):
         check_parts(tree, "this", "where")
         table, relation = _target(tree.this, sources)
-        where = _condition(tree, relation, Given(values))
+        where = _condition(tree, table, relation, Given(values))
         if where is None:
             raise NotTranslatedError("DELETE without WHERE", "DELETE")
         table.delete(where, progress=progress)
@@ -208,41 +209,54 @@ def _update(
     for one in tree.expressions:
         column = Translator(scope, given, _no_query, allows="none").value(one.this).column
         value = Translator(scope, given, _no_query, allows="none").value(one.expression)
+        if column is None:
+            raise NotTranslatedError(f"SET of the field {one.this.sql('spark')}", "SET")
         target = column[1]
         if not value.is_literal:
-            assignments[target.name] = _computed(one.expression, value, target, relation)
+            assignments[target.name] = _computed(one.expression, value, target, table, relation)
             continue
         assignments[target.name] = constant_value(value, target.kind, target.name)
-    where = _condition(tree, relation, given)
+    where = _condition(tree, table, relation, given)
     table.update(assignments, where=where, progress=progress)
 
 
-def _computed(node: exp.Expression, value: Value, target: SqlColumn, relation: Relation) -> str:
+def _computed(
+    node: exp.Expression, value: Value, target: SqlColumn, table: Table, relation: Relation
+) -> str:
     """Write a new value as `Table.update` takes it, which computes it as Spark does."""
     check_stored(value.kind, target.kind, target.name)
     if node.find(exp.Placeholder) is not None:
         raise NotTranslatedError(f"SET {target.name} to such a value", target.name)
-    return _for_table(node, relation)
+    return _for_table(node, table, relation)
 
 
-def _for_table(node: exp.Expression, relation: Relation) -> str:
+def _for_table(node: exp.Expression, table: Table, relation: Relation) -> str:
     """Write an expression over the columns of a table as its verbs take it."""
 
     def renamed(part: exp.Expression) -> exp.Expression:
         if not isinstance(part, exp.Column):
             return part
         *path, name = (one.name for one in part.parts)
-        found = Scope([relation]).find(path, name)
+        found = Scope([relation]).found(path, name)
+        if found is None:
+            raise NotTranslatedError(f"the field {part.sql('spark')}", part.name)
         return exp.column(found.column[1].name, quoted=True)
 
-    return node.copy().transform(renamed).sql("spark")
+    text: str = node.copy().transform(renamed).sql("spark")
+    try:
+        parse_expression(text, table.arrow_schema, table.name)
+    except UnsupportedError as error:
+        raise NotTranslatedError(error.feature, text) from error
+    return text
 
 
 def _no_query(_node: exp.Expression, _scope: Scope) -> Any:
     raise NotTranslatedError("a query in UPDATE or DELETE", "SELECT")
 
 
-def _condition(tree: exp.Expression, relation: Relation, given: Given) -> Predicate | str | None:
+def _condition(
+    tree: exp.Expression, table: Table, relation: Relation, given: Given
+) -> Predicate | str | None:
     """Return the whole condition as a scan evaluates it; None if there is none."""
     where = tree.args.get("where")
     if where is None:
@@ -255,4 +269,4 @@ def _condition(tree: exp.Expression, relation: Relation, given: Given) -> Predic
     condition = Translator(scope, given, _no_query, allows="none").value(where.this)
     if condition.kind != kinds.BOOLEAN:
         raise NotTranslatedError("a condition that is no truth value", "WHERE")
-    return _for_table(where.this, relation)
+    return _for_table(where.this, table, relation)

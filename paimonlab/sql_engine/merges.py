@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from paimonlab.errors import ColumnNotFoundError, SchemaError
+from paimonlab.errors import ColumnNotFoundError, SchemaError, UnsupportedError
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import col
 from paimonlab.spec.types.data_types import DataField
@@ -63,7 +63,10 @@ def merge(
     merging = table.merge(rows, on)
     for add in clauses:
         merging = add(merging)
-    merging.execute(progress=progress)
+    try:
+        merging.execute(progress=progress)
+    except UnsupportedError as error:  # Spark may do it
+        raise NotTranslatedError(error.feature, "MERGE") from error
 
 
 @dataclass(slots=True)
@@ -249,8 +252,11 @@ class _Binding:
         def renamed(part: exp.Expression) -> exp.Expression:
             if not isinstance(part, exp.Column):
                 return part
-            side, value = self._found(part, seen)
+            side = self._side(part, seen)
+            value = self._translator(seen).value(part)
             if side == "t":
+                if value.column is None:
+                    raise NotTranslatedError(f"{part.sql('spark')} in MERGE", part.name)
                 return exp.column(value.column[1].name, "t", quoted=True)
             return exp.column(self.source.add(value.text, value.kind), "s", quoted=True)
 
@@ -270,14 +276,20 @@ class _Binding:
         both = {"t": self.target, "s": self.source.relation}
         return Scope([both[side] for side in sorted(seen)])
 
-    def _found(self, node: exp.Column, seen: set[str]) -> tuple[str, Value]:
-        *path, name = (part.name for part in node.parts)
-        value = self._scope(seen).find(path, name)
-        return "t" if value.column[0] is self.target else "s", value
+    def _side(self, node: exp.Column, seen: set[str]) -> str:
+        """Return which row has a column, or the column that a field is of."""
+        scope, parts = self._scope(seen), [part.name for part in node.parts]
+        for end in range(len(parts), 0, -1):
+            value = scope.found(parts[: end - 1], parts[end - 1])
+            if value is not None:
+                return "t" if value.column[0] is self.target else "s"
+        *path, name = parts
+        value = scope.find(path, name)
+        return "t" if value.column[0] is self.target else "s"
 
     def _sides(self, node: exp.Expression, seen: set[str]) -> set[str]:
         """Return which rows an expression looks at."""
-        return {self._found(column, seen)[0] for column in node.find_all(exp.Column)}
+        return {self._side(column, seen) for column in node.find_all(exp.Column)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,3 +292,60 @@ def test_two_source_rows_of_one_row_are_refused(catalog: Catalog) -> None:
         )
 
     assert rows(catalog) == BEFORE
+
+
+def test_a_merge_takes_fields_of_structs_of_its_source(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"id": "INT", "n": "INT", "x": "ROW<a INT, c STRING>"})
+    place = pa.struct([("a", pa.int32()), ("c", pa.string())])
+    made = pa.table(
+        {
+            "id": pa.array([1, 2], pa.int32()),
+            "n": pa.array([0, 0], pa.int32()),
+            "x": pa.array([{"a": 7, "c": "c"}, {"a": 8, "c": None}], place),
+        }
+    )
+    table.write(made)
+    sources = Sources(catalog, frames={"s": made}.get)
+    merge = "MERGE INTO db.t t USING s ON t.id = s.id WHEN MATCHED"
+
+    changes.run(f"{merge} AND s.x.a > 7 THEN UPDATE SET n = s.x.a", sources)
+
+    assert sorted(table.refresh().scan().to_arrow()["n"].to_pylist()) == [0, 8]
+    refused = (
+        "AND t.x.a > s.n THEN DELETE",
+        "THEN UPDATE SET n = t.x.a + s.n",
+        "THEN UPDATE SET x = s.x",
+        "AND size(array(t.n, s.n)) > 1 THEN DELETE",
+    )
+    for clause in refused:
+        with pytest.raises(NotTranslatedError):
+            changes.run(f"{merge} {clause}", sources)
+    with pytest.raises(PaimonError):
+        changes.run(f"{merge} AND s.n.a > 1 THEN DELETE", sources)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE db.t SET x.a = 5",
+        "UPDATE db.t SET n = x.a",
+        "DELETE FROM db.t WHERE x.a > 7 AND n + n > 0",
+        "UPDATE db.t SET n = size(array(n))",
+        "DELETE FROM db.t WHERE date_add(DATE'2026-01-01', n) > DATE'2026-01-02'",
+    ],
+)
+def test_what_verbs_do_not_compute_is_left_to_spark(sql: str, tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.create_table("db.t", {"id": "INT", "n": "INT", "x": "ROW<a INT, c STRING>"})
+
+    with pytest.raises(NotTranslatedError):
+        run(catalog, sql)
+
+
+@pytest.mark.parametrize("kind", ["ARRAY<INT>", "MAP<STRING, INT>", "STRUCT<a: INT>"])
+def test_casts_to_nested_types_are_left_to_spark(kind: str, catalog: Catalog) -> None:
+    with pytest.raises(NotTranslatedError, match="the type"):
+        run(catalog, f"INSERT INTO db.t SELECT 1, CAST(NULL AS {kind}), 2")
