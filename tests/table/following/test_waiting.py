@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import paimonlab as pl
+from paimonlab.table.following import waiting
 from paimonlab.table.following.waiting import SHORTEST_SECONDS, SystemClock, pause_seconds
 from tests.table.following.followers import followed, write
 
@@ -56,6 +57,41 @@ def test_it_waits_no_longer_than_told() -> None:
     assert len(asked) == 1
 
 
+def test_a_look_that_was_interrupted_is_not_taken_for_one_at_another_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    woken, looks = Impatient(), iter([False, False, "slow", False, True])
+    times = [0.0]
+    monkeypatch.setattr(waiting, "time", Times(times))
+
+    def has_news() -> bool:
+        look = next(looks)
+        times[0] += 0.5 if look == "slow" else 100 * 1e-6
+        return look is True
+
+    clock = SystemClock()
+    times[0] = 3600.0  # nothing happened for an hour
+    clock.wait(woken, 10_000, has_news)
+
+    assert len(woken.waits) == 5
+    assert max(float(pause or 0) for pause in woken.waits) <= 0.16
+
+
+class Times:
+    """Time that passes only while somebody looks."""
+
+    def __init__(self, now: list[float]) -> None:
+        self.now = now
+
+    def monotonic(self) -> float:
+        """Return the time."""
+        return self.now[0]
+
+    def thread_time(self) -> float:
+        """Return the processor time."""
+        return self.now[0]
+
+
 def test_without_a_question_it_waits_all_the_time() -> None:
     woken = Impatient()
 
@@ -68,8 +104,11 @@ def test_without_a_question_it_waits_all_the_time() -> None:
     ("look", "pause"),
     [
         ({"wall_seconds": 0.0, "cpu_seconds": 0.0, "idle_seconds": 1e6}, SHORTEST_SECONDS),
-        # At most a four-hundredth of a core.
-        ({"wall_seconds": 0.001, "cpu_seconds": 0.001, "idle_seconds": 0.0}, 0.4),
+        # At most a five-hundredth of a core, after news have become rare.
+        ({"wall_seconds": 0.0001, "cpu_seconds": 0.0002, "idle_seconds": 60.0}, 0.1),
+        ({"wall_seconds": 0.0001, "cpu_seconds": 0.0002, "idle_seconds": 1.0}, SHORTEST_SECONDS),
+        # A commit on this machine is never noticed late.
+        ({"wall_seconds": 0.001, "cpu_seconds": 0.001, "idle_seconds": 1e6}, 0.16),
         # A store on another machine is asked less and less often.
         ({"wall_seconds": 0.1, "cpu_seconds": 0.0, "idle_seconds": 0.0}, SHORTEST_SECONDS),
         ({"wall_seconds": 0.1, "cpu_seconds": 0.0, "idle_seconds": 60.0}, 6.0),
