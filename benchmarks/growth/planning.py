@@ -56,7 +56,7 @@ def rows() -> Iterator[GrowthRow]:
             costs=tuple(costs_of_system_table),
             goal="at most 0.1 s",
             holds=costs_of_system_table[-1] <= 0.1,
-            limit="which files are alive is found among all entries",
+            limit="which entries are of the partition is found among all",
         )
 
 

@@ -83,6 +83,52 @@ def live(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
     return entries
 
 
+def alive_after(
+    entries: pa.Table, deletions: Sequence[pa.Table], *, referrer: str = ""
+) -> pa.Table:
+    """Return the files that some of a snapshot's entries add and that stay alive.
+
+    Parameters
+    ----------
+    entries
+        Some that follow each other.
+    deletions
+        All deletions after them.
+    referrer
+        Where they come from, for the message.
+
+    Returns
+    -------
+    pyarrow.Table
+        What `live` of all entries has of these, in the same order. Deletions of files that were
+        added before are taken for right.
+
+    Raises
+    ------
+    CorruptMetadataError
+        If ``entries`` add, or delete, a file twice in a row.
+    """
+    added = fold([entries], referrer=referrer)
+    if not _all_added(added):
+        added = added.filter(is_kind(added, FileKind.ADD))
+    names = one_array(added["file_name"])
+    of_same_name = [
+        table.filter(pc.is_in(table["file_name"], value_set=names))
+        for table in deletions
+        if table.num_rows
+    ]
+    if not any(table.num_rows for table in of_same_name):
+        return added
+    identity = identities(concat([added, *of_same_name]))
+    is_deleted = np.isin(identity[: added.num_rows], identity[added.num_rows :])
+    return added.filter(arrow_array(~is_deleted))
+
+
+def deletions_of(entries: pa.Table) -> pa.Table:
+    """Return the entries that delete files."""
+    return entries.filter(is_kind(entries, FileKind.DELETE))
+
+
 def with_kind(entries: pa.Table, kind: FileKind) -> pa.Table:
     """Return the same entries, all of one kind."""
     kinds = arrow_array(np.full(entries.num_rows, int(kind), np.int32))

@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_scalar
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.metadata.manifests import ManifestStore
-from paimonlab.scan.entries import live
+from paimonlab.scan.entries import alive_after, deletions_of, live
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifests.manifest import ManifestFileMeta
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import Snapshot
 
+_FIRST_PIECE_ROWS = 1024
+"""Of the entries that those look at who want few files; each piece is twice the one before."""
 _POSTPONED = arrow_scalar(POSTPONE_BUCKET, pa.int32())
 
 
@@ -93,6 +95,45 @@ def live_entries(
     chosen = manifests_of(snapshot, manifests) if metas is None else metas
     tables = [keep(entries) for entries in read_entries(snapshot, chosen, manifests)]
     return live(tables, referrer=_name(snapshot))
+
+
+def live_pieces(
+    snapshot: Snapshot,
+    manifests: ManifestStore,
+    *,
+    keep: Callable[[pa.Table], pa.Table] = lambda entries: entries,
+) -> Iterator[pa.Table]:
+    """Yield the files that are alive in a snapshot piece by piece, for those who want the first.
+
+    Only deletions, and the entries of the pieces asked for, are looked at; manifests without
+    deletions are read when it is their turn.
+
+    Parameters
+    ----------
+    snapshot, manifests, keep
+        As of `live_entries`.
+
+    Yields
+    ------
+    pyarrow.Table
+        Of `ENTRY_SCHEMA`; one after the other they are what `live_entries` returns.
+    """
+    metas = {meta.file_name: meta for meta in manifests_of(snapshot, manifests)}
+    deleting = [meta for meta in metas.values() if meta.num_deleted_files]
+    tables = read_entries(snapshot, deleting, manifests)
+    read = {meta.file_name: table for meta, table in zip(deleting, tables, strict=True)}
+    deletions = {name: deletions_of(keep(table)) for name, table in read.items()}
+    size = _FIRST_PIECE_ROWS
+    for name, meta in metas.items():
+        entries = read[name] if name in read else read_entries(snapshot, [meta], manifests)[0]
+        deletions.pop(name, None)
+        start = 0
+        while start < entries.num_rows:
+            piece = keep(entries.slice(start, size))
+            start += size
+            rest = [deletions_of(keep(entries.slice(start)))] if name in read else []
+            yield alive_after(piece, [*rest, *deletions.values()], referrer=_name(snapshot))
+            size *= 2
 
 
 def in_real_buckets(entries: pa.Table) -> pa.Table:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
-from paimonlab.scan.entries import codes, fold, live
+from paimonlab.scan.entries import alive_after, codes, deletions_of, fold, live
 from tests.small_tables import draw_entries, drawn_entries
 from tests.support import cases
 
@@ -50,6 +52,30 @@ def test_agrees_with_a_dict_of_live_files(rng: np.random.Generator) -> None:
         left = live([drawn_entries(" ".join(part)) for part in parts])
 
         assert draw_entries(left).split() == [f"+{name}" for name in alive]
+
+
+def test_pieces_of_entries_have_the_live_files_of_all(rng: np.random.Generator) -> None:
+    """What stays alive of each piece, in turn, is what folding all of them leaves."""
+    for _ in range(30):
+        alive: set[str] = set()
+        words = []
+        for _ in range(rng.integers(0, 60)):
+            name = f"f{rng.integers(0, 8)}" + ("@3" if rng.integers(0, 2) else "")
+            words.append(("-" if name in alive else "+") + name)
+            alive ^= {name}
+        entries = drawn_entries(" ".join(words))
+        cuts = [0, *sorted(rng.integers(0, len(words) + 1, 3).tolist()), len(words)]
+
+        left = [
+            alive_after(
+                entries.slice(start, end - start),
+                [deletions_of(entries.slice(end, 5)), deletions_of(entries.slice(end + 5))],
+            )
+            for start, end in pairwise(cuts)
+        ]
+
+        whole = draw_entries(live([entries])).split()
+        assert [word for piece in left for word in draw_entries(piece).split()] == whole
 
 
 def test_codes_number_values_as_they_come_and_know_null() -> None:

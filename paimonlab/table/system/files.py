@@ -28,7 +28,7 @@ from paimonlab.spec.types.data_types import AtomicType, DataField
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 from paimonlab.table.system.by_column import ByColumn, Make
-from paimonlab.table.system.live import files_of
+from paimonlab.table.system.live import LiveFiles
 from paimonlab.table.texts import key_text, map_text, partition_text, value_texts
 
 FILES = pa.schema(
@@ -83,7 +83,7 @@ def files(definition: TableDefinition, store: TableStore, snapshot: Snapshot | N
         "file_source": _sources,
         "write_cols": lambda found: pc.cast(found["write_cols"], pa.list_(pa.string())),
     }
-    return ByColumn(files_of(store.manifests, snapshot), FILES, make)
+    return ByColumn(LiveFiles(store.manifests, snapshot), FILES, make, _OF_BOTH)
 
 
 def file_key_ranges(
@@ -105,6 +105,10 @@ _STORED = {
     "first_row_id": "first_row_id",
 }
 """Columns that are in the entries of files as they are, by name here."""
+
+
+_OF_BOTH = frozenset({"partition", "bucket", "level", "file_format"})
+"""Columns in which the entries that add and delete a file are the same."""
 
 
 def _array(table: pa.Table, name: str) -> pa.Array:
