@@ -13,13 +13,15 @@ from paimonlab.catalog.filesystem import FileSystemCatalog
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.catalog import altering as altering
     from paimonlab.catalog import column_types as column_types
     from paimonlab.catalog import global_tables as global_tables
+    from paimonlab.catalog import loading as loading
     from paimonlab.catalog import replacing as replacing
     from paimonlab.catalog import serving as serving
 
 __all__ = ["Catalog", "FileSystemCatalog", "connect"]
 
 __getattr__, __dir__ = attributes_on_use(
-    __name__, "column_types", "global_tables", "replacing", "serving"
+    __name__, "altering", "column_types", "global_tables", "loading", "replacing", "serving"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,8 +18,10 @@ from paimonlab.cli.arguments import (
 from paimonlab.cli.commands import command
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
-from paimonlab.table.compacting.result import CompactResult
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.compacting.result import CompactResult
 
 _SHOWN = 20
 """Buckets that a text names."""

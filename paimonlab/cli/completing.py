@@ -13,7 +13,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.cli.commands import CONFIGURED, WAREHOUSE, is_place
 from paimonlab.cli.opening import open_catalog
 from paimonlab.errors import PaimonError
-from paimonlab.table.system import SYSTEM_TABLES
+from paimonlab.table.system.help_texts import HELP
 
 _MOST = 1_000
 """Tables that are offered at once."""
@@ -28,7 +28,7 @@ def complete_tables(
         return folders
     table, dollar, _ = incomplete.partition("$")
     if dollar:
-        names: Iterator[str] = (f"{table}${name}" for name in SYSTEM_TABLES)
+        names: Iterator[str] = (f"{table}${name}" for name in HELP)
     else:
         catalog = _catalog(ctx)
         if catalog is None:

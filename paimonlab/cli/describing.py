@@ -16,7 +16,7 @@ from paimonlab.clock import now_millis
 from paimonlab.secrets import redacted
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.text import format_type
-from paimonlab.table.system import open_system_table
+from paimonlab.table import system
 from paimonlab.table.table import Table
 
 _COLUMNS = ("column", "type", "key", "default", "comment")
@@ -37,7 +37,7 @@ def describe(table: Table, *, as_json: bool) -> None:
 
 def _facts(table: Table) -> Mapping[str, Any]:
     schema, snapshot = table.schema, table.snapshot
-    parts = open_system_table(table, "partitions").scan().to_arrow()
+    parts = system.open_system_table(table, "partitions").scan().to_arrow()
     return {
         "table": table.name,
         "comment": schema.comment,

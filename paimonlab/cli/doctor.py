@@ -10,8 +10,7 @@ from paimonlab.cli.arguments import json_flag
 from paimonlab.cli.commands import command
 from paimonlab.cli.opening import open_catalog
 from paimonlab.cli.output import json_text
-from paimonlab.spark.sessions.doctor import checks
-from paimonlab.spark.sessions.environment import measured
+from paimonlab.spark import sessions
 
 
 @command()
@@ -23,7 +22,8 @@ def doctor(warehouse: str | None, *, as_json: bool) -> None:
     WAREHOUSE is tried with a small file, which is deleted again. The exit code is 1 if
     something stops paimonlab from working.
     """
-    checks_made = checks(measured(None if warehouse is None else open_catalog(warehouse, {})))
+    catalog = None if warehouse is None else open_catalog(warehouse, {})
+    checks_made = sessions.doctor.checks(sessions.environment.measured(catalog))
     if as_json:
         click.echo(json_text(checks_made))
     else:

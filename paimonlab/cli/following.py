@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,8 +11,10 @@ from paimonlab.cli.arguments import columns_option, on_table, where_option
 from paimonlab.cli.commands import command
 from paimonlab.cli.opening import refused
 from paimonlab.cli.output import print_json_line, print_rows, records
-from paimonlab.table.following.follower import ChangeBatch
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.following.follower import ChangeBatch
 
 
 @command()

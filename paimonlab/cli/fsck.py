@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from paimonlab.analysis.health.folder_check import FsckReport, checked_folder
+from paimonlab.analysis import health as judged
 from paimonlab.catalog import connect
 from paimonlab.cli.commands import command
 from paimonlab.cli.progress import Bar
 from paimonlab.errors import PaimonError
+
+if TYPE_CHECKING:
+    from paimonlab.analysis.health.folder_check import FsckReport
 
 _DATABASE_SUFFIX = ".db"
 
@@ -66,4 +70,6 @@ def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
 
 def _check(name: str, folder: Path, *, deep: bool) -> FsckReport:
     with Bar(name) as bar:
-        return checked_folder(name, str(folder), deep=deep, progress=bar.progress)
+        return judged.folder_check.checked_folder(
+            name, str(folder), deep=deep, progress=bar.progress
+        )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from paimonlab.analysis.health.catalog_health import catalog_health
-from paimonlab.analysis.health.measures import Thresholds
-from paimonlab.analysis.health.report import SEVERITIES, TableHealth, worst
+from paimonlab.analysis import health as judged
 from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag
 from paimonlab.cli.commands import command
 from paimonlab.cli.opening import refused
 from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
+
+if TYPE_CHECKING:
+    from paimonlab.analysis.health.report import TableHealth
 
 
 @command()
@@ -48,10 +50,10 @@ def health(
     code is 1 if anything was found that --fail-on names, or a table cannot be read.
     """
     with refused(), Bar("health") as bar:
-        reports = catalog_health(
+        reports = judged.catalog_health.catalog_health(
             catalog,
             names,
-            thresholds=Thresholds.of(dict(given)),
+            thresholds=judged.measures.Thresholds.of(dict(given)),
             orphans=orphans,
             progress=bar.progress,
         )
@@ -60,13 +62,13 @@ def health(
     else:
         for report in reports:
             _print(report)
-    sys.exit(1 if _fails(worst(report.worst for report in reports), fail_on) else 0)
+    sys.exit(1 if _fails(judged.report.worst(report.worst for report in reports), fail_on) else 0)
 
 
 def _fails(severity: str, fail_on: str) -> bool:
     if fail_on == "never" or severity == "ok":
         return False
-    order: Sequence[str] = SEVERITIES
+    order: Sequence[str] = judged.report.SEVERITIES
     return order.index(severity) <= order.index(fail_on)
 
 

@@ -21,7 +21,8 @@ from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_databases
 from paimonlab.cli.opening import refused
 from paimonlab.cli.output import RowFormat, print_rows
-from paimonlab.table.system import SYSTEM_TABLES, open_system_table
+from paimonlab.table import system
+from paimonlab.table.system.help_texts import HELP
 from paimonlab.table.table import Table
 
 
@@ -140,7 +141,7 @@ def listing(name: str) -> click.Command:
     ) -> None:
         chosen = columns or (None if form != "table" or not kind.shown else list(kind.shown))
         with refused():
-            scan = open_system_table(table, name).scan(chosen, where, **(at or {}))
+            scan = system.open_system_table(table, name).scan(chosen, where, **(at or {}))
         rows = scan.to_arrow()
         if count is not None:
             start = max(rows.num_rows - count, 0) if kind.is_history else 0
@@ -148,7 +149,7 @@ def listing(name: str) -> click.Command:
         print_rows(rows, form)
 
     which = "the newest" if kind.is_history else "the first"
-    body.__doc__ = f"Show ${name}: {SYSTEM_TABLES[name].help}."
+    body.__doc__ = f"Show ${name}: {HELP[name]}."
     body = prints_rows(body)
     body = click.option(
         "-n", "count", type=click.IntRange(min=0), metavar="N", help=f"Only {which} N."

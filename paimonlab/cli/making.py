@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import click
 
+from paimonlab import catalog as catalogs
 from paimonlab.catalog import Catalog
-from paimonlab.catalog.loading import LoadRequest, load_files, source_columns
 from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag, table_argument
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
@@ -73,7 +73,7 @@ def create(
     with refused(), _database_first():
         table = catalog.create_table(
             name,
-            source_columns(like) if like else dict(map(_column, columns)),
+            catalogs.loading.source_columns(like) if like else dict(map(_column, columns)),
             primary_keys=primary_key or (),
             partition_keys=partition_by or (),
             options=dict(options),
@@ -167,9 +167,9 @@ def load(
     if delimiter is not None and len(delimiter) != 1:
         raise click.UsageError(f"--delimiter is one character, not {delimiter!r}")
     with refused(), _without_create(catalog, name):
-        done = load_files(
+        done = catalogs.loading.load_files(
             catalog,
-            LoadRequest(
+            catalogs.loading.LoadRequest(
                 table=name,
                 paths=[str(Path(file)) for file in files],
                 format=file_format,

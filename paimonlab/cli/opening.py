@@ -12,7 +12,6 @@ from paimonlab.cli.commands import CONFIGURED
 from paimonlab.errors import PaimonError
 from paimonlab.spec.options.table_options import check_known
 from paimonlab.table.inside import definition_of, with_definition
-from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
 
 
@@ -67,7 +66,7 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
     """
     with refused():
         table = catalog.relation(name)
-    if isinstance(table, SystemTable):
+    if not isinstance(table, Table):
         raise click.UsageError(f"{name} is a system table; it can only be scanned")
     if not options:
         return table

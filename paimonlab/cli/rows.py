@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pyarrow as pa
@@ -22,9 +22,11 @@ from paimonlab.cli.arguments import (
 from paimonlab.cli.commands import command
 from paimonlab.cli.opening import refused
 from paimonlab.cli.output import RowFormat, print_csv, print_json_lines, print_rows
-from paimonlab.table.reading.changes import Changes
-from paimonlab.table.reading.incremental import ChangeMode
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.reading.changes import Changes
+    from paimonlab.table.reading.incremental import ChangeMode
 
 _ROWS = 20
 """Rows printed as text by default."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ import pytest
 
 import paimonlab
 from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
+from paimonlab.metadata.manifests import ManifestStore
+from paimonlab.scan import entries, live_files
 from paimonlab.scan.statistics import column_stats
 from paimonlab.table.system import SYSTEM_TABLES, SystemTable, files
+from paimonlab.table.system.help_texts import HELP
 
 KINDS = ["+I", "-U", "+U", "-D"]
 
@@ -89,6 +93,10 @@ def test_every_system_table_is_tested_here() -> None:
     assert set(SYSTEM_TABLES) - set(COLUMNS) <= {"row_tracking"}
 
 
+def test_each_system_table_has_a_line_of_help() -> None:
+    assert {name: kind.help for name, kind in SYSTEM_TABLES.items()} == HELP
+
+
 def test_a_column_or_a_table_that_is_not_there_is_an_error(catalog: paimonlab.Catalog) -> None:
     with pytest.raises(ColumnNotFoundError, match="nope"):
         system(catalog, "files").scan(["nope"])
@@ -137,6 +145,87 @@ def test_of_files_beyond_a_limit_no_statistics_are_decoded(
     table.scan(["level", "partition"]).to_arrow()
 
     assert decoded == [1, 1]
+
+
+@pytest.fixture
+def many_files(tmp_path: Path) -> paimonlab.Table:
+    """Make a table whose files were added, deleted and moved by many commits."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table(
+        "db.t",
+        {"a": "INT NOT NULL", "p": "INT NOT NULL"},
+        primary_keys=["a", "p"],
+        partition_keys=["p"],
+        options={"bucket": "2", "num-sorted-run.compaction-trigger": "3"},
+    )
+    for number in range(9):
+        table.write(pa.table({"a": range(number, number + 6), "p": [0, 0, 1, 1, 2, 2]}))
+        if number == 4:
+            table.drop_partitions([{"p": 1}])
+    return table
+
+
+@pytest.mark.parametrize("where", [None, "partition = '{1}'", "level > 0 AND bucket = 1"])
+def test_the_first_files_are_those_of_all(
+    many_files: paimonlab.Table, where: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = SystemTable(many_files, "files")
+    whole = table.scan().to_arrow().to_pylist()
+    wanted = [file for file in whole if WANTED[where](file)]
+    assert wanted
+
+    for rows in (1, 2, 1000):
+        monkeypatch.setattr(live_files, "_FIRST_PIECE_ROWS", rows)
+        for limit in range(len(wanted) + 2):
+            assert table.scan(where=where, limit=limit).to_arrow().to_pylist() == wanted[:limit]
+    assert table.scan(where=where).to_arrow().to_pylist() == wanted
+
+
+WANTED: dict[str | None, Callable[[dict[str, Any]], bool]] = {
+    None: lambda file: True,
+    "partition = '{1}'": lambda file: file["partition"] == "{1}",
+    "level > 0 AND bucket = 1": lambda file: file["level"] > 0 and file["bucket"] == 1,
+}
+
+
+def test_which_files_are_alive_is_found_among_those_of_the_condition(
+    many_files: paimonlab.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at = list[pa.Table]()
+
+    def fold(tables: Sequence[pa.Table], **names: Any) -> pa.Table:
+        looked_at.extend(tables)
+        return folded(tables, **names)
+
+    folded = entries.fold
+    monkeypatch.setattr(entries, "fold", fold)
+
+    SystemTable(many_files, "files").scan(where="partition = '{1}'").to_arrow()
+
+    partitions = {row for table in looked_at for row in table["partition"].to_pylist()}
+    assert len(partitions) == 1
+
+
+def test_the_first_files_need_no_manifests_after_them(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = catalog.create_table("db.more", {"a": "INT"}, options={"manifest.merge-min-count": "9"})
+    for number in range(4):
+        table.write(pa.table({"a": [number]}))
+    read = list[str]()
+    of_store = ManifestStore.read
+
+    def counted(store: ManifestStore, metas: Any, **names: Any) -> list[pa.Table]:
+        metas = list(metas)
+        read.extend(meta.file_name for meta in metas)
+        return of_store(store, metas, **names)
+
+    monkeypatch.setattr(ManifestStore, "read", counted)
+
+    SystemTable(table, "files").scan(limit=2).to_arrow()
+
+    assert len(read) == 2
 
 
 def test_the_point_in_time_may_be_an_option(catalog: paimonlab.Catalog) -> None:

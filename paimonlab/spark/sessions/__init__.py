@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.spark.sessions import doctor as doctor
+    from paimonlab.spark.sessions import environment as environment
     from paimonlab.spark.sessions import remote as remote
 
-__getattr__, __dir__ = attributes_on_use(__name__, "remote")
+__getattr__, __dir__ = attributes_on_use(__name__, "doctor", "environment", "remote")

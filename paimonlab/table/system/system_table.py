@@ -40,6 +40,7 @@ from paimonlab.table.system import (
 )
 from paimonlab.table.system.asking import AboutTable, ScanArguments, SystemRows
 from paimonlab.table.system.by_column import ByColumn
+from paimonlab.table.system.help_texts import HELP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,56 +70,38 @@ def _metadata(schema: pa.Schema, rows: Rows, help: str) -> SystemTableKind:
 
 SYSTEM_TABLES: Mapping[str, SystemTableKind] = MappingProxyType(
     {
-        "snapshots": _metadata(
-            history.SNAPSHOTS, history.snapshots, "one row per commit that has not expired"
-        ),
-        "schemas": _metadata(history.SCHEMAS, history.schemas, "one row per schema"),
-        "options": _metadata(history.OPTIONS, history.options, "the options that are set"),
-        "tags": _metadata(history.TAGS, history.tags, "the named snapshots"),
-        "branches": _metadata(lines.BRANCHES, lines.branches, "the branches"),
-        "consumers": _metadata(
-            lines.CONSUMERS, lines.consumers, "the consumers and what they read next"
-        ),
-        "files": _metadata(
-            files.FILES, files.files, "the live data files with keys and statistics"
-        ),
+        "snapshots": _metadata(history.SNAPSHOTS, history.snapshots, HELP["snapshots"]),
+        "schemas": _metadata(history.SCHEMAS, history.schemas, HELP["schemas"]),
+        "options": _metadata(history.OPTIONS, history.options, HELP["options"]),
+        "tags": _metadata(history.TAGS, history.tags, HELP["tags"]),
+        "branches": _metadata(lines.BRANCHES, lines.branches, HELP["branches"]),
+        "consumers": _metadata(lines.CONSUMERS, lines.consumers, HELP["consumers"]),
+        "files": _metadata(files.FILES, files.files, HELP["files"]),
         "file_key_ranges": _metadata(
-            files.FILE_KEY_RANGES, files.file_key_ranges, "the live data files with keys"
+            files.FILE_KEY_RANGES, files.file_key_ranges, HELP["file_key_ranges"]
         ),
         "file_indexes": _metadata(
-            file_indexes.FILE_INDEXES, file_indexes.file_indexes, "the indexes of data files"
+            file_indexes.FILE_INDEXES, file_indexes.file_indexes, HELP["file_indexes"]
         ),
-        "manifests": _metadata(
-            manifests.MANIFESTS, manifests.manifests, "the manifest files of a snapshot"
-        ),
+        "manifests": _metadata(manifests.MANIFESTS, manifests.manifests, HELP["manifests"]),
         "table_indexes": _metadata(
-            indexes.TABLE_INDEXES, indexes.table_indexes, "the index files of a snapshot"
+            indexes.TABLE_INDEXES, indexes.table_indexes, HELP["table_indexes"]
         ),
-        "partitions": _metadata(
-            partitions.PARTITIONS, partitions.partitions, "rows, bytes and files a partition"
-        ),
-        "buckets": _metadata(
-            partitions.BUCKETS, partitions.buckets, "rows, bytes and files a bucket"
-        ),
-        "statistics": _metadata(
-            statistics.STATISTICS, statistics.statistics, "what ANALYZE found out"
-        ),
+        "partitions": _metadata(partitions.PARTITIONS, partitions.partitions, HELP["partitions"]),
+        "buckets": _metadata(partitions.BUCKETS, partitions.buckets, HELP["buckets"]),
+        "statistics": _metadata(statistics.STATISTICS, statistics.statistics, HELP["statistics"]),
         "aggregation_fields": _metadata(
             aggregation.AGGREGATION_FIELDS,
             aggregation.aggregation_fields,
-            "the function that merges each column",
+            HELP["aggregation_fields"],
         ),
         "audit_log": SystemTableKind(
-            audit_log.audit_columns, audit_log.audit_log, "the rows with their kinds"
+            audit_log.audit_columns, audit_log.audit_log, HELP["audit_log"]
         ),
-        "binlog": SystemTableKind(
-            audit_log.binlog_columns, audit_log.binlog, "the rows before and after updates"
-        ),
-        "ro": SystemTableKind(
-            read_optimized.columns, read_optimized.scan, "the rows that need no merging"
-        ),
+        "binlog": SystemTableKind(audit_log.binlog_columns, audit_log.binlog, HELP["binlog"]),
+        "ro": SystemTableKind(read_optimized.columns, read_optimized.scan, HELP["ro"]),
         "row_tracking": SystemTableKind(
-            row_tracking.columns, row_tracking.scan, "the rows with their ids"
+            row_tracking.columns, row_tracking.scan, HELP["row_tracking"]
         ),
     }
 )
