@@ -23,7 +23,17 @@ with interrupts_held_back():
     from paimonlab.spec.predicates.predicate import Predicate, col
     from paimonlab.spec.row_kind import RowKind
     from paimonlab.spec.schema.definition import Schema, TableSchema
-    from paimonlab.spec.schema.schema_changes import (
+    from paimonlab.spec.snapshot import CommitKind, Snapshot
+    from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from paimonlab.ingest.sources.kafka import kafka
+    from paimonlab.notebook import sql
+    from paimonlab.scan.following import Position
+    from paimonlab.spec.commit_message import CommitMessage
+    from paimonlab.spec.schema.change_kinds import (
         AddColumn,
         DropColumn,
         MoveColumn,
@@ -36,16 +46,6 @@ with interrupts_held_back():
         UpdateColumnType,
         UpdateComment,
     )
-    from paimonlab.spec.snapshot import CommitKind, Snapshot
-    from paimonlab.table.table import Table
-
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
-    from paimonlab.ingest.sources.kafka import kafka
-    from paimonlab.notebook import sql
-    from paimonlab.scan.following import Position
-    from paimonlab.spec.commit_message import CommitMessage
     from paimonlab.spec.variant.decode import to_json
     from paimonlab.spec.variant.encode import parse_json
     from paimonlab.table.following.follower import ChangeBatch, Follower
@@ -93,12 +93,23 @@ __all__ = [
 
 __getattr__, __dir__ = attributes_on_use(
     __name__,
+    AddColumn="spec.schema.change_kinds",
     ChangeBatch="table.following.follower",
     Changes="table.reading.changes",
     CommitMessage="spec.commit_message",
+    DropColumn="spec.schema.change_kinds",
     Follower="table.following.follower",
+    MoveColumn="spec.schema.change_kinds",
     Position="scan.following",
+    RemoveOption="spec.schema.change_kinds",
+    RenameColumn="spec.schema.change_kinds",
     Scan="table.reading.scan",
+    SetOption="spec.schema.change_kinds",
+    UpdateColumnComment="spec.schema.change_kinds",
+    UpdateColumnDefault="spec.schema.change_kinds",
+    UpdateColumnNullability="spec.schema.change_kinds",
+    UpdateColumnType="spec.schema.change_kinds",
+    UpdateComment="spec.schema.change_kinds",
     kafka="ingest.sources.kafka",
     parse_json="spec.variant.encode",
     sql="notebook",

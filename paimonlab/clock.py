@@ -19,3 +19,8 @@ def now() -> datetime:
 def local_now() -> datetime:
     """Return local time without a zone, as partition values and names of tags have it."""
     return datetime.now()  # noqa: DTZ005
+
+
+def is_zone_utc() -> bool:
+    """Whether the local clock of this process is UTC."""
+    return time.timezone == 0 and not time.daylight

@@ -48,7 +48,6 @@ _WORDS = (
 _ANY_WORD = "|".join(_WORDS)
 # An option of a column: the column in it tells nothing of its value.
 _COLUMN = r"(?:(?:fields|file-index\.[\w-]++)\.[\w.-]+\.(?=[\w-]++(?!\.)))?+"
-_SECRET = re.compile(rf"^{_COLUMN}[\s\S]*?(?:{_ANY_WORD})", re.IGNORECASE)
 # A key, how it is tied to its value, and the value: 'a.secret' = 'x', a.secret=x, "token": "x".
 # A word is only looked at from its begin: long ones would take the square of their length.
 _KEY = rf"(?<![\w.-]){_COLUMN}(?=[\w.-]*?(?:{_ANY_WORD}))[\w.-]++"
@@ -69,6 +68,11 @@ _LABEL = r"""\s*,\s*(?:\\{0,4}['"])?value(?:\\{0,4}['"])?\s*(?:=>?|:)\s*"""
 def _tied(key: str, tie: str, value: str) -> re.Pattern[str]:
     head = rf"(?P<head>{_HEAD}(?P<key>{key})(?P=quote){tie})"
     return re.compile(rf"{head}(?P<value>{value})", re.IGNORECASE)
+
+
+@functools.cache
+def _secret_key() -> re.Pattern[str]:
+    return re.compile(rf"{_COLUMN}[\s\S]*?(?:{_ANY_WORD})", re.IGNORECASE)
 
 
 @functools.cache
@@ -180,7 +184,7 @@ def is_secret(key: str) -> bool:
     >>> is_secret("fs.s3a.secret.key"), is_secret("jdbc.password"), is_secret("primary-key")
     (True, True, False)
     """
-    return _SECRET.search(key) is not None
+    return _secret_key().match(key) is not None
 
 
 def redacted(options: Mapping[str, str]) -> dict[str, str]:

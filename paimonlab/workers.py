@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeAlias, TypeVar
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.errors import PaimonError
 
@@ -120,8 +120,7 @@ class Workers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Threads:
+class Threads(Struct, frozen=True):
     """Workers that are threads of this process; rows are not divided among them."""
 
     @property

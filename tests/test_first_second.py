@@ -182,6 +182,79 @@ def test_opening_a_catalog_does_not_load(module: str) -> None:
     assert done.stdout.strip() == "False"
 
 
+SCAN = """
+import sys, paimonlab
+paimonlab.connect(sys.argv[1]).table("db.t").scan().to_arrow()
+"""
+
+
+def test_the_first_scan_loads_nothing_that_it_does_not_take(warehouse: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{SCAN}print(*sys.modules)", warehouse],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    loaded = set(done.stdout.split())
+    assert "paimonlab.merge.pieces" in loaded
+    assert loaded & NOT_FOR_SCANS == set()
+
+
+NOT_FOR_SCANS = {
+    *("calendar", "html", "importlib.metadata", "locale", "pyroaring"),
+    *("paimonlab.datafile.casts", "paimonlab.formats.deletion_vectors"),
+    *("paimonlab.formats.file_index.selection", "paimonlab.maintenance.auto_tags"),
+    *("paimonlab.read.changed_rows", "paimonlab.read.difference", "paimonlab.read.file_indexes"),
+    *("paimonlab.scan.differences", "paimonlab.spec.schema.schema_changes"),
+    *("paimonlab.spec.variant.shredded", "paimonlab.table.reading.changes"),
+    *("paimonlab.table.reading.explain", "paimonlab.table.reading.incremental"),
+}
+
+
+def test_few_classes_of_the_first_scan_are_dataclasses(warehouse: str) -> None:
+    """Each takes half a millisecond to be made, a struct of msgspec next to nothing."""
+    count = """
+from dataclasses import fields, is_dataclass
+from paimonlab.spec.options.table_options import OPTION_KEY
+for name, module in list(sys.modules.items()):
+    for found in vars(module).values() if name.startswith("paimonlab.") else ():
+        if isinstance(found, type) and is_dataclass(found) and found.__module__ == name:
+            if not any(OPTION_KEY in field.metadata for field in fields(found)):
+                print(name, found.__name__, sep=":")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", SCAN + count, warehouse],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    found = done.stdout.split()
+    assert "paimonlab.table.reading.scan:Scan" in found
+    assert len(found) <= 10, f"make structs of those that are not public: {found}"
+
+
+def test_help_of_the_command_line_loads_what_no_command_takes_alone() -> None:
+    code = "import sys; from paimonlab.cli.main import main; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    layers = ("paimonlab.analysis.health.", "paimonlab.maintenance.fsck.", "paimonlab.read.")
+    layers += ("paimonlab.spark.sessions.", "paimonlab.table.following.", "importlib.metadata")
+    layers += ("paimonlab.catalog.loading", "paimonlab.table.system.system_table")
+    loaded = done.stdout.split()
+    assert "paimonlab.cli.health" in loaded
+    assert [name for name in loaded if name.startswith(layers)] == []
+
+
 @pytest.mark.parametrize(
     ("keys", "options"),
     [([], {}), (["id"], {"bucket": "2", "write-only": "true"})],

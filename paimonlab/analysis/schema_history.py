@@ -6,11 +6,11 @@ A column never changes its id, so a new name is a rename, not a drop and an addi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from paimonlab.secrets import HIDDEN, hides_secrets, is_secret, without_secrets
 from paimonlab.spec.schema.table_schema import TableSchema

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from paimonlab import catalog
 from paimonlab.catalog import copying, filled_tables, opening
@@ -34,7 +35,6 @@ from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.definition import Schema, TableSchema
-from paimonlab.spec.schema.schema_changes import SchemaChange
 from paimonlab.storage import FileIO, ReadOnlyFileIO
 from paimonlab.table import system
 from paimonlab.table.branch_options import BranchOptions
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     from paimonlab.catalog.served import ServedCatalog
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.publisher import TablePublisher
+    from paimonlab.spec.schema.change_kinds import SchemaChange
     from paimonlab.table.system import SystemTable
 
 MAX_COLUMNS = 20_000
 """How many columns a table may have, unless more are asked for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundTable:
+class FoundTable(Struct, frozen=True, kw_only=True):
     """What a catalog knows of a table: enough to open it."""
 
     identifier: Identifier

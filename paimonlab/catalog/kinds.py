@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from paimonlab.catalog import option_values
 from paimonlab.catalog.catalog import Catalog
@@ -33,8 +34,7 @@ class StoreOpener(Protocol):
 
 
 @hides_secrets
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogRequest:
+class CatalogRequest(Struct, frozen=True, kw_only=True):
     """What `connect` was asked for; options that all catalogs take were checked and read."""
 
     options: Mapping[str, str]
@@ -47,8 +47,7 @@ class CatalogRequest:
     open_store: StoreOpener
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogKind:
+class CatalogKind(Struct, frozen=True, kw_only=True):
     """A value of ``metastore``."""
 
     open: Callable[[CatalogRequest], Catalog]

@@ -10,8 +10,10 @@ Source: apache/paimon@5dacde5 ``AbstractCatalog.replaceTable``, which gives ids 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
+
+from msgspec import Struct, structs
 
 from paimonlab.catalog.new_schemas import checked_schema
 from paimonlab.errors import SchemaError, UnsupportedError
@@ -38,8 +40,7 @@ class Schemas(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """A definition that is to take the place of that of a table."""
 
     before: Table
@@ -113,7 +114,7 @@ def replacement_of(before: Table, definition: Schema, schemas: Schemas) -> Repla
                 "its snapshots would be read by other rules: use DROP TABLE, then CREATE TABLE",
             )
     schema = replace(made, id=old.id + 1)
-    definition_after = replace(
+    definition_after = structs.replace(
         definition_of(before), schema=schema, options=Options(schema.options)
     )
     return Replacement(before, with_definition(before, definition_after), schemas)

@@ -8,19 +8,22 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.AbstractCatalog``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from paimonlab.catalog.altering import altered_schema
+from paimonlab import catalog
 from paimonlab.catalog.catalog import Catalog, FoundTable
 from paimonlab.catalog.names import DATABASE_SUFFIX
-from paimonlab.catalog.replacing import Schemas
 from paimonlab.errors import SchemaError
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.spec.schema.schema_changes import SchemaChange
 from paimonlab.storage import join
+
+if TYPE_CHECKING:
+    from paimonlab.catalog.replacing import Schemas
+    from paimonlab.spec.schema.change_kinds import SchemaChange
 
 _ALTER_ATTEMPTS = 100
 
@@ -59,7 +62,7 @@ class SchemaFileCatalog(Catalog):
             current = schemas.latest()
             if current is None:
                 raise self._not_found(identifier)
-            altered = altered_schema(
+            altered = catalog.altering.altered_schema(
                 current,
                 changes,
                 table=identifier.full_name,

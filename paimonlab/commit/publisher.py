@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.spec.snapshot import Snapshot
@@ -30,8 +32,7 @@ class TablePublisher(SnapshotPublisher, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RenamelessPublisher:
+class RenamelessPublisher(Struct, frozen=True):
     """Creates the snapshot file if it is absent, in one step of the store."""
 
     file_io: FileIO

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 
 import msgspec
+from msgspec import structs
 
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.datafile.writer import INDEX_SUFFIX
@@ -62,7 +63,7 @@ def index_anew(
     names = {spec.column for spec in specs}
     fields = [field for field in schema.fields if field.name in names]
     builder = FileIndexBuilder(fields, replace(options, indexes=specs))
-    plan = replace(read, schema=schema, columns=tuple(field.name for field in fields))
+    plan = structs.replace(read, schema=schema, columns=tuple(field.name for field in fields))
     if fields:
         for rows in read_split(_as_it_is(file, bucket), plan, file_io):
             builder.add(rows)

@@ -8,12 +8,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.casting.CastExecutors``.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 import pyarrow as pa
 
+from paimonlab.clock import is_zone_utc
 from paimonlab.datafile import number_casts as number
 from paimonlab.datafile import text_casts as text
 from paimonlab.datafile import time_casts as clock
@@ -131,8 +131,3 @@ def _is_too_short(source: AtomicType, target: AtomicType) -> bool:
     """Java turns dates and times into STRING only, never into a text of limited length."""
     is_clock = _FAMILIES[source.root] in ("date", "time", "timestamp")
     return is_clock and _FAMILIES[target.root] == "text" and target.length != 2**31 - 1
-
-
-def is_zone_utc() -> bool:
-    """Whether the local clock of this process is UTC."""
-    return time.timezone == 0 and not time.daylight

@@ -9,12 +9,14 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaEvolutionUtil``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct
 
-from paimonlab.datafile.casts import Cast, atomic_cast, is_zone_utc, unsupported_cast
+from paimonlab import datafile
+from paimonlab.clock import is_zone_utc
 from paimonlab.errors import DataError
 from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
 from paimonlab.spec.predicates.predicate import Predicate, columns, rename_columns
@@ -32,12 +34,14 @@ from paimonlab.spec.types.data_types import (
     with_nullable,
 )
 
+if TYPE_CHECKING:
+    from paimonlab.datafile.casts import Cast
+
 _NOT_IN_FILE = "\0not in the file"
 """A name that no column has."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnSource:
+class ColumnSource(Struct, frozen=True):
     """Where the values of a read column come from."""
 
     field: DataField
@@ -53,8 +57,7 @@ class ColumnSource:
         return array if self.convert is None else self.convert(array)
 
 
-@dataclass(frozen=True, slots=True)
-class Evolution:
+class Evolution(Struct, frozen=True):
     """How to read some columns from files of one schema."""
 
     table: str
@@ -203,11 +206,11 @@ def converter(source: DataType, target: DataType, place: str) -> Cast:
             count = AtomicType(TypeRoot.INT, nullable=False)
             key = converter(source.element, target.element, place)
             return _map(to_arrow(target), key, converter(count, count, place))
-    raise unsupported_cast(source, target, place)
+    raise datafile.casts.unsupported_cast(source, target, place)
 
 
 def _atomic(source: AtomicType, target: AtomicType, place: str) -> Cast:
-    cast = atomic_cast(source, target, column=place)
+    cast = datafile.casts.atomic_cast(source, target, column=place)
     return (lambda array: array) if cast is None else cast
 
 

@@ -9,7 +9,7 @@ the files, not of that page).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.schema.row_tracking import TRACKED_SEQUENCE_FIELD
@@ -25,8 +25,7 @@ SEQUENCE_FIELD = TRACKED_SEQUENCE_FIELD
 KIND_FIELD = DataField(VALUE_KIND_ID, VALUE_KIND, AtomicType(TypeRoot.TINYINT, nullable=False))
 
 
-@dataclass(frozen=True, slots=True)
-class FileColumns:
+class FileColumns(Struct, frozen=True):
     """Columns of one kind of data file, in file order."""
 
     keys: tuple[DataField, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.formats.row_group import RowGroup
@@ -41,8 +41,7 @@ class Share(Protocol):
         """Say that no row of the file is wanted, so that no other thread looks again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """All row groups, or the first ones.
 
     >>> groups = [RowGroup(0, 0, 10, 1), RowGroup(1, 10, 10, 1), RowGroup(2, 20, 10, 1)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import no_rows, null_filled, numpy_values
 from paimonlab.datafile.evolution import Evolution
@@ -48,8 +48,7 @@ _ASKED_BYTES = 64 << 20
 """Of a row group, what the columns of a predicate may take to be read before the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataFile:
+class DataFile(Struct, frozen=True):
     """An open data file; use it as a context manager.
 
     Columns are asked for as fields of the reader's schema: those of the table, key copies

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.datafile.evolution import Evolution
 from paimonlab.datafile.masks import Mask, Positioned, contiguous, end_of
@@ -25,8 +25,7 @@ _BATCH_BYTES = 16 << 20
 """What a batch should not be larger than."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowPieces:
+class RowPieces(Struct, frozen=True):
     """Reads rows of an open data file and says where they are in it."""
 
     table: str

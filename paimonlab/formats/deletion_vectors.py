@@ -14,11 +14,11 @@ import array
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from pyroaring import BitMap
 
 from paimonlab.errors import CorruptDataError
@@ -37,8 +37,7 @@ _MOST_BITMAPS = 1 << 16
 """So many times four billion rows no file has."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeletionVector:
+class DeletionVector(Struct, frozen=True):
     """The deleted rows of one data file."""
 
     bitmaps: tuple[BitMap, ...]
@@ -252,8 +251,7 @@ def cut_deletion_vector(data: bytes, offset: int, length_bytes: int, *, path: st
     return data[offset:end]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFileContent:
+class IndexFileContent(Struct, frozen=True):
     """The bytes of one index file and where its vectors are."""
 
     data: bytes

@@ -6,12 +6,11 @@ Source: apache/paimon@1.3.1 ``…mergetree.compact.aggregate.AggregateMergeFunct
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.merge.arithmetic import (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.errors import DataError
 from paimonlab.spec.aggregate import Aggregate
@@ -19,8 +20,7 @@ def _nothing() -> None:
     """Forget nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fold:
+class Fold(Struct, frozen=True, kw_only=True):
     """An aggregate function over the rows of one column."""
 
     value: Callable[[int], Any]

@@ -9,10 +9,10 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.aggregate``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.merge.collections import collect_fold, merge_map_fold, nested_update_fold
@@ -161,8 +161,7 @@ def _picking_fold(column: pa.Array, function: str) -> Fold:
     return _picks(column, add=_chooses(column, greatest=function in ("max", "bool_or")))
 
 
-@dataclass
-class _First:
+class _First(Struct):
     """Remembers whether a value came, whatever became of it."""
 
     takes_null: bool

@@ -9,11 +9,11 @@ Source: apache/paimon@1.3.1 ``…mergetree.compact.PartialUpdateMergeFunction``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct, field
 
 from paimonlab.merge.fold import Fold
 from paimonlab.merge.folds import fold_of, plain_fold
@@ -64,8 +64,7 @@ def fold_keys(
     return columns, np.array(deleted, np.bool_)
 
 
-@dataclass
-class _KeyMerge:
+class _KeyMerge(Struct):
     """The row of one key, as it comes to be."""
 
     folds: Mapping[str, Fold]

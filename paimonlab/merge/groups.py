@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.merge.order import Keys
 from paimonlab.merge.sorting import sorted_positions
@@ -50,8 +51,7 @@ def by_age(keys: Keys, sequences: Sequence[Keys]) -> tuple[Positions, Mask]:
     return order, is_last
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(Struct, frozen=True):
     """Rows that take part in something, group by group."""
 
     positions: Positions

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.merge.groups import Mask, Members
 from paimonlab.spec.row_kind import RowKind
@@ -15,8 +15,7 @@ from paimonlab.spec.row_kind import RowKind
 Kinds = npt.NDArray[np.int8]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRows:
+class KeyRows(Struct, frozen=True):
     """All rows of g keys."""
 
     columns: Mapping[str, pa.Array]
@@ -65,8 +64,7 @@ class KeyRows:
         return np.where(self.is_alone, self.kinds[self.members.last()], merged)
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """One row for each of g keys, in their order."""
 
     columns: Mapping[str, pa.Array]

@@ -10,13 +10,13 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.codegen.GenerateUtils``; tried.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 
@@ -85,8 +85,7 @@ def as_numpy(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
     return numbers
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """One encoded column: either numbers or bytes; both sort as the column does."""
 
     numbers: npt.NDArray[np.uint64] | None

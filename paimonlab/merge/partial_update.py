@@ -10,11 +10,12 @@ Source: apache/paimon@1.3.1 ``…mergetree.compact.PartialUpdateMergeFunction`` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.errors import DataError
 from paimonlab.merge.aggregation import aggregate_column, in_order_of_age
@@ -151,8 +152,7 @@ def _removed(rows: KeyRows, engine: MergeEngine, groups: dict[int, _GroupRows]) 
     return is_removed
 
 
-@dataclass(frozen=True, slots=True)
-class _GroupRows:
+class _GroupRows(Struct, frozen=True):
     """The rows of each key that a sequence group looks at."""
 
     takes_part: Mask

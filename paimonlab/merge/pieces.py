@@ -8,12 +8,12 @@ unread.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.merge.deduplicate import DEDUPLICATE, winners
 from paimonlab.merge.engines import merge
@@ -25,8 +25,7 @@ from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND, key_column
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyColumns:
+class KeyColumns(Struct, frozen=True, kw_only=True):
     """How to read batches of keys."""
 
     keys: tuple[str, ...]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.order import sort_keys
@@ -27,8 +27,7 @@ SortedRun: TypeAlias = tuple[int, ...]
 """Positions of files in key order whose key ranges do not overlap."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Files that have to be merged with each other, and with no other file."""
 
     runs: tuple[SortedRun, ...]

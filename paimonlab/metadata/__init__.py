@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.metadata import load_history as load_history
     from paimonlab.metadata import statistics as statistics
 
-__getattr__, __dir__ = attributes_on_use(__name__, "statistics")
+__getattr__, __dir__ = attributes_on_use(__name__, "load_history", "statistics")

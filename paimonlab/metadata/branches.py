@@ -9,7 +9,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from paimonlab.errors import (
     AlreadyExistsError,
@@ -291,8 +292,7 @@ class BranchManager(TableFiles):
             self._file_io.delete_directory(folder)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forward:
+class Forward(Struct, frozen=True, kw_only=True):
     """What a branch gives up and takes over, in this order."""
 
     tags_to_delete: tuple[str, ...]

@@ -5,8 +5,10 @@ Spec: https://paimon.apache.org/docs/master/concepts/spec/overview/
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.spec.external_paths import external_file
 from paimonlab.storage import join, safe_join
@@ -24,8 +26,7 @@ _folder = lru_cache(maxsize=1024)(join)
 """Planning and expiring join hundreds of names to few folders."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableLayout:
+class TableLayout(Struct, frozen=True):
     """Makes the paths of a table; touches no file.
 
     Names that come out of metadata are joined so that they cannot leave the table's folder.

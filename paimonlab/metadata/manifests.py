@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_scalar
 from paimonlab.errors import CorruptMetadataError
@@ -34,8 +34,7 @@ _SMALL_BYTES = 64 << 20
 _ROLLING_SLACK = 1.05  # a full manifest is a little above the target size, so never merged again
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestOptions:
+class ManifestOptions(Struct, frozen=True):
     """The table options that say how manifests are written."""
 
     compression: str = "zstd"

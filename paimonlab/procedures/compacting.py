@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from paimonlab.compact.clustering import ClusteringOptions
 from paimonlab.errors import ArgumentError, PaimonError
 from paimonlab.procedures.consumers import check_pattern
@@ -106,7 +108,7 @@ def _compact(call: Invocation) -> Sequence[Row]:
         )
     if _strategy(call) is None:
         has_buckets = bool(table.primary_keys) or table.options.get("bucket", "-1") != "-1"
-        request = replace(request, full=has_buckets)
+        request = structs.replace(request, full=has_buckets)
     call.note(compact_table(*writable(table), request))
     return DONE
 

@@ -8,7 +8,8 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.procedure.CreateTagProcedu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from paimonlab.errors import ArgumentError, SnapshotNotFoundError
 from paimonlab.maintenance.table_history import TableHistory

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from paimonlab import formats
 from paimonlab.datafile.masks import Mask
 from paimonlab.datafile.opening import referred_to_by
 from paimonlab.errors import CorruptDataError
-from paimonlab.formats.deletion_vectors import (
-    DeletionVector,
-    cut_deletion_vector,
-    decode_deletion_vector,
-)
 from paimonlab.read.expired import expiry_explained
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit, DeletionFile
 from paimonlab.storage import FileIO
+
+if TYPE_CHECKING:
+    from paimonlab.formats.deletion_vectors import DeletionVector
 
 _AROUND_BYTES = 8
 """Length and checksum, which the length in the manifest may leave out."""
@@ -118,8 +118,10 @@ def _read(path: str, end: int, plan: ReadPlan, file_io: FileIO) -> bytes:
 def _vector(place: DeletionFile, content: bytes, plan: ReadPlan) -> DeletionVector:
     path = plan.layout.index_file(place.path)
     with referred_to_by(plan.table_name):
-        data = cut_deletion_vector(content, place.offset, place.length_bytes, path=path)
-        vector = decode_deletion_vector(data, path=path)
+        data = formats.deletion_vectors.cut_deletion_vector(
+            content, place.offset, place.length_bytes, path=path
+        )
+        vector = formats.deletion_vectors.decode_deletion_vector(data, path=path)
     if place.cardinality is not None and vector.cardinality != place.cardinality:
         raise CorruptDataError(
             path,

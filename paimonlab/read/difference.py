@@ -9,7 +9,6 @@ rows that came or went.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, no_rows, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD

@@ -9,12 +9,12 @@ block by block.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.read.lazy_file import FileKey, LazyFile
@@ -31,8 +31,7 @@ _KeysOfFile: TypeAlias = tuple[FileKey, tuple[DataField, ...]]
 _KeysOfBlock: TypeAlias = tuple[FileKey, tuple[DataField, ...], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Struct, frozen=True):
     """The blocks of one file."""
 
     starts: npt.NDArray[np.int64]
@@ -42,8 +41,7 @@ class Blocks:
     """By key copy, one value per block."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyHits:
+class KeyHits(Struct, frozen=True):
     """Rows of one file that a lookup found."""
 
     file: LazyFile

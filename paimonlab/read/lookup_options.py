@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from paimonlab.spec.options.table_options import option_field
 
@@ -34,8 +36,7 @@ class LookupStoreOptions:
     """``lookup.cache-spill-compression``: of columns that are no keys: none, lz4 or zstd."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookupStorePlan:
+class LookupStorePlan(Struct, frozen=True, kw_only=True):
     """All that finding and making stores takes, as one value."""
 
     options: LookupStoreOptions = field(default_factory=LookupStoreOptions)

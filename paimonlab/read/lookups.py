@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD, key_field

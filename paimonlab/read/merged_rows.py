@@ -8,10 +8,10 @@ out before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.layout import KIND_FIELD

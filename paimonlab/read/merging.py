@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, no_rows, null_filled, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
@@ -110,8 +110,7 @@ def key_predicate(plan: ReadPlan) -> Predicate | None:
     return all_of(*parts) if parts else None
 
 
-@dataclass(frozen=True, slots=True)
-class SplitMerger:
+class SplitMerger(Struct, frozen=True):
     """Reads what merging the files of a split looks at."""
 
     split: DataSplit

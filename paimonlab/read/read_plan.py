@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from paimonlab.errors import SchemaNotFoundError
 from paimonlab.metadata.layout import TableLayout
@@ -38,8 +39,7 @@ class ReadOptions:
     """``file-index.read.enabled``: whether file indexes are looked at."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadBounds:
+class ReadBounds(Struct, frozen=True, kw_only=True):
     """How much a reader holds in memory; not a table option, as results are the same."""
 
     batch_rows: int = 1 << 17
@@ -50,8 +50,7 @@ class ReadBounds:
     """Bytes of key columns that are merged at once, if that is less."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadPlan:
+class ReadPlan(Struct, frozen=True, kw_only=True, dict=True):
     """What a reader needs, on the driver or on an executor."""
 
     table_path: str

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
+from paimonlab import read
 from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.masks import WHOLE, Mask, Share, Turns, Whole, first_of
 from paimonlab.progress import Progress
-from paimonlab.read.file_indexes import indexed_rows
 from paimonlab.read.lookups import few_rows, rules_out_most
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
@@ -300,7 +300,9 @@ def _rows(
     if share.is_over or (mask is not None and not mask.any()):
         return
     keep = None if mask is None or mask.all() else mask
-    told = indexed_rows(split, file, plan, file_io)
+    told = None
+    if plan.predicate is not None:  # else its modules are not loaded
+        told = read.file_indexes.indexed_rows(split, file, plan, file_io)
     if told is not None:
         keep = told if keep is None else keep & told
         if not keep.any():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.scan.deletion_files import DeletionFiles
@@ -69,8 +69,7 @@ class ChangeSplit(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(side for side in both if side is not None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeRequest:
+class ChangeRequest(Struct, frozen=True, kw_only=True):
     """Which changes are wanted."""
 
     schema: TableSchema

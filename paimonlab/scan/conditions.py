@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import product
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.buckets.bucket import bucket_ids
@@ -30,8 +30,7 @@ _MOST_BUCKET_KEYS = 10_000
 """Keys that are hashed to find their buckets; of more, all buckets are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(Struct, frozen=True):
     """Conditions on rows; a row must meet all of the parts."""
 
     whole: Predicate

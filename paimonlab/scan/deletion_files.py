@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Self
+
+from msgspec import Struct, field
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.metadata.manifests import ManifestStore
@@ -21,8 +22,7 @@ from paimonlab.spec.snapshot import Snapshot
 _INDEX_FOLDER = "index"
 
 
-@dataclass(frozen=True, slots=True)
-class DeletionFiles:
+class DeletionFiles(Struct, frozen=True):
     """The deletion vectors of a snapshot by the names of their data files."""
 
     found: Mapping[str, tuple[IndexManifestEntry, DeletionVectorRange]] = field(

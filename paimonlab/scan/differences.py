@@ -10,11 +10,11 @@ engines make of several come out wrong, and rows that were written again as they
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, numpy_values
@@ -110,8 +110,7 @@ def state_changes(
     return [replace(split, fate=fate) for fate in (Fate.GONE, Fate.PRESENT) for split in splits]
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
+class _State(Struct, frozen=True):
     """The files of a state."""
 
     snapshot_id: int

@@ -7,12 +7,12 @@ longer than most sums.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values, one_array
 from paimonlab.scan.entries import codes, group_codes
@@ -51,8 +51,7 @@ def distinct(entries: pa.Table, keys: Sequence[str]) -> pa.Table:
     return pa.table({name: groups.first(entries[name]) for name in keys})
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(Struct, frozen=True):
     """Rows that have the same values in some columns, g groups of n rows."""
 
     order: npt.NDArray[np.int64]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.spec.manifests.manifest import FileKind
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """A step that leaves out entries of files."""
 
     name: str
@@ -25,8 +24,7 @@ class Filter:
     """As in `Step`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step of pruning, and what it left."""
 
     name: str

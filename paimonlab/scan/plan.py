@@ -6,12 +6,13 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreScan`
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
 from paimonlab.errors import UnsupportedError
@@ -57,8 +58,7 @@ _NOTHING_READ = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanRequest:
+class ScanRequest(Struct, frozen=True, kw_only=True):
     """What to read."""
 
     snapshot: Snapshot | None
@@ -78,8 +78,7 @@ class ScanRequest:
     """Only files made at or after this time count, epoch milliseconds; None: all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """The files that answer a read, and how they were found."""
 
     snapshot: Snapshot | None

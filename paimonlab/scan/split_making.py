@@ -7,12 +7,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.MergeTreeSplitGener
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.scan.deletion_files import DeletionFiles
@@ -44,8 +44,7 @@ _META_COLUMNS = (
 _META_LISTS = ("extra_files", "write_cols")
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """Where n files go, before any split is made."""
 
     bucket: npt.NDArray[np.int64]

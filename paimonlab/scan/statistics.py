@@ -9,7 +9,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.stats.SimpleStatsEvolution``.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -17,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.errors import ColumnNotFoundError
@@ -78,8 +79,7 @@ def column_stats(
     }
 
 
-@dataclass(frozen=True)
-class _Group:
+class _Group(Struct, frozen=True, dict=True):
     """Files whose statistics are over the same columns."""
 
     rows: npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.aggregate.fact
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.types.data_types import (
@@ -45,8 +45,7 @@ _ROOTS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aggregate:
+class Aggregate(Struct, frozen=True, kw_only=True):
     """How the values of a column become one."""
 
     function: str

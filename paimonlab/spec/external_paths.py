@@ -11,8 +11,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.binary_row.murmur import hash_bytes
@@ -23,8 +26,7 @@ _WEIGHTS = f"{_OPTION}.weights"
 _ENTROPY_BITS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalFolders:
+class ExternalFolders(Struct, frozen=True, kw_only=True):
     """Absolute folders that new files are spread over."""
 
     folders: tuple[str, ...] = ()

@@ -5,15 +5,15 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.Identifier``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 MAIN_BRANCH = "main"
 _BRANCH_PREFIX = "branch_"
 
 
-@dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(Struct, frozen=True):
     """The parts of a table name."""
 
     database: str

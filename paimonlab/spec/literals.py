@@ -12,11 +12,11 @@ import math
 import re
 import zoneinfo
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.types.arrow import timestamp_unit
@@ -24,15 +24,13 @@ from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 from paimonlab.spec.types.text import format_type
 
 
-@dataclass(frozen=True, slots=True)
-class Exactly:
+class Exactly(Struct, frozen=True):
     """The column can hold the constant, as this value."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(Struct, frozen=True):
     """The constant lies between two neighbouring values of the column."""
 
     below: Any
@@ -44,8 +42,7 @@ class Between:
 Place: TypeAlias = Exactly | Between
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A point on a calendar with a clock, or, with a zone, in time."""
 
     nanos: int

@@ -9,9 +9,11 @@ apache/paimon@1.3.1 ``org.apache.paimon.table.PrimaryKeyTableUtils``,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
+
+from msgspec import Struct, field
 
 from paimonlab.errors import SchemaError, UnsupportedError, close_matches
 from paimonlab.spec.aggregate import PRIMARY_KEY, Aggregate, check_aggregate
@@ -95,8 +97,7 @@ class MergeOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceGroup:
+class SequenceGroup(Struct, frozen=True):
     """Columns of a partial-update table that have an order of their own."""
 
     sequence_fields: tuple[str, ...]
@@ -107,8 +108,7 @@ class SequenceGroup:
     """Whether a ``-D`` that is not older removes the whole row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeEngine:
+class MergeEngine(Struct, frozen=True, kw_only=True):
     """What becomes of the rows of one key."""
 
     kind: EngineKind = EngineKind.DEDUPLICATE

@@ -8,8 +8,9 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.tag.TagPeriodHandler``, ``…Tag
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - local times have no zone
 _DAILY = {"with_dashes": "%Y-%m-%d", "without_dashes": "%Y%m%d"}
@@ -20,8 +21,7 @@ _HOURLY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TagPeriods:
+class TagPeriods(Struct, frozen=True):
     """How long a period is, and how the tag of one is called.
 
     Examples
@@ -75,8 +75,7 @@ class TagPeriods:
         return _EPOCH + (time - _EPOCH) // self.length * self.length - self.length
 
 
-@dataclass(frozen=True, slots=True)
-class TagPoint:
+class TagPoint(Struct, frozen=True):
     """A snapshot that may be tagged."""
 
     snapshot_id: int

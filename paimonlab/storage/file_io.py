@@ -8,10 +8,10 @@ is missing and `StorageError`, an ``OSError``, when the store fails.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, Self
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.errors import CorruptMetadataError
 
@@ -23,8 +23,7 @@ LARGE_LIMIT_BYTES = 4 << 30
 """No manifest or index is larger."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileStatus:
+class FileStatus(Struct, frozen=True):
     """One file or folder in a listing."""
 
     path: str

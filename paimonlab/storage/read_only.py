@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.errors import CorruptMetadataError, ReadOnlyError
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileIO, FileStatus
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOnlyFileIO:
+class ReadOnlyFileIO(Struct, frozen=True):
     """A read-only view of another store; see `FileIO` for the methods.
 
     Whatever would write, move or delete raises `ReadOnlyError`.

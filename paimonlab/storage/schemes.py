@@ -7,13 +7,13 @@ Sources: apache/paimon@1.3.1 ``S3FileIO``, ``OSSFileIO``, ``AzureFileIO``, ``GSF
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from paimonlab.errors import UnsupportedError
 
 
-@dataclass(frozen=True, slots=True)
-class StoreKind:
+class StoreKind(Struct, frozen=True):
     """A kind of store that is not a local disk."""
 
     name: str

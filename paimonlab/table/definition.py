@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.spec.buckets.mode import DYNAMIC, BucketMode, bucket_mode
 from paimonlab.spec.merge_engine import MergeEngine
@@ -21,8 +24,7 @@ class BucketOptions:
     """``bucket``: at least 1, -1 or -2; see `BucketMode`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableDefinition:
+class TableDefinition(Struct, frozen=True, kw_only=True, dict=True):
     """A table as it was opened: its name, its schema and the options that count."""
 
     name: str

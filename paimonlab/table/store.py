@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from paimonlab import metadata
 from paimonlab.commit.publisher import TablePublisher
 from paimonlab.errors import (
     BranchNotFoundError,
@@ -18,7 +21,6 @@ from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.metadata.kept_history import KeptBranches, KeptHistory, KeptSnapshots
 from paimonlab.metadata.layout import TableLayout
-from paimonlab.metadata.load_history import LoadHistory
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -33,6 +35,7 @@ from paimonlab.table.definition import TableDefinition
 if TYPE_CHECKING:
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.committer import CommitOptions, Committer
+    from paimonlab.metadata.load_history import LoadHistory
     from paimonlab.table.memories.bucket_files import BucketMemory
     from paimonlab.table.memories.planned_files import PlanCache
     from paimonlab.table.memories.scan_plans import ScanPlanCache
@@ -44,8 +47,7 @@ _SCAN_PLAN_BYTES = 4 << 20
 """Of plans of some thousand files: those of more take long to read, too."""
 
 
-@dataclass(frozen=True)
-class TableStore:
+class TableStore(Struct, frozen=True, dict=True):
     """The files of a table, the managers of its metadata, and memories of recent reads and writes.
 
     It outlives definitions: another schema, or other options for one read, take the same store,
@@ -92,7 +94,7 @@ class TableStore:
     @cached_property
     def loads(self) -> LoadHistory:
         """Which files were loaded into the table."""
-        return LoadHistory(self.file_io, self.layout)
+        return metadata.load_history.LoadHistory(self.file_io, self.layout)
 
     @cached_property
     def changelogs(self) -> ChangelogManager:

@@ -6,8 +6,9 @@ A verb loads what it takes when it is called first: opening a table to read it l
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from msgspec.structs import replace
 
 from paimonlab import table
 from paimonlab.errors import TableNotFoundError, habits

@@ -7,10 +7,9 @@ documentation.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spec.types.arrow import to_arrow

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import paimonlab as pl
 from paimonlab.spec.types.data_types import with_nullable
@@ -84,7 +85,9 @@ class TestViewsOfHive(ViewContract):
 
     view = replace(
         VIEW,
-        fields=tuple(replace(field, type=with_nullable(field.type, True)) for field in FIELDS),
+        fields=tuple(
+            structs.replace(field, type=with_nullable(field.type, True)) for field in FIELDS
+        ),
         dialects={},
     )
     other = replace(OTHER, fields=view.fields[:1])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from msgspec import structs
 
 import paimonlab as pl
 from paimonlab.compact.compaction import compact, pick_unit
@@ -46,7 +47,9 @@ def most_memory(path: Path, rows: int, engine: str, monkeypatch: pytest.MonkeyPa
     definition, store, snapshot = definition_of(table), store_of(table), table.snapshot
     assert snapshot is not None
     plan = compact_plan(definition, store, snapshot)
-    plan = replace(plan, read=replace(plan.read, bounds=ReadBounds(piece_bytes=PIECE_BYTES)))
+    plan = replace(
+        plan, read=structs.replace(plan.read, bounds=ReadBounds(piece_bytes=PIECE_BYTES))
+    )
     (bucket,) = live_buckets(definition, store, snapshot, lambda entries: entries)
     now = datetime.now(UTC)
     picked, _ = pick_unit(bucket, plan, now=now, full=True)
@@ -82,7 +85,9 @@ def most_memory_of_a_rescale(path: Path, rows: int, monkeypatch: pytest.MonkeyPa
     table.write(pa.table({"k": np.arange(rows), "s": [f"{key:060d}" for key in range(rows)]}))
 
     def in_pieces(*given: Any, **named: Any) -> ReadPlan:
-        return replace(read_plan(*given, **named), bounds=ReadBounds(piece_bytes=PIECE_BYTES))
+        return structs.replace(
+            read_plan(*given, **named), bounds=ReadBounds(piece_bytes=PIECE_BYTES)
+        )
 
     with monkeypatch.context() as patch:
         patch.setattr("paimonlab.table.plans.compact.read_plan", in_pieces)

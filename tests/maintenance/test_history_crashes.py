@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 
 import paimonlab as pl
 from paimonlab.commit.publisher import RenamelessPublisher

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, UnsupportedError
 from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest, plan
@@ -294,7 +295,7 @@ def test_buckets_of_a_partition_that_has_more_of_them(bucketed: SmallTable) -> N
 def test_files_whose_bucket_key_had_another_type_are_read(bucketed: SmallTable) -> None:
     """-7 as an INT is in another bucket than as a BIGINT; others may change the type."""
     first, *others = bucketed.schema.fields
-    retyped = replace(first, type=AtomicType(TypeRoot.BIGINT))
+    retyped = structs.replace(first, type=AtomicType(TypeRoot.BIGINT))
     changed = replace(bucketed.schema, id=1, fields=(retyped, *others))
     bucketed.schemas.publish(changed)
     for bucket in range(5):
@@ -512,14 +513,14 @@ def test_names_that_lead_out_of_the_table_are_refused(appended: SmallTable, name
     ],
 )
 def test_files_outside_the_table_and_its_roots_are_refused(appended: SmallTable, uri: str) -> None:
-    layout = replace(appended.layout, external_roots=("/data/t",))
+    layout = structs.replace(appended.layout, external_roots=("/data/t",))
 
     with pytest.raises(UnsupportedError, match=r"data-file\.external-paths"):
         layout.data_file("bucket-0", "a", uri)
 
 
 def test_files_below_an_external_root_are_found(appended: SmallTable) -> None:
-    layout = replace(appended.layout, external_roots=("/data/t", "/x"))
+    layout = structs.replace(appended.layout, external_roots=("/data/t", "/x"))
 
     assert layout.data_file("b", "a", "file:///data/t/p=%3A/b/a") == "/data/t/p=%3A/b/a"
     assert layout.data_file("b", "a", "file:/x/a") == "/x/a"

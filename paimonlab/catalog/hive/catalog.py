@@ -75,8 +75,7 @@ _SECONDS_FOR_OTHERS = 3.0
 """How long a table is waited for whose schema others have just written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HiveTable(FoundTable):
+class HiveTable(FoundTable, frozen=True, kw_only=True):
     """A table that a metastore knows."""
 
     object: Struct

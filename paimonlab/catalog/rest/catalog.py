@@ -6,8 +6,10 @@ Source: apache/paimon@1.4.2 ``org.apache.paimon.rest.RESTCatalog``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
+
+from msgspec import structs
 
 from paimonlab.catalog.altering import altered_schema
 from paimonlab.catalog.catalog import Catalog, FoundTable
@@ -98,8 +100,7 @@ _OF_CATALOG = frozenset({"path", "branch"})
 """Options that say where a table is; no table keeps them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedTable(FoundTable):
+class ServedTable(FoundTable, frozen=True, kw_only=True):
     """A table as a server describes it."""
 
     table_id: str
@@ -623,7 +624,7 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
 
 
 def _path(identifier: Identifier) -> tuple[str, ...]:
-    plain = replace(identifier, system_table=None)
+    plain = structs.replace(identifier, system_table=None)
     return ("databases", identifier.database, "tables", object_name(plain))
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from paimonlab.catalog.rest.answers import RefusalError, meant_for
 from paimonlab.catalog.rest.client import DoubtError, RestClient
 from paimonlab.catalog.rest.partition_statistics import partition_statistics
@@ -180,5 +182,5 @@ class RestHistory(KeptHistory):
 
     def on_branch(self, layout: TableLayout) -> RestHistory:
         """Return the history of a branch."""
-        identifier = replace(self.identifier, branch=layout.branch)
+        identifier = structs.replace(self.identifier, branch=layout.branch)
         return replace(self, identifier=identifier, layout=layout)

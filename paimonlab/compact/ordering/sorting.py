@@ -6,10 +6,11 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.sort.TableSorter``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.compact.ordering.external_sort import RowSource, sorted_rows
 from paimonlab.compact.ordering.row_order import RowOrder

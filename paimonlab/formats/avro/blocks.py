@@ -6,8 +6,9 @@ Source: https://avro.apache.org/docs/1.12.0/specification/#object-container-file
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 MAGIC = b"Obj\x01"
 BLOCK_BYTES = 64 * 1024
@@ -16,8 +17,7 @@ SYNC_BYTES = 16
 """Length of the marker after the head and after each block."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Some records of a container, decompressed."""
 
     record_count: int

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnSource:
+class ColumnSource(Struct, frozen=True):
     """Where a column of ours comes from."""
 
     field: pa.Field

@@ -18,12 +18,12 @@ import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 import zstandard
+from msgspec import Struct
 
 from paimonlab.errors import CorruptMetadataError, MemoryLimitError, UnsupportedError
 from paimonlab.formats import avro
@@ -85,8 +85,7 @@ class _Cursor:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """A file taken apart."""
 
     schema: bytes
@@ -165,8 +164,7 @@ def read_records(data: bytes, *, path: str) -> list[dict[str, Any]]:
     return avro.records_of(container.schema, container.blocks, path)
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """What a file begins with."""
 
     schema: bytes

@@ -10,13 +10,13 @@ import functools
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import fastavro
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab import arrow_values
 from paimonlab.errors import CorruptMetadataError
@@ -104,8 +104,7 @@ def _decoded(
         raise CorruptMetadataError(path, "damaged Avro records: bytes are left over")
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """A record that no file has."""
 
     data: bytes

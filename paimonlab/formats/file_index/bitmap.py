@@ -8,10 +8,10 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from pyroaring import BitMap
 
 from paimonlab.formats.file_index.container import DamagedIndexError
@@ -26,8 +26,7 @@ _HEAD = struct.Struct(">bii?")
 _ENTRY_BYTES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class BitmapIndex:
+class BitmapIndex(Struct, frozen=True):
     """The rows of each value of a column."""
 
     row_count: int
@@ -119,8 +118,7 @@ def _blocks(entries: Sequence[_Entry], form: ValueForm, block_bytes: int) -> byt
     return _INT.pack(len(heads)) + b"".join(heads) + _INT.pack(len(blocks)) + bytes(blocks)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBitmaps:
+class StoredBitmaps(Struct, frozen=True):
     """The bytes of a bitmap index, of which only what is asked for is decoded."""
 
     data: bytes

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import one_array
 from paimonlab.formats.file_index.container import DamagedIndexError
@@ -27,8 +27,7 @@ _MOST_HASHES = 2000
 """More than the smallest share of wrong answers that a double can hold asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class BloomFilter:
+class BloomFilter(Struct, frozen=True):
     """Bits of values that were added."""
 
     hash_count: int

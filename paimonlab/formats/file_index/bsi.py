@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from pyroaring import BitMap
 
 from paimonlab.formats.file_index.container import DamagedIndexError
@@ -24,8 +24,7 @@ _INT = struct.Struct(">i")
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Slices:
+class Slices(Struct, frozen=True):
     """Numbers from 0, by their bits."""
 
     rows: BitMap
@@ -68,8 +67,7 @@ class Slices:
         return upper if low is None else upper - self.up_to(low - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class BitSlicedIndex:
+class BitSlicedIndex(Struct, frozen=True):
     """Whole numbers, those below 0 by their absolute value."""
 
     row_count: int

@@ -8,9 +8,9 @@ from __future__ import annotations
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from pyroaring import BitMap
 
 from paimonlab.formats.file_index.bsi import Slices
@@ -37,8 +37,7 @@ def default_chunk_bytes(form: ValueForm) -> int:
     return CHUNK_BYTES if form.width in (0, 4, 8) else 0
 
 
-@dataclass(frozen=True, slots=True)
-class RangeBitmap:
+class RangeBitmap(Struct, frozen=True):
     """The values of a column in order, and the rows that have them."""
 
     row_count: int
@@ -119,8 +118,7 @@ def _sliced(slices: Slices) -> bytes:
     return head + bytes(places) + rows + b"".join(bits)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRangeBitmap:
+class StoredRangeBitmap(Struct, frozen=True):
     """The bytes of a range bitmap, of which only what is asked for is decoded."""
 
     data: bytes

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from paimonlab.arrow_values import one_array
 from paimonlab.formats.file_index.container import DamagedIndexError
@@ -63,8 +63,7 @@ INDEX_TYPES = tuple(_ALLOWED)
 """Names of the types of indexes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueForm:
+class ValueForm(Struct, frozen=True):
     """How the values of a column type stand in indexes."""
 
     width: int
@@ -147,8 +146,7 @@ def index_numbers(column: pa.Array, data_type: DataType) -> npt.NDArray[np.int64
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Struct, frozen=True):
     """The values of a column of n rows, each value once."""
 
     keys: list[Key]

@@ -11,8 +11,9 @@ from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from paimonlab.formats import avro
 from paimonlab.formats.avro.container import open_container
@@ -26,8 +27,7 @@ _SHORT_LISTS = 1 << 9
 """How many of them are known: those that are read together, and then the bases after them."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Former:
+class _Former(Struct, frozen=True):
     """A list that was decoded."""
 
     schema: bytes

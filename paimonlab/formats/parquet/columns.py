@@ -7,21 +7,20 @@ small integers and texts with and without annotation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import Struct
 
 from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
 from paimonlab.formats.parquet.fields import has_variant
 from paimonlab.formats.parquet.footers import Footer
 from paimonlab.formats.parquet.int96 import signed
+from paimonlab.spec import variant
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
-from paimonlab.spec.variant.shredded import is_shredded, rebuilt
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """Columns that are read in one go."""
 
     fields: tuple[DataField, ...]
@@ -125,8 +124,10 @@ def _conformed(
 
 def _variants(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
     """Put both parts in order, in which writers differ; shredded variants together."""
-    if is_shredded(column.type):
-        return pa.chunked_array([rebuilt(chunk) for chunk in column.chunks], target)
+    if variant.shredded.is_shredded(column.type):
+        return pa.chunked_array(
+            [variant.shredded.rebuilt(chunk) for chunk in column.chunks], target
+        )
     chunks = []
     for chunk in column.chunks:
         parts = [chunk.field(part.name).cast(part.type) for part in target]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
 from paimonlab.formats.parquet.thrift_compact import (
@@ -34,8 +34,7 @@ _CREATED_BY = 6  # of FileMetaData
 _SIZE, _HEADER, _HEADER_2 = 3, 5, 8  # of PageHeader
 
 
-@dataclass(frozen=True, slots=True)
-class Pages:
+class Pages(Struct, frozen=True):
     """Some pages of a column chunk."""
 
     leaf: int
@@ -52,8 +51,7 @@ class Pages:
         return count_rows(self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A small Parquet file of some columns."""
 
     data: bytes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge

@@ -10,9 +10,9 @@ apache/spark@v4.2.0 and v4.3.0 ``SQLFunction``, ``SQLFunctionExpression``, ``Ses
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from pyspark.errors import AnalysisException
 from pyspark.sql.types import StructField, StructType
 

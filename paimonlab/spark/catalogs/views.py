@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from msgspec import structs
 from pyspark.sql.types import StructType
 
 from paimonlab.catalog.names import is_name
@@ -222,17 +223,17 @@ def view_from_spark(bridge: Bridge, view: Any, before: View | None = None) -> Vi
 
 def _as_text(fields: Sequence[DataField]) -> tuple[DataField, ...]:
     """Make CHAR and VARCHAR plain text, which they are to what reads a view."""
-    return tuple(replace(field, type=_type_as_text(field.type)) for field in fields)
+    return tuple(structs.replace(field, type=_type_as_text(field.type)) for field in fields)
 
 
 def _type_as_text(data_type: DataType) -> DataType:
     match data_type:
         case ArrayType(element) | MultisetType(element):
-            return replace(data_type, element=_type_as_text(element))
+            return structs.replace(data_type, element=_type_as_text(element))
         case MapType(key, value):
-            return replace(data_type, key=_type_as_text(key), value=_type_as_text(value))
+            return structs.replace(data_type, key=_type_as_text(key), value=_type_as_text(value))
         case RowType(fields):
-            return replace(data_type, fields=_as_text(fields))
+            return structs.replace(data_type, fields=_as_text(fields))
         case AtomicType(TypeRoot.CHAR | TypeRoot.VARCHAR):
             return parse_type("STRING" if data_type.nullable else "STRING NOT NULL")
     return data_type

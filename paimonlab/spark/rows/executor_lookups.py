@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.read.read_plan import ReadPlan

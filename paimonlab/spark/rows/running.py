@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import structs
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, functions
 
@@ -294,7 +295,7 @@ class RunningStatement:
         table = self.table
         if has_ids:  # updated rows keep them
             schema = with_stored_tracking(table.schema)
-            table = with_definition(table, replace(definition_of(table), schema=schema))
+            table = with_definition(table, structs.replace(definition_of(table), schema=schema))
         divided, write = divided_write(
             self.bridge,
             rows,

@@ -9,11 +9,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.data.BinaryRow``, ``BinaryArray`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.binary_row.buffers import byte_array, fixed_array
@@ -57,8 +58,7 @@ class DamagedRowError(ValueError):
     """The bytes are not rows of the given types."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """n values inside rows or arrays."""
 
     data: npt.NDArray[np.uint8]

@@ -11,10 +11,10 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.data.BinaryRow``, ``BinaryArray`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from paimonlab.spec.binary_row.pieces import SPARE, Pieces, copy_padded, offsets_of, put_words
 
@@ -22,8 +22,7 @@ ROW_KIND_BITS = 8
 """Bits in front of the null bits of a row: they hold the row kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """The variable parts of n values."""
 
     pieces: Pieces
@@ -31,8 +30,7 @@ class Tail:
     """(n,) bytes to reserve, multiples of 8; 0: the slot says it all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(Struct, frozen=True):
     """n values of one column, as the 8-byte slots of a row hold them."""
 
     values: npt.NDArray[np.uint64]

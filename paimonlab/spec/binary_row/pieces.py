@@ -7,10 +7,9 @@ Eight bytes are moved at a time, aligned or not; hence every buffer here has at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 SPARE = 8
 """Bytes a buffer must have after its last piece."""
@@ -20,8 +19,7 @@ _MANY = 64  # positions from which it pays to look whether they are evenly space
 _LONG_WORDS = 64  # longer pieces are copied one by one
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Struct, frozen=True):
     """n pieces of one buffer."""
 
     data: npt.NDArray[np.uint8]

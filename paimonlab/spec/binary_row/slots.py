@@ -6,11 +6,10 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.data.BinaryRowWriter``,
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import numpy_values, one_array
 from paimonlab.errors import UnsupportedError

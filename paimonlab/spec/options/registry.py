@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias, cast
+
+from msgspec import Struct
 
 from paimonlab.spec.options import documented as option_table
 from paimonlab.spec.options.accepted import ACCEPTED
@@ -73,8 +74,7 @@ FALLBACK_KEYS: Mapping[str, str] = {
 """Former keys and what they are called now."""
 
 
-@dataclass(frozen=True, slots=True)
-class OptionSpec:
+class OptionSpec(Struct, frozen=True):
     """What is known of an option."""
 
     key: str

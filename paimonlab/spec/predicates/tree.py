@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NoReturn
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.spec.types.arrow import to_arrow
@@ -86,8 +86,7 @@ _MIRRORED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A constant. Bound to a column (`bind`) it has the column's type.
 
     Bound values are what Arrow stores: int for the integers, DATE (days), TIME (ms) and
@@ -109,32 +108,28 @@ class Literal:
         return repr(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class AlwaysTrue(Predicate):
+class AlwaysTrue(Predicate, Struct, frozen=True):
     """True for every row."""
 
     def __str__(self) -> str:
         return "TRUE"
 
 
-@dataclass(frozen=True, slots=True)
-class AlwaysFalse(Predicate):
+class AlwaysFalse(Predicate, Struct, frozen=True):
     """False for every row."""
 
     def __str__(self) -> str:
         return "FALSE"
 
 
-@dataclass(frozen=True, slots=True)
-class AlwaysNull(Predicate):
+class AlwaysNull(Predicate, Struct, frozen=True):
     """Null for every row: what a comparison with NULL gives."""
 
     def __str__(self) -> str:
         return "NULL"
 
 
-@dataclass(frozen=True, slots=True)
-class Settled(Predicate):
+class Settled(Predicate, Struct, frozen=True):
     """The same for every value of a column, null where the column is null.
 
     What is left of a comparison that the type of the column decides: no INT is 1.5.
@@ -147,8 +142,7 @@ class Settled(Predicate):
         return f"({self.column} IS NULL AND NULL OR {str(self.value).upper()})"
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison(Predicate):
+class Comparison(Predicate, Struct, frozen=True):
     """``column <comparator> literal``; NaN equals NaN and is above all other numbers."""
 
     column: str
@@ -159,8 +153,7 @@ class Comparison(Predicate):
         return f"{self.column} {self.comparator.value} {self.literal}"
 
 
-@dataclass(frozen=True, slots=True)
-class IsNull(Predicate):
+class IsNull(Predicate, Struct, frozen=True):
     """``column IS NULL``."""
 
     column: str
@@ -169,8 +162,7 @@ class IsNull(Predicate):
         return f"{self.column} IS NULL"
 
 
-@dataclass(frozen=True, slots=True)
-class IsNotNull(Predicate):
+class IsNotNull(Predicate, Struct, frozen=True):
     """``column IS NOT NULL``."""
 
     column: str
@@ -179,8 +171,7 @@ class IsNotNull(Predicate):
         return f"{self.column} IS NOT NULL"
 
 
-@dataclass(frozen=True, slots=True)
-class IsNan(Predicate):
+class IsNan(Predicate, Struct, frozen=True):
     """Whether a FLOAT or DOUBLE is NaN: what a comparison with NaN becomes."""
 
     column: str
@@ -189,8 +180,7 @@ class IsNan(Predicate):
         return f"{self.column} = NaN"
 
 
-@dataclass(frozen=True, slots=True)
-class In(Predicate):
+class In(Predicate, Struct, frozen=True):
     """``column IN (literals)``; bound: at least one literal, no null, no NaN, no doubles."""
 
     column: str
@@ -233,8 +223,7 @@ class TextMatch(Enum):
     """``%`` any characters, ``_`` one character, a backslash escapes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matches(Predicate):
+class Matches(Predicate, Struct, frozen=True):
     """A text column against a pattern."""
 
     column: str
@@ -247,8 +236,7 @@ class Matches(Predicate):
         return f"{self.match.value}({self.column}, {self.pattern!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class And(Predicate):
+class And(Predicate, Struct, frozen=True):
     """True if all parts are, false if one is false, else null."""
 
     parts: tuple[Predicate, ...]
@@ -257,8 +245,7 @@ class And(Predicate):
         return f"({' AND '.join(map(str, self.parts))})"
 
 
-@dataclass(frozen=True, slots=True)
-class Or(Predicate):
+class Or(Predicate, Struct, frozen=True):
     """False if all parts are, true if one is true, else null."""
 
     parts: tuple[Predicate, ...]
@@ -267,8 +254,7 @@ class Or(Predicate):
         return f"({' OR '.join(map(str, self.parts))})"
 
 
-@dataclass(frozen=True, slots=True)
-class Not(Predicate):
+class Not(Predicate, Struct, frozen=True):
     """The opposite; null stays null. Bound, it stands only before `In`, `Matches`, `IsNan`."""
 
     part: Predicate
@@ -280,8 +266,7 @@ class Not(Predicate):
 # Building.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class Column(Struct, frozen=True, eq=False):
     """A column to be compared with constants; `col` makes one."""
 
     name: str

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from itertools import count
 
+from msgspec import structs
+
 from paimonlab.errors import SchemaError
 from paimonlab.spec.default_values import check_default
 from paimonlab.spec.options.table_options import Options, option_field
@@ -119,7 +121,7 @@ def _rename(change: RenameColumn, schema: TableSchema) -> TableSchema:
     def edit(fields: Fields, name: str) -> Fields:
         index = index_of(fields, name)
         _check_free(fields, change.new_name)
-        renamed = replace(fields[index], name=change.new_name)
+        renamed = structs.replace(fields[index], name=change.new_name)
         return (*fields[:index], renamed, *fields[index + 1 :])
 
     fields = edit_at(schema.fields, path, edit)
@@ -176,7 +178,7 @@ def _retype(change: UpdateColumnType, schema: TableSchema) -> TableSchema:
             raise _not_castable(change.name, field.type, wanted, options)
         _check_nullability(change.name, field.type, options, nullable=wanted.nullable)
         nullable = field.type.nullable and wanted.nullable
-        return replace(field, type=with_nullable(wanted, nullable))
+        return structs.replace(field, type=with_nullable(wanted, nullable))
 
     return _update(schema, path, retyped)
 
@@ -203,7 +205,7 @@ def _renullable(change: UpdateColumnNullability, schema: TableSchema) -> TableSc
 
     def updated(field: DataField) -> DataField:
         _check_nullability(change.name, field.type, options, nullable=change.nullable)
-        return replace(field, type=with_nullable(field.type, change.nullable))
+        return structs.replace(field, type=with_nullable(field.type, change.nullable))
 
     return _update(schema, path, updated)
 
@@ -221,7 +223,7 @@ def _check_nullability(
 @change_column.register
 def _comment(change: UpdateColumnComment, schema: TableSchema) -> TableSchema:
     path = split_path(schema.fields, change.name)
-    return _update(schema, path, lambda field: replace(field, description=change.comment))
+    return _update(schema, path, lambda field: structs.replace(field, description=change.comment))
 
 
 @change_column.register
@@ -229,7 +231,7 @@ def _default(change: UpdateColumnDefault, schema: TableSchema) -> TableSchema:
     path = split_path(schema.fields, change.name)
 
     def updated(field: DataField) -> DataField:
-        changed = replace(field, default_value=change.default)
+        changed = structs.replace(field, default_value=change.default)
         check_default(changed)
         return changed
 

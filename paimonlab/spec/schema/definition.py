@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TypeAlias
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.errors import SchemaError
 from paimonlab.secrets import hides_secrets

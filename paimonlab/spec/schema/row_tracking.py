@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from paimonlab.errors import SchemaError
 from paimonlab.spec.options.table_options import Options, option_field, parse_boolean
 from paimonlab.spec.schema.table_schema import TableSchema
@@ -43,7 +45,10 @@ def with_tracking(schema: TableSchema) -> TableSchema:
 
 def with_stored_tracking(schema: TableSchema) -> TableSchema:
     """Return the schema of files that hold ids and sequence numbers of rows: null asks for new."""
-    stored = (ROW_ID_FIELD, replace(TRACKED_SEQUENCE_FIELD, type=AtomicType(TypeRoot.BIGINT)))
+    stored = (
+        ROW_ID_FIELD,
+        structs.replace(TRACKED_SEQUENCE_FIELD, type=AtomicType(TypeRoot.BIGINT)),
+    )
     return replace(schema, fields=(*schema.fields, *stored))
 
 

@@ -9,9 +9,11 @@ Source: https://paimon.apache.org/docs/master/concepts/data-types/ and apache/pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 MAX_LENGTH = 2**31 - 1
 """Length of STRING and BYTES."""
@@ -41,8 +43,7 @@ class TypeRoot(Enum):
     BLOB = "BLOB"
 
 
-@dataclass(frozen=True, slots=True)
-class AtomicType:
+class AtomicType(Struct, frozen=True):
     """A type without parts."""
 
     root: TypeRoot
@@ -55,16 +56,14 @@ class AtomicType:
     """Fraction digits of DECIMAL (0-precision)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(Struct, frozen=True):
     """``ARRAY<element>``."""
 
     element: DataType
     nullable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class MapType:
+class MapType(Struct, frozen=True):
     """``MAP<key, value>``."""
 
     key: DataType
@@ -72,16 +71,14 @@ class MapType:
     nullable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class MultisetType:
+class MultisetType(Struct, frozen=True):
     """``MULTISET<element>``: a map from element to how often it occurs."""
 
     element: DataType
     nullable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class DataField:
+class DataField(Struct, frozen=True):
     """A column of a table or a field of a ROW."""
 
     id: int
@@ -93,8 +90,7 @@ class DataField:
     """Text as the schema file has it; applied on write only."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowType:
+class RowType(Struct, frozen=True):
     """``ROW<name type, …>``."""
 
     fields: tuple[DataField, ...]

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
 from paimonlab.spec.types.data_types import ArrayType, DataField, DataType, MapType, RowType

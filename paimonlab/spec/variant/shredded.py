@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.types as pt
+from msgspec import Struct
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError, UnsupportedError
@@ -99,8 +99,7 @@ def rebuilt(shredded: pa.StructArray) -> pa.StructArray:
     return arrow_array(values, VARIANT_STORAGE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Struct, frozen=True):
     """Values at n places."""
 
     is_there: list[bool]
@@ -115,16 +114,14 @@ class _Group:
         return not has_typed and self.values[place] is None
 
 
-@dataclass(frozen=True, slots=True)
-class _Scalars:
+class _Scalars(Struct, frozen=True):
     values: list[bytes | None]
 
     def has(self, place: int) -> bool:
         return self.values[place] is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Arrays:
+class _Arrays(Struct, frozen=True):
     is_there: list[bool]
     offsets: list[int]
     """(n + 1,) Where the elements of each place begin."""
@@ -134,8 +131,7 @@ class _Arrays:
         return self.is_there[place]
 
 
-@dataclass(frozen=True, slots=True)
-class _Objects:
+class _Objects(Struct, frozen=True):
     is_there: list[bool]
     fields: dict[str, _Group]
 

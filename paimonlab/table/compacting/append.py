@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Protocol
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.compact.append_packing import (

@@ -19,6 +19,7 @@ from functools import partial
 from itertools import count
 
 import pyarrow as pa
+from msgspec import structs
 
 from paimonlab import clock
 from paimonlab.arrow_values import arrow_array
@@ -86,7 +87,7 @@ def with_latest_schema(definition: TableDefinition, schemas: SchemaManager) -> T
     latest = schemas.latest()
     if latest is None or latest.id == definition.schema.id:
         return definition
-    return replace(definition, schema=latest)
+    return structs.replace(definition, schema=latest)
 
 
 def compact_buckets(

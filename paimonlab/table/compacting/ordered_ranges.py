@@ -7,13 +7,14 @@ All rows of a range meet at one worker, which sorts them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.compact.append_rewriting import (
     AppendPlan,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+
+from msgspec import Struct
 
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.workers import Workers, side_by_side
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactRequest:
+class CompactRequest(Struct, frozen=True, kw_only=True):
     """Which buckets are to be compacted, and how; see `Table.compact` for each field."""
 
     full: bool = False

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.table.reading import changes as changes
     from paimonlab.table.reading import dataset as dataset
+    from paimonlab.table.reading import explain as explain
     from paimonlab.table.reading import incremental as incremental
     from paimonlab.table.reading import library_conditions as library_conditions
     from paimonlab.table.reading import lookup as lookup
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = attributes_on_use(
     __name__,
+    "changes",
     "dataset",
+    "explain",
     "incremental",
     "library_conditions",
     "lookup",

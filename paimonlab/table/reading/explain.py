@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
+
+from msgspec import Struct
 
 from paimonlab.scan.plan import Plan
 from paimonlab.secrets import without_secret_values
@@ -13,8 +14,7 @@ from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.visible_text import visible
 
 
-@dataclass(frozen=True, slots=True)
-class Explain:
+class Explain(Struct, frozen=True):
     """Facts about a planned read, as text (``print``) and as HTML (notebooks)."""
 
     facts: tuple[tuple[str, str], ...]

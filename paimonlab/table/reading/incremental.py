@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from paimonlab.errors import (
     SchemaError,
     SnapshotNotFoundError,
@@ -50,8 +52,7 @@ class IncrementalOptions:
     difference of the two states."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeRange:
+class ChangeRange(Struct, frozen=True, kw_only=True):
     """The commits that changes are read of."""
 
     kind: ChangeKind

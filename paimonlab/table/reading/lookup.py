@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import structs
 
 from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.errors import DataError, SchemaError
@@ -112,7 +113,7 @@ def _few(scan: Scan, predicate: Predicate) -> pa.Table:
     if scan.snapshot is None or conditions.is_impossible:
         return empty_table(scan.arrow_schema)
     files = _files(scan, conditions)
-    plan = replace(files.plan, columns=scan.columns, predicate=predicate)
+    plan = structs.replace(files.plan, columns=scan.columns, predicate=predicate)
     is_simple = keeps_newest(plan)
     batches: list[pa.RecordBatch] = []
     for split, positions in files.matching(conditions, scan.schema):

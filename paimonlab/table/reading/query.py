@@ -7,8 +7,10 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.AbstractDataTableSc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field, structs
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError, UnsupportedError
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -17,25 +19,28 @@ from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.table import reading
 from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.conditions import bound, is_of_library, resolved
 from paimonlab.table.reading.expressions import predicate_of, what_prunes, with_condition
-from paimonlab.table.reading.incremental import ChangeRange, range_of_options
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.reading.scan_kinds import OfChanges, OfFallback, OfSnapshot, WithFallback
 from paimonlab.table.reading.time_travel import Start, TravelPoint, check_no_start, start_of, travel
 from paimonlab.table.store import TableStore
 
+if TYPE_CHECKING:
+    from paimonlab.table.reading.changes import Changes
+    from paimonlab.table.reading.incremental import ChangeRange
+
 _OF_ONE_BRANCH = frozenset({"branch", "scan.fallback-branch", "bucket"})
 """Options that a fallback branch does not share."""
 _SNAPSHOT_ID = "scan.snapshot-id"
+_INCREMENTAL = "incremental-"
 
 
 @hides_secrets
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """What a read is asked for."""
 
     columns: Sequence[str] | None = None
@@ -55,14 +60,14 @@ def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Sca
         return _scan(definition, store, query)
     known, is_whole = predicate_of(text)
     if is_whole:
-        return _scan(definition, store, replace(query, where=known))
-    rows = _scan(definition, store, replace(query, where=known, limit=None))
+        return _scan(definition, store, structs.replace(query, where=known))
+    rows = _scan(definition, store, structs.replace(query, where=known, limit=None))
     return with_condition(rows, text, query.limit)
 
 
 def _of_library(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
     """Prepare a read by an expression of pyarrow or polars, over the columns of its snapshot."""
-    rows = _scan(definition, store, replace(query, where=None, limit=None))
+    rows = _scan(definition, store, structs.replace(query, where=None, limit=None))
     known, is_whole = what_prunes(query.where, rows.schema.arrow_schema, definition.name)
     rows = rows.narrowed(rows.columns, bound(known, rows.schema.fields, definition.name))
     if is_whole:
@@ -72,8 +77,8 @@ def _of_library(definition: TableDefinition, store: TableStore, query: Query) ->
 
 def _scan(definition: TableDefinition, store: TableStore, query: Query) -> Scan:
     definition, store = with_read_options(definition, store, query.options)
-    if query.point.is_now:
-        between = range_of_options(definition, store)
+    if query.point.is_now and any(key.startswith(_INCREMENTAL) for key in definition.options):
+        between = reading.incremental.range_of_options(definition, store)
         if between is not None:
             check_no_start(definition)
             return _scan_changes(changes_of(definition, store, between, query), query.limit)
@@ -92,7 +97,7 @@ def changes_of(
     columns, schema, predicate = resolved(
         query.columns, query.where, definition.schema, definition.options, definition.name
     )
-    return Changes(
+    return reading.changes.Changes(
         definition=definition,
         store=store,
         range=between,
@@ -175,7 +180,7 @@ def _fallback(scan: Scan, branch: str, query: Query) -> Scan:
         point = TravelPoint(snapshot=_same_time(scan.snapshot, store.snapshots))
     own, store = with_read_options(own, store, options)
     _check_same_columns(main, scan.schema, own)
-    asked = replace(query, point=point, options=options, columns=scan.columns, limit=None)
+    asked = structs.replace(query, point=point, options=options, columns=scan.columns, limit=None)
     other = _scan_branch(own, store, asked)
     return replace(other, kind=OfFallback(_rows(other), hidden_by=scan))
 

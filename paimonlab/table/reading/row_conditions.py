@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
 from paimonlab import write
 from paimonlab.arrow_values import null_filled
@@ -14,8 +14,7 @@ from paimonlab.errors import ColumnNotFoundError
 from paimonlab.table import reading
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A condition that is evaluated row by row."""
 
     text: str

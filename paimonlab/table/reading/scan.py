@@ -19,9 +19,7 @@ from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import reading
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
-from paimonlab.table.reading.changes import Changes
 from paimonlab.table.reading.conditions import bound
-from paimonlab.table.reading.explain import Explain, explain
 from paimonlab.table.reading.lazy_frames import lazy_frame
 from paimonlab.table.reading.scan_kinds import (
     OfChanges,
@@ -39,6 +37,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow.dataset as ds  # noqa: TID251 - its type alone
+
+    from paimonlab.table.reading.changes import Changes
+    from paimonlab.table.reading.explain import Explain
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ class Scan:
 
     def explain(self) -> Explain:
         """Tell what was pruned and what will be read."""
-        return explain(
+        return reading.explain.explain(
             self.plan_here(), self.schema, self.columns, self.predicate, table=self.definition.name
         )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct, structs
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.progress import Progress
@@ -14,13 +15,13 @@ from paimonlab.read.splits import count_rows, limited, read_splits
 from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.memories.scan_plans import planned
-from paimonlab.table.reading.changes import Changes
 
 if TYPE_CHECKING:
     from paimonlab.read.read_plan import ReadPlan
     from paimonlab.spec.schema.definition import TableSchema
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.table.definition import TableDefinition
+    from paimonlab.table.reading.changes import Changes
     from paimonlab.table.reading.row_conditions import Condition
     from paimonlab.table.store import TableStore
 
@@ -110,8 +111,7 @@ class Read(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfSnapshot:
+class OfSnapshot(Struct, frozen=True, kw_only=True):
     """A read of the rows of a snapshot, or of some of its files."""
 
     level: int | None = None
@@ -170,8 +170,7 @@ class OfSnapshot:
         return count_rows(scan.plan_here().splits, scan.read_plan(), scan.store.file_io)
 
 
-@dataclass(frozen=True, slots=True)
-class OfFallback:
+class OfFallback(Struct, frozen=True):
     """A read of the partitions of a branch that another branch does not have."""
 
     rows: OfSnapshot
@@ -203,8 +202,7 @@ class OfFallback:
         return self.rows.count(scan)
 
 
-@dataclass(frozen=True, slots=True)
-class WithFallback:
+class WithFallback(Struct, frozen=True):
     """A read of a snapshot, and of the partitions that only a fallback branch has."""
 
     rows: OfSnapshot
@@ -226,11 +224,11 @@ class WithFallback:
 
     def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> WithFallback:
         """Return the kind of a read with another condition."""
-        return replace(self, fallback=self.fallback.narrowed(columns, predicate))
+        return structs.replace(self, fallback=self.fallback.narrowed(columns, predicate))
 
     def selecting(self, columns: Sequence[str]) -> WithFallback:
         """Return the kind of a read of other columns of the same rows."""
-        return replace(self, fallback=self.fallback.selecting(columns))
+        return structs.replace(self, fallback=self.fallback.selecting(columns))
 
     def batches(self, scan: Read, progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""
@@ -253,8 +251,7 @@ class WithFallback:
         return self.rows.count(scan) + self.fallback.count()
 
 
-@dataclass(frozen=True, slots=True)
-class OfChanges:
+class OfChanges(Struct, frozen=True):
     """A read of new rows that ``incremental-…`` options ask for, instead of a snapshot."""
 
     changes: Changes
@@ -286,8 +283,7 @@ class OfChanges:
         return sum(batch.num_rows for batch in self.batches(scan, None))
 
 
-@dataclass(frozen=True, slots=True)
-class OfCondition:
+class OfCondition(Struct, frozen=True):
     """The rows of another read for which a condition is true that no file can be ruled out by."""
 
     inner: Read
@@ -323,7 +319,7 @@ class OfCondition:
     def selecting(self, columns: Sequence[str]) -> OfCondition:
         """Return the kind of a read of other columns of the same rows."""
         asked = self.condition.columns.difference(columns)
-        return replace(self, inner=self.inner.selecting([*columns, *sorted(asked)]))
+        return structs.replace(self, inner=self.inner.selecting([*columns, *sorted(asked)]))
 
     def batches(self, scan: Read, progress: Progress | None) -> pa.RecordBatchReader:
         """Stream the rows."""

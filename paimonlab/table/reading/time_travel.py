@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
+from msgspec import Struct
+
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
@@ -50,8 +52,7 @@ class TravelOptions:
     not go back that far, or forward, as ``scan.file-creation-time-millis``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TravelPoint:
+class TravelPoint(Struct, frozen=True, kw_only=True):
     """The point in time of a read; at most one field is set, none means now."""
 
     snapshot: int | None = None
@@ -65,7 +66,7 @@ class TravelPoint:
     ``watermark-<millis>``, else a snapshot id."""
 
     def __post_init__(self) -> None:
-        given = [field.name for field in fields(self) if getattr(self, field.name) is not None]
+        given = [name for name in self.__struct_fields__ if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(f"a read is of one point in time, not of {' and '.join(given)}")
 
@@ -85,11 +86,10 @@ class TravelPoint:
     @property
     def is_now(self) -> bool:
         """Whether nothing is set."""
-        return all(getattr(self, field.name) is None for field in fields(self))
+        return all(getattr(self, name) is None for name in self.__struct_fields__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class Start(Struct, frozen=True, kw_only=True):
     """Where a read begins."""
 
     snapshot: Snapshot | None

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import count, groupby
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.compact.index_rewriting import index_anew, index_path

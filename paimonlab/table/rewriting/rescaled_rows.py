@@ -8,7 +8,9 @@ the next one finds nothing new.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from paimonlab.commit.read_set import ReadSet
 from paimonlab.commit.scope import OverwriteScope

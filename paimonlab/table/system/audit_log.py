@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import structs
 
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.interrupts import whole_module
@@ -179,7 +180,7 @@ def _present(scan: Scan) -> Rows:
         for batch in read_splits(splits, plan, scan.store.file_io):
             yield _behind(arrow_array(np.zeros(batch.num_rows, np.int8)), batch)
         return
-    kept = replace(
+    kept = structs.replace(
         plan,
         schema=replace(plan.schema, fields=(*plan.schema.fields, _STORED_KIND)),
         columns=(*plan.columns, VALUE_KIND),

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
+from msgspec import structs
 
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.reading.scan_kinds import (
@@ -44,14 +45,14 @@ def scan(table: AboutTable, asked: ScanArguments) -> Scan:
 def _at_top(scan: _Read) -> _Read:
     level, kind = top_level(scan.definition.options), scan.kind
     if isinstance(kind, OfSnapshot):
-        return replace(scan, kind=replace(kind, level=level))
+        return replace(scan, kind=structs.replace(kind, level=level))
     if isinstance(kind, OfChanges):
         return scan
     if isinstance(kind, OfCondition):
-        return replace(scan, kind=replace(kind, inner=_at_top(kind.inner)))
-    at_top = replace(kind, rows=replace(kind.rows, level=level))
+        return replace(scan, kind=structs.replace(kind, inner=_at_top(kind.inner)))
+    at_top = structs.replace(kind, rows=structs.replace(kind.rows, level=level))
     if isinstance(at_top, WithFallback):
-        at_top = replace(at_top, fallback=_at_top(at_top.fallback))
+        at_top = structs.replace(at_top, fallback=_at_top(at_top.fallback))
     return replace(scan, kind=at_top)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.errors import FilesConflictError, UnsupportedError
 from paimonlab.read.read_plan import ReadPlan

@@ -7,13 +7,14 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 
 import paimonlab as pl
 from paimonlab.commit.publisher import TablePublisher

@@ -6,6 +6,7 @@ import os
 import random
 from collections import Counter
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,8 @@ def keyed(catalog: pl.Catalog) -> pl.Table:
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let followers hand out a row or two at a time."""
-    made = ReadPlan.__init__
-
-    def with_small_bounds(self: ReadPlan, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("bounds", ReadBounds(batch_rows=2))
-        made(self, *args, **kwargs)
-
-    monkeypatch.setattr(ReadPlan, "__init__", with_small_bounds)
+    small = partial(ReadPlan, bounds=ReadBounds(batch_rows=2))
+    monkeypatch.setattr("paimonlab.table.plans.read.ReadPlan", small)
 
 
 def restarts(table: pl.Table, start: Any, **asked: Any) -> list[ChangeBatch]:

@@ -11,9 +11,9 @@ it does not fit, Spark shuffles both sides as ever.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from pyspark.sql import DataFrame, functions
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
