@@ -247,9 +247,11 @@ def test_help_of_the_command_line_loads_what_no_command_takes_alone() -> None:
         check=True,
     )
 
-    layers = ("paimonlab.analysis.health.", "paimonlab.maintenance.fsck.", "paimonlab.read.")
-    layers += ("paimonlab.spark.sessions.", "paimonlab.table.following.", "importlib.metadata")
-    layers += ("paimonlab.catalog.loading", "paimonlab.table.system.system_table")
+    layers = (
+        *("paimonlab.analysis.health.", "paimonlab.maintenance.fsck.", "paimonlab.read."),
+        *("paimonlab.spark.sessions.", "paimonlab.table.following.", "importlib.metadata"),
+        *("paimonlab.catalog.loading", "paimonlab.table.system.system_table"),
+    )
     loaded = done.stdout.split()
     assert "paimonlab.cli.health" in loaded
     assert [name for name in loaded if name.startswith(layers)] == []
@@ -281,7 +283,10 @@ def test_the_first_write_loads_nothing_that_reads_rows_or_compacts(
     )
 
     loaded = done.stdout.split()
-    layers = ("paimonlab.read.", "paimonlab.compact.", "paimonlab.write.key_places.")
+    layers = (
+        *("paimonlab.read.", "paimonlab.compact.", "paimonlab.write.key_places."),
+        *("paimonlab.formats.orc.writer", "paimonlab.formats.avro.writer", "pyarrow.orc"),
+    )
     assert "paimonlab.write.writer" in loaded
     assert [name for name in loaded if name.startswith(layers)] == []
     assert catalog.table("db.t").scan().count() == 2

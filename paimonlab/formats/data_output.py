@@ -13,12 +13,9 @@ from typing import Protocol, Self
 import pyarrow as pa
 
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.formats import avro, orc  # few tables have more than one
 from paimonlab.formats.avro.options import AvroOptions
-from paimonlab.formats.avro.schema import record_schema
-from paimonlab.formats.avro.writer import AvroWriter, compressor
-from paimonlab.formats.orc.fields import check_fields
 from paimonlab.formats.orc.options import OrcOptions
-from paimonlab.formats.orc.writer import OrcWriter
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.small_files import SmallFiles
@@ -124,9 +121,9 @@ class DataFormat:
                     shape=self.shape,
                 )
             case OrcOptions():
-                return OrcWriter(file_io, path, fields, self.options)
+                return orc.OrcWriter(file_io, path, fields, self.options)
             case AvroOptions():
-                return AvroWriter(file_io, path, fields, self.options)
+                return avro.AvroWriter(file_io, path, fields, self.options)
 
     def check(self, fields: Sequence[DataField]) -> None:
         """Check, before anything is written, that files with these columns can be.
@@ -141,10 +138,10 @@ class DataFormat:
                 _ = self.options.codec
             case OrcOptions():
                 _ = self.options.codec
-                check_fields(fields)
+                orc.check_fields(fields)
             case AvroOptions():
-                compressor(self.options.compression, self.options.zstd_level)
-                record_schema(fields)
+                avro.compressor(self.options.compression, self.options.zstd_level)
+                avro.record_schema(fields)
 
 
 def _by_level(texts: Mapping[str, str]) -> dict[int, str]:

@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from paimonlab.formats.avro.input import AvroInput
     from paimonlab.formats.avro.marked import read_apart
     from paimonlab.formats.avro.records import read_columns
+    from paimonlab.formats.avro.schema import record_schema
+    from paimonlab.formats.avro.writer import AvroWriter, compressor
 
 __all__ = [
     "AvroInput",
+    "AvroWriter",
     "columns_of",
+    "compressor",
     "describe_avro",
     "read_apart",
     "read_columns",
+    "record_schema",
     "records_after",
     "records_of",
     "write_blocks",
@@ -29,10 +34,13 @@ __all__ = [
 __getattr__, __dir__ = attributes_on_use(
     __name__,
     AvroInput="input",
+    AvroWriter="writer",
     columns_of="few_records",
+    compressor="writer",
     describe_avro="description",
     read_apart="marked",
     read_columns="records",
+    record_schema="schema",
     records_after="few_records",
     records_of="few_records",
     write_blocks="container_writing",
