@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from paimonlab import clock
-from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError
+from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError, UnsupportedError
 from paimonlab.maintenance.deletion import delete_unneeded
 from paimonlab.maintenance.retention import ExpireOptions
 from paimonlab.maintenance.roots import Root, RootKey, changelogs_of, tags_of
@@ -26,7 +26,7 @@ from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import FileSort, UnneededFile
 from paimonlab.maintenance.used_names import used_names
 from paimonlab.metadata.branches import BranchManager
-from paimonlab.metadata.layout import TableLayout
+from paimonlab.metadata.layout import MIGRATION_PLAN, TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.progress import Progress
@@ -160,6 +160,12 @@ def find_orphans(
         If metadata cannot be read, so that it is unclear what is needed, or a branch has no schema.
     """
     io, layout = history.file_io, history.layout.on_branch(None)
+    if io.has_file(join(layout.table_path, MIGRATION_PLAN)):
+        raise UnsupportedError(
+            f"looking for orphan files of {history.name}",
+            "a migration into it is not finished, and its files look like orphans; call "
+            "migrate_folder again",
+        )
     branches = _branches(layout, io)
     now = datetime.now(UTC)
     cutoff = int(older_than.timestamp() * 1000)

@@ -21,6 +21,8 @@ CONSUMER_PREFIX = "consumer-"
 CHANGELOG_PREFIX = "changelog-"
 LATEST = "LATEST"
 EARLIEST = "EARLIEST"
+MIGRATION_PLAN = "migration.json"
+"""In the folder of a table: what a migration of files that is not finished is to do."""
 
 _folder = lru_cache(maxsize=1024)(join)
 """Planning and expiring join hundreds of names to few folders."""

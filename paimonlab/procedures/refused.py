@@ -9,8 +9,6 @@ from paimonlab.procedures.declare import RESULT, TABLE, columns, optional, requi
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 
-_NO_HIVE = "tables are migrated from a Hive metastore, and this catalog is one of files"
-
 
 def _refused(reason: str) -> Callable[[Invocation], Sequence[Row]]:
     def refuse(call: Invocation) -> Sequence[Row]:
@@ -22,34 +20,6 @@ def _refused(reason: str) -> Callable[[Invocation], Sequence[Row]]:
 _NO_GLOBAL_INDEXES = "indexes over a whole table are not implemented"
 
 REFUSED_PROCEDURES = (
-    Procedure(
-        name="migrate_database",
-        parameters=(
-            required("source_type", "STRING", "What the tables are of: hive."),
-            required("database", "STRING", "The database."),
-            optional("options", "STRING", "Options of the new tables: k=v,k2=v2."),
-            optional("options_map", "MAP<STRING, STRING>", "Options of the new tables."),
-            optional("parallelism", "INT", "How many files are moved at once."),
-        ),
-        result=columns(result="STRING"),
-        description="Turn the Hive tables of a database into Paimon tables.",
-        rows=_refused(_NO_HIVE),
-    ),
-    Procedure(
-        name="migrate_table",
-        parameters=(
-            required("source_type", "STRING", "What the table is of: hive."),
-            required("table", "STRING", "The table, as database.table."),
-            optional("options", "STRING", "Options of the new table: k=v,k2=v2."),
-            optional("delete_origin", "BOOLEAN", "Whether the old table is deleted; none: true."),
-            optional("target_table", "STRING", "The name of the new table; none: the same."),
-            optional("options_map", "MAP<STRING, STRING>", "Options of the new table."),
-            optional("parallelism", "INT", "How many files are moved at once."),
-        ),
-        result=RESULT,
-        description="Turn a Hive table into a Paimon table.",
-        rows=_refused(_NO_HIVE),
-    ),
     Procedure(
         name="create_global_index",
         parameters=(

@@ -14,6 +14,7 @@ from paimonlab.procedures.expiring import EXPIRE_PROCEDURES
 from paimonlab.procedures.kept import KEPT_PROCEDURES
 from paimonlab.procedures.marking import MARK_PROCEDURES
 from paimonlab.procedures.metastores import METASTORE_PROCEDURES
+from paimonlab.procedures.migrating import MIGRATE_PROCEDURES
 from paimonlab.procedures.procedure import Procedure
 from paimonlab.procedures.refused import REFUSED_PROCEDURES
 from paimonlab.procedures.rewriting import REWRITE_PROCEDURES
@@ -38,6 +39,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 *KEPT_PROCEDURES,
                 *COPY_PROCEDURES,
                 *METASTORE_PROCEDURES,
+                *MIGRATE_PROCEDURES,
                 *REFUSED_PROCEDURES,
             ),
             key=lambda procedure: procedure.name,

@@ -7,10 +7,12 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import ArgumentError, UnsupportedError
-from paimonlab.procedures import PROCEDURES, bind
+from paimonlab.procedures import PROCEDURES, bind, find
 from paimonlab.table.table import Table
 from tests.procedures.conftest import Lake, rows_of, write
 
@@ -163,3 +165,26 @@ def test_a_result_has_the_columns_that_are_declared(lake: Lake, table: Table, na
 def test_a_procedure_does_not_take_what_was_not_bound(lake: Lake) -> None:
     with pytest.raises(TypeError, match="compact has no parameter"):
         PROCEDURES["compact"].call(lake.catalog, {"Table": "db.t"})
+
+
+def test_migrate_table_takes_a_folder_of_files(lake: Lake, tmp_path: Path) -> None:
+    rows = pa.table({"a": [1, 2], "s": ["x", None]})
+    (tmp_path / "d").mkdir()
+    pq.write_table(rows, tmp_path / "d" / "x.parquet")
+    arguments = {"source_type": "parquet", "table": str(tmp_path / "d"), "target_table": "m"}
+    planned = find("migrate_table").plan(
+        lake.catalog, bind(find("migrate_table"), (), arguments), default_database="db"
+    )
+    assert [plan.row_count for plan in planned] == [2]  # type: ignore[attr-defined]
+    assert not lake.catalog.has_table("db.m")
+    lake.call("migrate_table", **arguments, options="compaction.min.file-num=3")
+    found = lake.table("db.m").scan().to_arrow()
+    assert found.to_pylist() == rows.to_pylist()
+    assert not list((tmp_path / "d").rglob("*.parquet"))
+    for named, said in (
+        ({"source_type": "avro"}, "source_type"),
+        ({"parallelism": 2}, "parallelism"),
+        ({"target_table": None}, "target_table"),
+    ):
+        with pytest.raises((ArgumentError, UnsupportedError), match=said):
+            lake.call("migrate_table", **{**arguments, **named})

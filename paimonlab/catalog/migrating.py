@@ -1,0 +1,640 @@
+"""Folders of Parquet and ORC files become append tables.
+
+Files without partitions are moved or copied as they are. The folder is read first, and nothing is
+moved before every file is known to fit. What is to be done is then written beside the table, so
+that a migration that was killed is gone on with by starting it again. Files in folders of
+partitions lack the partition columns, which data files here have: their rows are written anew, in
+one commit.
+
+Source: apache/paimon@1.4.2 ``org.apache.paimon.hive.migrate.HiveMigrator``,
+``org.apache.paimon.migrate.FileMetaUtils``, which migrate tables of a Hive metastore. Names of
+files are new here: deletion vectors and orphan files are found by names.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.arrow_values import arrow_array
+from paimonlab.catalog.folder_files import Folder, FolderFile, read_folder
+from paimonlab.datafile.written_file import local_time_millis
+from paimonlab.errors import CorruptDataError, CorruptMetadataError, SchemaError, UnsupportedError
+from paimonlab.formats.data_format import open_input
+from paimonlab.formats.foreign_files import rows_of
+from paimonlab.formats.open_file import OpenFile
+from paimonlab.metadata.layout import MIGRATION_PLAN
+from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.external_paths import folder_of, scheme_of
+from paimonlab.spec.iceberg.options import IcebergPlace
+from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource, SimpleStats
+from paimonlab.spec.options.given import OptionValue
+from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path
+from paimonlab.spec.predicates.predicate import ColumnStats
+from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.types.arrow import arrow_schema, from_arrow, to_arrow
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, with_nullable
+from paimonlab.spec.types.text import format_type, parse_type
+from paimonlab.storage import FileIO, join
+from paimonlab.table.inside import definition_of, store_of
+
+if TYPE_CHECKING:
+    from paimonlab.progress import Progress
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.table import Table
+
+_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_INT_DIGITS = 9
+_FLOATS = (AtomicType(TypeRoot.FLOAT), AtomicType(TypeRoot.DOUBLE))
+_COPY_BYTES = 8 << 20
+_IDENTIFIER = 1
+
+
+class _Catalog(Protocol):
+    """What is asked of the catalog."""
+
+    def has_table(self, name: str) -> bool: ...
+
+    def table(self, name: str) -> Table: ...
+
+    def create_table(self, name: str, schema: Any) -> Table: ...
+
+    def drop_table(self, name: str) -> None: ...
+
+    @property
+    def file_io(self) -> FileIO: ...
+
+
+class PlannedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of a migration."""
+
+    source: str
+    target: str
+    """Relative to the table."""
+    partition: tuple[str | None, ...]
+    """Texts of the values of the partition columns."""
+    size_bytes: int
+    row_count: int
+
+
+class _Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written beside the table until the migration is done."""
+
+    source: str
+    moves: bool
+    user: str
+    """Commits it."""
+    files: tuple[PlannedFile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderMigration:
+    """What a migration did, or with ``dry_run`` would do."""
+
+    source: str
+    """The folder."""
+    target: str
+    """The table."""
+    moves: bool
+    """Whether files are moved; else they are copied."""
+    creates_target: bool
+    """Whether there was no such table."""
+    columns: Mapping[str, str]
+    """Types of the table's columns by name."""
+    partition_keys: tuple[str, ...]
+    files: tuple[PlannedFile, ...]
+    is_resumed: bool = False
+    """Whether one that was killed is gone on with."""
+    snapshot: Snapshot | None = None
+    """What was committed; None: nothing, or it was a dry run."""
+    is_dry_run: bool = False
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all files."""
+        return sum(file.row_count for file in self.files)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size_bytes for file in self.files)
+
+    def __repr__(self) -> str:
+        """Say what it is; `files` has all of it."""
+        verb = "move" if self.moves else "copy"
+        done = f"would {verb}" if self.is_dry_run else {"move": "moved", "copy": "copied"}[verb]
+        return (
+            f"<FolderMigration of {self.source} to {self.target}: {done} {len(self.files):,} "
+            f"files, {self.row_count:,} rows, {self.size_bytes:,} bytes>"
+        )
+
+
+def migrate_folder(
+    catalog: _Catalog,
+    source: str,
+    target: str,
+    *,
+    moves: bool = False,
+    file_format: str | None = None,
+    partition_types: Mapping[str, str] | None = None,
+    options: Mapping[str, OptionValue] | None = None,
+    comment: str | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> FolderMigration:
+    """Make an append table of a folder of Parquet or ORC files.
+
+    Without partitions the files become those of the table as they are; of partitions the rows are
+    written anew.
+
+    Parameters
+    ----------
+    source
+        The folder, in the same store as the warehouse. Folders below it may be those of
+        partitions, ``dt=2026-01-01/h=7``; files and folders whose names begin with ``_`` or ``.``
+        are left alone.
+    target
+        ``database.table``. Is made if it is not there; else its columns must be those of the files.
+    moves
+        Whether the files are moved, so that the folder no longer has them; else they are copied.
+        Files in folders of partitions cannot be moved.
+    file_format
+        What the files must be, ``parquet`` or ``orc``; None: either.
+    partition_types
+        Types of partition columns by name, as ``{"dt": "DATE"}``. Of others INT, BIGINT or DATE
+        where all values are written so, else STRING.
+    options, comment
+        Of a table that is made.
+    dry_run
+        Change nothing, only return what would be done.
+    progress
+        Is called as files are read, then as they are moved or copied.
+
+    Returns
+    -------
+    FolderMigration
+        What was done.
+
+    Raises
+    ------
+    SchemaError
+        If files differ in their columns, or do not fit the table.
+    UnsupportedError
+        If a type is none of Paimon's, or the table has keys or buckets.
+    CorruptDataError
+        If a file is damaged, or has other rows after it was moved.
+
+    Notes
+    -----
+    After it was killed, call it again with the same source and target: it goes on. Orphan files
+    are not looked for meanwhile.
+    """
+    folder = _absolute(source)
+    is_new = not catalog.has_table(target)
+    io = catalog.file_io.within(folder)
+    if not is_new and (plan := _unfinished(catalog.table(target))) is not None:
+        return _resumed(catalog.table(target), plan, folder, moves=moves, progress=progress)
+    found = read_folder(io, folder, progress)
+    partition_fields = _partition_types(found.partition_keys, found.files, partition_types or {})
+    definition = _definition(found.schema, found.origin, partition_fields)
+    is_partitioned = bool(found.partition_keys)
+    _check_files(found, folder, file_format, moves=moves)
+    if is_new:
+        _check_options(options or {}, is_partitioned=is_partitioned)
+    else:
+        _check_fits(catalog.table(target), definition, is_partitioned=is_partitioned)
+    migration = FolderMigration(
+        source=folder,
+        target=target,
+        moves=moves,
+        creates_target=is_new,
+        columns={name: format_type(kind) for name, kind in definition.items()},
+        partition_keys=found.partition_keys,
+        files=(),
+        is_dry_run=dry_run,
+    )
+    if dry_run:
+        return replace(migration, files=_planned(found.files, ""))
+    table = (
+        catalog.create_table(
+            target,
+            Schema(
+                {name: format_type(kind) for name, kind in definition.items()},
+                found.partition_keys,
+                (),
+                options or {},
+                comment,
+            ),
+        )
+        if is_new
+        else catalog.table(target)
+    )
+    if is_partitioned:
+        migration = replace(migration, files=_planned(found.files, ""))
+        return _written_anew(
+            table, migration, io, progress, drops_on_failure=is_new, catalog=catalog
+        )
+    bucket = bucket_path("", 0, definition_of(table).options.slice(PartitionOptions).data_directory)
+    plan = _Plan(
+        source=folder,
+        moves=moves,
+        user=f"migration-{uuid.uuid4()}",
+        files=_planned(found.files, bucket),
+    )
+    store = store_of(table)
+    if not store.file_io.publish(_plan_path(table), msgspec.json.encode(plan)):
+        raise SchemaError(f"{target}: another migration into it is not finished")
+    return _done(table, plan, replace(migration, files=plan.files), progress)
+
+
+def _absolute(source: str) -> str:
+    """Return the path of a folder as its store has it."""
+    if scheme_of(source) in ("", "file"):
+        return folder_of(source if scheme_of(source) else str(Path(source).absolute()))
+    return source.rstrip("/")
+
+
+def _unfinished(table: Table) -> _Plan | None:
+    path = _plan_path(table)
+    try:
+        return msgspec.json.decode(store_of(table).file_io.read(path), type=_Plan)
+    except FileNotFoundError:
+        return None
+    except msgspec.DecodeError as error:
+        raise CorruptMetadataError(path, str(error)) from error
+
+
+def _plan_path(table: Table) -> str:
+    return join(store_of(table).layout.table_path, MIGRATION_PLAN)
+
+
+def _resumed(
+    table: Table,
+    plan: _Plan,
+    folder: str,
+    *,
+    moves: bool,
+    progress: Progress | None,
+) -> FolderMigration:
+    if (plan.source, plan.moves) != (folder, moves):
+        how = "moves" if plan.moves else "copies"
+        raise SchemaError(
+            f"{table.name}: a migration of {plan.source} that {how} files is not finished; "
+            "finish that one first"
+        )
+    schema = table.schema
+    migration = FolderMigration(
+        source=folder,
+        target=table.name,
+        moves=moves,
+        creates_target=False,
+        columns={field.name: format_type(field.type) for field in schema.fields},
+        partition_keys=schema.partition_keys,
+        files=plan.files,
+        is_resumed=True,
+    )
+    return _done(table, plan, migration, progress)
+
+
+def _done(
+    table: Table,
+    plan: _Plan,
+    migration: FolderMigration,
+    progress: Progress | None,
+) -> FolderMigration:
+    store = store_of(table)
+    io = store.file_io.within(plan.source)
+    sizes = dict[str, int]()
+    for number, file in enumerate(plan.files):
+        target = join(store.layout.table_path, file.target)
+        if _transferred(io, file, target, moves=plan.moves):
+            sizes[target] = file.size_bytes
+        if progress is not None:
+            progress(number + 1, len(plan.files), "files")
+    io.sync_files(sizes)
+    messages = _messages(table, plan.files)
+    snapshot = table.commit(messages, user=plan.user, identifier=_IDENTIFIER)
+    if snapshot is not None and snapshot.delta_record_count != migration.row_count:
+        raise CorruptMetadataError(
+            snapshot.file_name,
+            f"it adds {snapshot.delta_record_count:,} rows, the folder had {migration.row_count:,}",
+        )
+    store.file_io.delete(_plan_path(table))
+    if plan.moves:
+        _delete_empty(io, plan)
+    return replace(migration, snapshot=snapshot)
+
+
+def _transferred(io: FileIO, file: PlannedFile, target: str, *, moves: bool) -> bool:
+    """Bring a file to its place; False if it is there already.
+
+    Raises
+    ------
+    CorruptDataError
+        If the file is not as it was when it was planned.
+    """
+    if io.has_file(target):
+        if io.size_bytes(target) == file.size_bytes:
+            return False
+        if moves:
+            raise CorruptDataError(target, f"it has not the {file.size_bytes:,} bytes planned")
+        io.delete(target)  # a copy that was not finished
+    try:
+        size_bytes = io.size_bytes(file.source)
+    except FileNotFoundError as error:
+        raise CorruptDataError(file.source, "the file was deleted meanwhile") from error
+    if size_bytes != file.size_bytes:
+        problem = f"it has {size_bytes:,} bytes now, {file.size_bytes:,} when it was planned"
+        raise CorruptDataError(file.source, problem)
+    if moves:
+        io.make_directory(target.rpartition("/")[0])
+        try:
+            io.rename(file.source, target)
+        except OSError as error:
+            if error.errno == errno.EXDEV:
+                raise UnsupportedError(
+                    f"moving {file.source} to another disk", "copy the files: moves=False"
+                ) from error
+            raise
+        return False
+    with io.open_input(file.source) as read, io.open_output(target) as written:
+        while data := read.read(_COPY_BYTES):
+            written.write(data)
+    return True
+
+
+def _delete_empty(io: FileIO, plan: _Plan) -> None:
+    folders = {plan.source}
+    for file in plan.files:
+        folder = file.source.rpartition("/")[0]
+        while len(folder) > len(plan.source):
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    for folder in sorted(folders, key=len, reverse=True):
+        io.delete_empty_directory(folder)
+
+
+def _planned(files: Sequence[FolderFile], folder: str) -> tuple[PlannedFile, ...]:
+    number = str(uuid.uuid4())
+    return tuple(
+        PlannedFile(
+            source=file.path,
+            target=join(folder, f"data-{number}-{count}.{file.file_format}"),
+            partition=file.partition,
+            size_bytes=file.size_bytes,
+            row_count=file.row_count,
+        )
+        for count, file in enumerate(files)
+    )
+
+
+def _partition_types(
+    keys: Sequence[str], files: Sequence[FolderFile], given: Mapping[str, str]
+) -> dict[str, DataType]:
+    if unknown := sorted({*given} - {*keys}):
+        known = ", ".join(keys) or "none"
+        raise SchemaError(
+            f"partition_types has {unknown[0]!r}; the folders have the partition columns: {known}"
+        )
+    return {
+        key: parse_type(given[key])
+        if key in given
+        else _guessed({file.partition[number] for file in files} - {None})  # type: ignore[arg-type]
+        for number, key in enumerate(keys)
+    }
+
+
+def _guessed(texts: set[str]) -> DataType:
+    """Return the type that values are written as.
+
+    >>> format_type(_guessed({"7", "12"})), format_type(_guessed({"07"}))
+    ('INT', 'STRING')
+    """
+    if texts and all(map(_INTEGER.fullmatch, texts)):
+        is_long = any(len(text.lstrip("-")) > _INT_DIGITS for text in texts)
+        return AtomicType(TypeRoot.BIGINT if is_long else TypeRoot.INT)
+    if texts and all(map(_DATE.fullmatch, texts)):
+        return AtomicType(TypeRoot.DATE)
+    return parse_type("STRING")
+
+
+def _definition(
+    schema: pa.Schema,
+    origin: str,
+    partition_fields: Mapping[str, DataType],
+) -> dict[str, DataType]:
+    """Return the types of columns by name, those of partitions last."""
+    columns = dict[str, DataType]()
+    for field in schema:
+        try:
+            data_type = from_arrow(field.type)
+        except (SchemaError, UnsupportedError) as error:
+            raise UnsupportedError(
+                f"column {field.name!r} of type {field.type} in {origin}",
+                "write its rows into a table with a type of Paimon",
+            ) from error
+        if field.name in partition_fields:
+            raise UnsupportedError(
+                f"column {field.name!r} in files and in names of folders, as in {origin}",
+                "write the rows into a table instead",
+            )
+        columns[field.name] = with_nullable(data_type, nullable=True)
+    return {**columns, **partition_fields}
+
+
+def _check_files(found: Folder, folder: str, file_format: str | None, *, moves: bool) -> None:
+    if not found.files:
+        raise SchemaError(f"{folder} has no Parquet or ORC files")
+    if found.partition_keys and moves:
+        raise UnsupportedError(
+            f"moving files of partitions, as {found.origin}",
+            "they lack the partition columns; write their rows into the table: moves=False",
+        )
+    for file in found.files:
+        if file_format not in (None, file.file_format):
+            raise SchemaError(f"{file.path} is {file.file_format}, not {file_format}")
+        if file.plain_nanos and not found.partition_keys:
+            raise UnsupportedError(
+                f"column {file.plain_nanos[0]!r} of nanoseconds as INT64 in {file.path}",
+                "Paimon has them as INT96; write the rows into a table: catalog.write_table",
+            )
+
+
+def _check_options(options: Mapping[str, OptionValue], *, is_partitioned: bool) -> None:
+    if is_partitioned:
+        return  # rows are written as others are
+    given = {key: str(value) for key, value in options.items()}
+    if given.get("bucket", "-1") != "-1":
+        raise UnsupportedError(
+            f"migrating files into a table with 'bucket' = '{given['bucket']}'",
+            "nobody knows which bucket their rows are of; leave 'bucket' out",
+        )
+    if given.get("metadata.iceberg.storage", "disabled") != "disabled":
+        raise UnsupportedError("migrating files into a table with Iceberg metadata", _NO_IDS)
+
+
+_NO_IDS = "readers of Iceberg find columns by ids, which the files lack; write their rows instead"
+
+
+def _check_fits(table: Table, columns: Mapping[str, DataType], *, is_partitioned: bool) -> None:
+    definition = definition_of(table)
+    is_plain = definition.bucket_mode is BucketMode.BUCKET_UNAWARE
+    if table.primary_keys or not (is_plain or is_partitioned):
+        raise UnsupportedError(
+            f"migrating files into {table.name}", "it has a primary key or buckets"
+        )
+    if not is_partitioned and definition.options.slice(IcebergPlace).is_enabled:
+        raise UnsupportedError(f"migrating files into {table.name}", _NO_IDS)
+    known = {field.name: with_nullable(field.type, nullable=True) for field in table.schema.fields}
+    if known != dict(columns):
+        theirs = ", ".join(f"{name} {format_type(kind)}" for name, kind in columns.items())
+        raise SchemaError(f"{table.name} has other columns than the files, which have {theirs}")
+    for field in table.schema.fields:
+        if not field.type.nullable:
+            raise UnsupportedError(
+                f"migrating files into {table.name}", f"column {field.name!r} must not be null"
+            )
+
+
+def _written_anew(
+    table: Table,
+    migration: FolderMigration,
+    io: FileIO,
+    progress: Progress | None,
+    *,
+    drops_on_failure: bool,
+    catalog: _Catalog,
+) -> FolderMigration:
+    """Write the rows of files in folders of partitions, in one commit."""
+    schema = arrow_schema(table.schema.fields)
+    count = 0
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        nonlocal count
+        for number, file in enumerate(migration.files):
+            constants = dict(zip(migration.partition_keys, values[number], strict=True))
+            for batch in rows_of(io, file.source):
+                count += batch.num_rows
+                yield _with_constants(batch, constants, schema)
+            if progress is not None:
+                progress(number + 1, len(migration.files), "files")
+
+    try:
+        values = _partition_values(table, migration.files)
+        snapshot = table.write(pa.RecordBatchReader.from_batches(schema, rows()))
+    except BaseException:
+        if drops_on_failure and table.snapshot is None:
+            catalog.drop_table(table.name)
+        raise
+    if count != migration.row_count:
+        raise CorruptDataError(
+            migration.source, f"{count:,} rows were read, footers say {migration.row_count:,}"
+        )
+    return replace(migration, snapshot=snapshot)
+
+
+def _with_constants(
+    batch: pa.RecordBatch, constants: Mapping[str, pa.Scalar], schema: pa.Schema
+) -> pa.RecordBatch:
+    columns = [
+        pa.repeat(constants[field.name], batch.num_rows)
+        if field.name in constants
+        else batch.column(field.name).cast(field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _partition_values(table: Table, files: Sequence[PlannedFile]) -> list[list[pa.Scalar]]:
+    """Return the values of partitions, a list per file."""
+    columns = []
+    for number, field in enumerate(definition_of(table).partition_fields):
+        texts = arrow_array([file.partition[number] for file in files], pa.string())
+        try:
+            columns.append(texts.cast(to_arrow(field.type)))
+        except pa.ArrowException as error:
+            raise SchemaError(
+                f"{table.name}: a folder's value of {field.name!r} is not "
+                f"{format_type(field.type)}: {error}; give its type in partition_types"
+            ) from error
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _messages(table: Table, files: Sequence[PlannedFile]) -> list[CommitMessage]:
+    metas = tuple(_metas(table, files))
+    return [CommitMessage(partition=EMPTY_ROW, bucket=0, total_buckets=-1, new_files=metas)]
+
+
+def _metas(table: Table, files: Sequence[PlannedFile]) -> Iterator[DataFileMeta]:
+    """Describe files by their footers, at their new places."""
+    store = store_of(table)
+    fields = [field for field in table.schema.fields if isinstance(field.type, AtomicType)]
+    now = local_time_millis()
+    for file in files:
+        path = join(store.layout.table_path, file.target)
+        opened = open_input(store.file_io, path, expected_rows=file.row_count)
+        try:
+            groups = opened.group_stats(fields) if isinstance(opened, OpenFile) else {}
+            stats, names = _stats(groups, fields, file.row_count)
+        finally:
+            opened.close()
+        yield DataFileMeta(
+            file_name=path.rpartition("/")[2],
+            file_size_bytes=file.size_bytes,
+            row_count=file.row_count,
+            value_stats=stats,
+            value_stats_cols=names,
+            min_sequence_number=0,
+            max_sequence_number=0,
+            schema_id=table.schema.id,
+            creation_time_millis=now,
+            delete_row_count=0,
+            file_source=FileSource.APPEND,
+        )
+
+
+def _stats(
+    groups: Mapping[str, ColumnStats], fields: Sequence[DataField], row_count: int
+) -> tuple[SimpleStats, tuple[str, ...]]:
+    """Join the statistics of the parts of a file, without columns of which not all is known."""
+    known, lows, highs, counts = list[DataField](), list[pa.Array](), list[pa.Array](), list[int]()
+    for field in fields:
+        one = groups.get(field.name)
+        is_float = field.type in _FLOATS
+        if one is None or is_float:
+            continue  # footers say nothing of NaN
+        nulls, rows = one.null_count.to_pylist(), one.row_count.to_pylist()
+        mins, maxs = one.min.to_pylist(), one.max.to_pylist()
+        is_known = all(
+            count is not None and (count == total or (low is not None and high is not None))
+            for count, total, low, high in zip(nulls, rows, mins, maxs, strict=True)
+        )
+        if not is_known or sum(rows) != row_count:
+            continue
+        known.append(field)
+        lows.append(_extreme([low for low in mins if low is not None], min, field))
+        highs.append(_extreme([high for high in maxs if high is not None], max, field))
+        counts.append(sum(nulls))
+    if not known:
+        return SimpleStats(), ()
+    types = [field.type for field in known]
+    stats = SimpleStats(
+        encode(lows, types)[0].as_py(), encode(highs, types)[0].as_py(), tuple(counts)
+    )
+    return stats, tuple(field.name for field in known)
+
+
+def _extreme(values: Sequence[Any], pick: Any, field: DataField) -> pa.Array:
+    kind = to_arrow(field.type)
+    return arrow_array([pick(values)] if values else [None], kind)
