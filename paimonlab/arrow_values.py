@@ -9,8 +9,8 @@ looks once, and would take the times and the missing values of pandas for someth
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Iterable
-from itertools import chain
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import accumulate, chain
 from types import NoneType
 from typing import Any
 
@@ -68,9 +68,9 @@ def _numbers(
     if dtype.kind not in "iufb" or values.ndim != 1 or not dtype.isnative:
         return None
     kind = pa.from_numpy_dtype(dtype) if arrow_type is None else arrow_type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+    target = _DTYPES.get(kind.id)
+    if target is None:
         return None
-    target = np.dtype(kind.to_pandas_dtype())
     return _of_numbers(values, kind, mask) if _fits(values, target) else None
 
 
@@ -80,17 +80,19 @@ def _fits(values: npt.NDArray[Any], target: np.dtype[Any]) -> bool:
         return True
     if values.dtype.kind in "iu" and target.kind in "iu":
         limits = np.iinfo(target)
-        return not len(values) or bool(limits.min <= values.min() <= values.max() <= limits.max)
+        if len(values) <= _FEW:
+            return all(limits.min <= value <= limits.max for value in values.tolist())
+        return bool(limits.min <= values.min() <= values.max() <= limits.max)
     return values.dtype.kind == target.kind and np.can_cast(values.dtype, target)
 
 
 def _of_numbers(
     values: npt.NDArray[Any], kind: pa.DataType, mask: npt.NDArray[np.bool_] | None
 ) -> pa.Array:
-    if pa.types.is_boolean(kind):
+    if kind.id == _BOOLEAN:
         data = np.packbits(values, bitorder="little")
     else:
-        data = np.ascontiguousarray(values, kind.to_pandas_dtype())
+        data = np.ascontiguousarray(values, _DTYPES[kind.id])
     valid = None if mask is None else pa.py_buffer(np.packbits(~mask, bitorder="little"))
     return pa.Array.from_buffers(kind, len(values), [valid, pa.py_buffer(data)])
 
@@ -165,10 +167,8 @@ def _of_python(values: Collection[Any], arrow_type: pa.DataType | None) -> pa.Ar
 
 def _made(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
     """Make what can be made of buffers; None: some value, or the type, is for pyarrow."""
-    for is_kind, make in _MAKERS:
-        if is_kind(arrow_type):
-            return make(values, arrow_type)
-    return None
+    make = _MAKERS.get(arrow_type.id)
+    return None if make is None else make(values, arrow_type)
 
 
 def _of_scalars(values: Collection[Any]) -> pa.Array | None:
@@ -180,9 +180,10 @@ def _of_scalars(values: Collection[Any]) -> pa.Array | None:
 
 
 def _integers(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
-    if not _are(values, int) or _has(values, bool):
+    python_types = set(map(type, values))
+    if not _are(python_types, int) or bool in python_types:
         return None
-    missing = _missing(values)
+    missing = _missing(values, python_types)
     filled = list(values) if missing is None else [value or 0 for value in values]
     try:
         found = np.array(filled, np.int64)
@@ -192,15 +193,18 @@ def _integers(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | No
 
 
 def _truths(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
-    if not _are(values, bool):
+    python_types = set(map(type, values))
+    if not _are(python_types, bool):
         return None
     truths = np.fromiter(map(bool, values), np.bool_, len(values))
-    return _of_numbers(truths, arrow_type, _missing(values))
+    return _of_numbers(truths, arrow_type, _missing(values, python_types))
 
 
 def _moments(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
     """Make timestamps of wall clocks; of instants, or finer than the unit, pyarrow does."""
-    if not _are(values, dt.datetime) or arrow_type.tz is not None or arrow_type.unit != "ms":
+    if arrow_type.tz is not None or arrow_type.unit != "ms":
+        return None
+    if not _are(set(map(type, values)), dt.datetime):
         return None
     if any(value is not None and (value.tzinfo or value.microsecond % 1000) for value in values):
         return None
@@ -213,13 +217,9 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
 _MILLI = dt.timedelta(milliseconds=1)
 
 
-def _are(values: Collection[Any], *python_types: type) -> bool:
-    """Whether all values are of one of some types, or None."""
-    return all(issubclass(found, (*python_types, NoneType)) for found in set(map(type, values)))
-
-
-def _has(values: Collection[Any], python_type: type) -> bool:
-    return python_type in set(map(type, values))
+def _are(found: Collection[type], *python_types: type) -> bool:
+    """Whether all types that values have are one of some types, or that of None."""
+    return all(issubclass(one, (*python_types, NoneType)) for one in found)
 
 
 def _texts(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
@@ -236,68 +236,90 @@ def _pieces(
     python_type: type,
     encode: Callable[[Any], bytes],
 ) -> pa.Array | None:
-    if not _are(values, python_type):
+    python_types = set(map(type, values))
+    if not _are(python_types, python_type):
         return None
     try:
         pieces = [b"" if value is None else encode(value) for value in values]
     except UnicodeEncodeError:
         return None
-    starts = _starts(arrow_type, map(len, pieces), len(pieces))
+    starts = _starts(arrow_type, [*map(len, pieces)])
     if starts is None:
         return None
-    buffers = [_validity(values), pa.py_buffer(starts), pa.py_buffer(b"".join(pieces))]
+    valid = _validity(values, python_types)
+    buffers = [valid, pa.py_buffer(starts), pa.py_buffer(b"".join(pieces))]
     return pa.Array.from_buffers(arrow_type, len(values), buffers)
 
 
 def _lists(values: Collection[Any], arrow_type: pa.DataType) -> pa.Array | None:
-    if not _are(values, list, tuple):
+    python_types = set(map(type, values))
+    if not _are(python_types, list, tuple):
         return None
-    starts = _starts(arrow_type, (len(value or ()) for value in values), len(values))
-    items = list(chain.from_iterable(value or () for value in values))
-    children = _made(items, arrow_type.value_type)
+    given = [value or () for value in values]
+    starts = _starts(arrow_type, [*map(len, given)])
+    children = _made([*chain.from_iterable(given)], arrow_type.value_type)
     if starts is None or children is None:
         return None
-    buffers = [_validity(values), pa.py_buffer(starts)]
+    buffers = [_validity(values, python_types), pa.py_buffer(starts)]
     return pa.Array.from_buffers(arrow_type, len(values), buffers, children=[children])
 
 
-def _starts(arrow_type: pa.DataType, lengths: Iterable[int], count: int) -> npt.NDArray[Any] | None:
+def _starts(arrow_type: pa.DataType, lengths: Sequence[int]) -> npt.NDArray[Any] | None:
     """Where each value begins, and the end; None: the type has no numbers of that size."""
-    starts = np.zeros(count + 1, np.int64)
-    np.cumsum(np.fromiter(lengths, np.int64, count), out=starts[1:])
-    kind = pa.types
-    if (
-        kind.is_large_string(arrow_type)
-        or kind.is_large_binary(arrow_type)
-        or kind.is_large_list(arrow_type)
-    ):
+    if len(lengths) <= _FEW:
+        starts = np.array([*accumulate(lengths, initial=0)], np.int64)
+    else:
+        starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+    if arrow_type.id in _LARGE:
         return starts
-    return starts.astype(np.int32) if starts[-1] <= np.iinfo(np.int32).max else None
+    return starts.astype(np.int32) if starts[-1] <= _INT32_MAX else None
 
 
-def _missing(values: Collection[Any]) -> npt.NDArray[np.bool_] | None:
-    if not _has(values, NoneType):
+_INTEGERS = (
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+    *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+)
+_BOOLEAN = pa.bool_().id
+_DTYPES = {
+    kind.id: np.dtype(kind.to_pandas_dtype())
+    for kind in (*_INTEGERS, pa.float16(), pa.float32(), pa.float64(), pa.bool_())
+}
+"""numpy's types of numbers and truth values, by the id of Arrow's type."""
+_FEW = 32
+"""Values up to which Python counts faster than numpy."""
+_INT32_MAX = 2**31 - 1
+
+
+def _missing(
+    values: Collection[Any], python_types: Collection[type]
+) -> npt.NDArray[np.bool_] | None:
+    """Mark the values that are None; None: no value is."""
+    if NoneType not in python_types:
         return None
     return np.fromiter((value is None for value in values), np.bool_, len(values))
 
 
-def _validity(values: Collection[Any]) -> pa.Buffer | None:
-    missing = _missing(values)
+def _validity(values: Collection[Any], python_types: Collection[type]) -> pa.Buffer | None:
+    missing = _missing(values, python_types)
     return None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
 
 
 _Make = Callable[[Collection[Any], pa.DataType], pa.Array | None]
-_MAKERS: tuple[tuple[Callable[[pa.DataType], bool], _Make], ...] = (
-    (pa.types.is_integer, _integers),
-    (pa.types.is_boolean, _truths),
-    (pa.types.is_timestamp, _moments),
-    (pa.types.is_string, _texts),
-    (pa.types.is_large_string, _texts),
-    (pa.types.is_binary, _bytes),
-    (pa.types.is_large_binary, _bytes),
-    (pa.types.is_list, _lists),
-    (pa.types.is_large_list, _lists),
-)
+_LARGE_TYPES = (pa.large_string(), pa.large_binary(), pa.large_list(pa.int64()))
+_LARGE = frozenset(kind.id for kind in _LARGE_TYPES)
+_MAKERS: Mapping[int, _Make] = {
+    **{kind.id: _integers for kind in _INTEGERS},
+    pa.bool_().id: _truths,
+    pa.timestamp("ms").id: _moments,
+    pa.string().id: _texts,
+    pa.large_string().id: _texts,
+    pa.binary().id: _bytes,
+    pa.large_binary().id: _bytes,
+    pa.list_(pa.int64()).id: _lists,
+    pa.large_list(pa.int64()).id: _lists,
+}
+"""What makes arrays of a type, by its id: that of all timestamps is one, and that of all lists."""
 
 
 def numpy_values(
@@ -319,11 +341,9 @@ def numpy_values(
     >>> numpy_values(arrow_array(np.array([True, False])))
     array([ True, False])
     """
-    kind = column.type
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if (is_number or pa.types.is_boolean(kind)) and not column.null_count:
+    dtype = _DTYPES.get(column.type.id)
+    if dtype is not None and not column.null_count:
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-        dtype = np.dtype(kind.to_pandas_dtype())
         found = [_numpy_numbers(chunk, dtype) for chunk in chunks]
         return found[0] if len(found) == 1 else np.concatenate([np.empty(0, dtype), *found])
     if zero_copy_only is None:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
@@ -36,7 +36,7 @@ from paimonlab.scan.pruning import (
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, make_splits, place
 from paimonlab.scan.split_paths import bucket_paths
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import NO_ENTRIES, ManifestFileMeta
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
@@ -152,9 +152,7 @@ def plan(
     snapshot = request.snapshot
     conditions = Conditions.of(request.predicate, schema)
     if snapshot is None or conditions.is_impossible:
-        return Plan(
-            snapshot=snapshot, splits=[], files=empty_table(ENTRY_SCHEMA), steps=_NOTHING_READ
-        )
+        return Plan(snapshot=snapshot, splits=[], files=NO_ENTRIES, steps=_NOTHING_READ)
     metas = manifests_of(snapshot, manifests)
     kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
     # Additions and deletions of a file share partition and bucket, so both are still there.

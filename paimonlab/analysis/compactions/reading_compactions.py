@@ -15,10 +15,10 @@ from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.compactions.compaction import Call, Compaction, CompactionSource, compaction
 from paimonlab.analysis.compactions.compaction_calls import calls
 from paimonlab.analysis.compactions.compaction_picks import Pick, explained, runs_of
-from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.errors import PaimonError
 from paimonlab.scan.live_files import in_real_buckets, live_entries
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.manifest import NO_ENTRIES
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.compacting.result import BucketCompaction
 from paimonlab.table.compacting.verb import planned_compaction
@@ -68,11 +68,7 @@ def _source(table: Table, chosen: int | None, count: int) -> CompactionSource:
         kind = end.commit_kind.value
         raise ValueError(f"snapshot {chosen} of {table.name} is of kind {kind}, not a compaction")
     commits = [] if end is None else newest_commits(store, end, count)
-    files = (
-        empty_table(ENTRY_SCHEMA)
-        if latest is None
-        else in_real_buckets(live_entries(latest, store.manifests))
-    )
+    files = NO_ENTRIES if latest is None else in_real_buckets(live_entries(latest, store.manifests))
     totals = bucket_totals(files)
     asked = _asked(totals, has_levels=bool(table.primary_keys))
     looked = _looked_at(table, files, asked)

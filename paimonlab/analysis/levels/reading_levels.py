@@ -8,7 +8,6 @@ from typing import Any
 
 from paimonlab.analysis.buckets.newest_commits import newest_commits
 from paimonlab.analysis.levels.lsm import Lsm, LsmSource, lsm
-from paimonlab.arrow_values import empty_table
 from paimonlab.compact.append_packing import AppendPackingOptions
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.tasks import TaskOptions
@@ -17,7 +16,7 @@ from paimonlab.scan.live_files import in_real_buckets, index_files_of, live_entr
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.manifest import NO_ENTRIES
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.compacting.keyed import Keep
 from paimonlab.table.compacting.verb import kept
@@ -91,7 +90,7 @@ def source_of(table: Table, keep: Keep, snapshots: int) -> LsmSource:
         "snapshot": snapshot,
     }
     if snapshot is None:
-        return LsmSource(**given, files=empty_table(ENTRY_SCHEMA), commits=(), vectors={})
+        return LsmSource(**given, files=NO_ENTRIES, commits=(), vectors={})
     entries = live_entries(snapshot, store.manifests, keep=keep)
     files = in_real_buckets(entries)
     return LsmSource(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.spec.manifests.data_file import DataFileMeta, SimpleStats
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestEntry
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, NO_ENTRIES, FileKind, ManifestEntry
 
 _STATS_COLUMNS = tuple(
     f"{which}_{part}"
@@ -33,25 +34,38 @@ def entries_to_table(entries: Sequence[ManifestEntry]) -> pa.Table:
     pyarrow.Table
         Of `ENTRY_SCHEMA`.
     """
-    columns: dict[str, list[Any]] = {
-        "kind": [int(entry.kind) for entry in entries],
-        "partition": [entry.partition for entry in entries],
-        "bucket": [entry.bucket for entry in entries],
-        "total_buckets": [entry.total_buckets for entry in entries],
-    }
-    files = [entry.file for entry in entries]
-    for name in _FILE_COLUMNS:
-        columns[name] = [getattr(file, name) for file in files]
-    for name in _STATS_COLUMNS:
-        which, part = _split_stats_name(name)
-        columns[name] = [getattr(getattr(file, which), part) for file in files]
-    arrays = [arrow_array(columns[field.name], field.type) for field in ENTRY_SCHEMA]
+    if not entries:
+        return NO_ENTRIES
+    count, column_of = len(entries), dict[int, pa.Array]()
+    for kind, columns in _OF_TYPE.items():
+        # All columns of a type are made as one array: each array has its price.
+        values = [value(entry) for _, value in columns for entry in entries]
+        joined = arrow_array(values, kind)
+        for place, (number, _) in enumerate(columns):
+            column_of[number] = joined.slice(place * count, count)
+    arrays = [column_of[number] for number in range(len(ENTRY_SCHEMA))]
     return pa.table(arrays, schema=ENTRY_SCHEMA)
 
 
-def _split_stats_name(name: str) -> tuple[str, str]:
-    which, _, part = name.partition("_stats_")
-    return f"{which}_stats", part
+def _path(name: str) -> str:
+    """Return where an entry has the value of a column."""
+    if name in _ENTRY_COLUMNS:
+        return name
+    if name in _STATS_COLUMNS:
+        which, _, part = name.partition("_stats_")
+        return f"file.{which}_stats.{part}"
+    return f"file.{name}"
+
+
+_OF_TYPE = {
+    kind: [
+        (number, attrgetter(_path(field.name)))
+        for number, field in enumerate(ENTRY_SCHEMA)
+        if field.type == kind
+    ]
+    for kind in dict.fromkeys(ENTRY_SCHEMA.types)
+}
+"""The columns of each type: their place, and what takes the value from an entry."""
 
 
 def table_to_entries(table: pa.Table) -> list[ManifestEntry]:

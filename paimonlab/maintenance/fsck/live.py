@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import empty_table, numpy_values
+from paimonlab.arrow_values import numpy_values
 from paimonlab.errors import PaimonError
 from paimonlab.maintenance.fsck.notes import Notes
 from paimonlab.maintenance.fsck.roots import Root
@@ -16,7 +16,7 @@ from paimonlab.maintenance.fsck.states import FileState, Group, Moved, unseen
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.entries import live
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import NO_ENTRIES, FileKind, ManifestFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
 _AT_ONCE = 64
@@ -46,7 +46,7 @@ class LiveFiles:
     """Whether all manifests could be read."""
     is_known: bool = False
     """Whether an earlier root has the same manifests and indexes."""
-    read: Callable[[], pa.Table] = lambda: empty_table(ENTRY_SCHEMA)
+    read: Callable[[], pa.Table] = lambda: NO_ENTRIES
     """Reads additions of all its files (`ENTRY_SCHEMA`)."""
 
 
@@ -256,11 +256,10 @@ class ManifestWalk:
 
 
 _COUNTS = "Counts are wrong that come from metadata alone."
-_NOTHING = empty_table(ENTRY_SCHEMA)
 
 
 def _concat(tables: Sequence[pa.Table]) -> pa.Table:
-    return pa.concat_tables(tables).combine_chunks() if tables else _NOTHING
+    return pa.concat_tables(tables).combine_chunks() if tables else NO_ENTRIES
 
 
 def _lists(snapshot: Snapshot) -> tuple[tuple[str, int | None], ...]:

@@ -14,7 +14,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_scalar
+from paimonlab.arrow_values import arrow_scalar, empty_table
 from paimonlab.spec.manifests.data_file import EMPTY_STATS, DataFileMeta, SimpleStats
 
 ENTRY_VERSION = 2
@@ -103,6 +103,9 @@ ENTRY_SCHEMA = pa.schema(
     ]
 )
 """Columns of every Arrow table of manifest entries: one row per entry, in manifest order."""
+
+NO_ENTRIES = empty_table(ENTRY_SCHEMA)
+"""A table without entries."""
 
 IDENTITY_COLUMNS = (
     "partition",

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 from msgspec import Struct
 
-from paimonlab.arrow_values import empty_table
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.scan.live_files import in_real_buckets, live_entries, live_pieces
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA
+from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, NO_ENTRIES
 from paimonlab.spec.snapshot import Snapshot
 
 
@@ -22,7 +21,7 @@ def files_of(
     Files that wait for a compaction to give their rows buckets are there only if asked for.
     """
     if snapshot is None:
-        return empty_table(ENTRY_SCHEMA)
+        return NO_ENTRIES
     files = live_entries(snapshot, manifests)
     return files if with_postponed else in_real_buckets(files)
 
@@ -41,7 +40,7 @@ class LiveFiles(Struct, frozen=True):
     def all(self, keep: Callable[[pa.Table], pa.Table]) -> pa.Table:
         """Return those that ``keep`` leaves, which looks at what two entries of a file share."""
         if self.snapshot is None:
-            return empty_table(ENTRY_SCHEMA)
+            return NO_ENTRIES
         return in_real_buckets(live_entries(self.snapshot, self.manifests, keep=keep))
 
     def pieces(self, keep: Callable[[pa.Table], pa.Table]) -> Iterator[pa.Table]:
