@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import fastavro
+import msgspec
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from paimonlab.errors import CorruptMetadataError, PaimonError, UnsupportedError
 from paimonlab.formats.avro.blocks import encoded_long
 from paimonlab.formats.avro.container import read_head
+from paimonlab.formats.manifests import manifest as manifest_avro
 from paimonlab.formats.manifests.entry_rows import entries_to_table, table_to_entries
 from paimonlab.formats.manifests.manifest import (
     read_entries,
@@ -133,6 +136,21 @@ def test_manifest_lists_come_back_as_they_were_written(
 ) -> None:
     data = write_manifest_list(manifests, file_format=file_format)
     assert read_manifest_list(data, path="l") == manifests
+
+
+def test_lists_that_repeat_others_are_what_each_is_alone() -> None:
+    """What a list has in common with others is not encoded again, and is the same."""
+    metas = [msgspec.structs.replace(META, file_name=f"m-{n}", schema_id=n) for n in range(2000)]
+    with_ids = [msgspec.structs.replace(meta, min_row_id=1, max_row_id=7) for meta in metas[:2]]
+    for listed in (metas[:2], metas[:3], metas, with_ids, [*with_ids, metas[0]], metas[1:3]):
+        data = write_manifest_list(listed)
+
+        records: list[Any] = [*fastavro.reader(io.BytesIO(data))]
+        assert [record["_FILE_NAME"] for record in records] == [meta.file_name for meta in listed]
+        assert [record["_SCHEMA_ID"] for record in records] == [meta.schema_id for meta in listed]
+        assert read_manifest_list(data, path="l") == listed
+        manifest_avro._LIST_RECORDS.clear()
+        assert write_manifest_list(listed) == data
 
 
 @pytest.mark.parametrize("kind", ["manifest-list-", "manifest-[!l]"])

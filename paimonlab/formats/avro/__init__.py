@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
-    from paimonlab.formats.avro.container_writing import write_blocks, write_records
+    from paimonlab.formats.avro.container_writing import (
+        encoded_records,
+        write_blocks,
+        write_encoded,
+        write_records,
+    )
     from paimonlab.formats.avro.description import describe_avro
     from paimonlab.formats.avro.few_records import columns_of, records_after, records_of
     from paimonlab.formats.avro.input import AvroInput
@@ -22,12 +27,14 @@ __all__ = [
     "columns_of",
     "compressor",
     "describe_avro",
+    "encoded_records",
     "read_apart",
     "read_columns",
     "record_schema",
     "records_after",
     "records_of",
     "write_blocks",
+    "write_encoded",
     "write_records",
 ]
 
@@ -38,11 +45,13 @@ __getattr__, __dir__ = attributes_on_use(
     columns_of="few_records",
     compressor="writer",
     describe_avro="description",
+    encoded_records="container_writing",
     read_apart="marked",
     read_columns="records",
     record_schema="schema",
     records_after="few_records",
     records_of="few_records",
     write_blocks="container_writing",
+    write_encoded="container_writing",
     write_records="container_writing",
 )

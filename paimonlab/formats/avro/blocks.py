@@ -32,13 +32,21 @@ def container_pieces(
     more: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Iterator[bytes]:
     """Yield the pieces of a file: head, then blocks, whose data is compressed already."""
+    yield head(schema, codec, more)
+    yield from pieces_after_head(blocks, sync)
+
+
+def head(schema: bytes, codec: bytes, more: Mapping[str, bytes]) -> bytes:
+    """Return what stands in a file before the first sync marker."""
     header = {"avro.schema": schema, "avro.codec": codec, **more}
-    yield MAGIC
-    yield encoded_long(len(header))
+    pieces = [MAGIC, encoded_long(len(header))]
     for key, value in header.items():
-        yield encoded_long(len(key)) + key.encode()
-        yield encoded_long(len(value)) + value
-    yield encoded_long(0)
+        pieces += (encoded_long(len(key)), key.encode(), encoded_long(len(value)), value)
+    return b"".join((*pieces, encoded_long(0)))
+
+
+def pieces_after_head(blocks: Iterable[Block], sync: bytes) -> Iterator[bytes]:
+    """Yield a sync marker, then blocks, each with another one."""
     yield sync
     for block in blocks:
         yield block_head(block)

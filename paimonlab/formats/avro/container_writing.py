@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import fastavro
 import pyarrow as pa
 import zstandard
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.formats.avro.blocks import BLOCK_BYTES, Block, container_pieces
+from paimonlab.formats.avro.blocks import BLOCK_BYTES, Block, head, pieces_after_head
 from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
 from paimonlab.interrupts import interrupts_held_back
 
@@ -59,9 +61,27 @@ def write_records(
     UnsupportedError
         If ``compression`` is none of them.
     """
-    with interrupts_held_back():  # fastavro makes a SystemError of one
-        blocks = list(_encode(schema, records))
+    blocks = _in_blocks(encoded_records(schema, records))
     return write_blocks(schema, blocks, compression=compression, checksum=checksum, about=about)
+
+
+def encoded_records(schema: Any, records: Iterable[Mapping[str, Any]]) -> list[bytes]:
+    """Encode records, each by itself; parameters are those of `write_records`."""
+    parsed = _known(schema).parsed
+    encoded = list[bytes]()
+    with interrupts_held_back():  # fastavro makes a SystemError of one
+        for record in records:
+            buffer = io.BytesIO()
+            fastavro.schemaless_writer(buffer, parsed, record, disable_tuple_notation=True)
+            encoded.append(buffer.getvalue())
+    return encoded
+
+
+def write_encoded(
+    schema: Any, records: Iterable[bytes], *, compression: str, checksum: bool
+) -> bytes:
+    """Make a container of what `encoded_records` returns; see `write_records`."""
+    return write_blocks(schema, _in_blocks(records), compression=compression, checksum=checksum)
 
 
 def write_blocks(
@@ -77,16 +97,15 @@ def write_blocks(
         raise UnsupportedError(
             f"compression of manifests {compression!r}", "use zstd, snappy or null"
         )
-    compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=checksum)
     ways: dict[str, Callable[[bytes], bytes]]
-    ways = {"zstd": compressor.compress, "snappy": _snappy, "null": bytes}
+    zstd = _compressors.of(checksum=checksum).compress
+    ways = {"zstd": zstd, "snappy": _snappy, "null": bytes}
     compress = ways[compression]
     blocks = [Block(block.record_count, compress(block.data)) for block in blocks]
-    text = json.dumps(schema, separators=(",", ":")).encode()
-    codec = _CODECS[compression]
+    text, codec = _known(schema).text, _CODECS[compression]
     sync = digest(text, codec, blocks)
-    more = {**about, DIGEST_KEY: DIGEST_NAME}
-    return b"".join(container_pieces(text, codec, blocks, sync, more))
+    more = (*about.items(), (DIGEST_KEY, DIGEST_NAME))
+    return b"".join((_head(text, codec, more), *pieces_after_head(blocks, sync)))
 
 
 def _snappy(data: bytes) -> bytes:
@@ -94,14 +113,60 @@ def _snappy(data: bytes) -> bytes:
     return compressed + zlib.crc32(data).to_bytes(4, "big")
 
 
-def _encode(schema: Any, records: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
-    parsed = fastavro.parse_schema(schema)
-    buffer, count = io.BytesIO(), 0
+class _Compressors(threading.local):
+    """Compressors of a thread, made once: two threads must not use one at a time."""
+
+    def __init__(self) -> None:
+        self._made = dict[bool, zstandard.ZstdCompressor]()
+
+    def of(self, *, checksum: bool) -> zstandard.ZstdCompressor:
+        """Return one whose frames end with a checksum, or do not."""
+        if checksum not in self._made:
+            made = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=checksum)
+            self._made[checksum] = made
+        return self._made[checksum]
+
+
+_compressors = _Compressors()
+
+
+@lru_cache(maxsize=16)
+def _head(schema: bytes, codec: bytes, more: tuple[tuple[str, bytes], ...]) -> bytes:
+    return head(schema, codec, dict(more))
+
+
+def _in_blocks(records: Iterable[bytes]) -> Iterator[Block]:
+    pieces, size = list[bytes](), 0
     for record in records:
-        fastavro.schemaless_writer(buffer, parsed, record, disable_tuple_notation=True)
-        count += 1
-        if buffer.tell() >= BLOCK_BYTES:
-            yield Block(count, buffer.getvalue())
-            buffer, count = io.BytesIO(), 0
-    if count:
-        yield Block(count, buffer.getvalue())
+        pieces.append(record)
+        size += len(record)
+        if size >= BLOCK_BYTES:
+            yield Block(len(pieces), b"".join(pieces))
+            pieces, size = [], 0
+    if pieces:
+        yield Block(len(pieces), b"".join(pieces))
+
+
+class _Schema(NamedTuple):
+    """What is made of the schema of a record."""
+
+    given: Any
+    """Kept, so that no other object gets its ``id``."""
+    text: bytes
+    parsed: Any
+
+
+_SCHEMAS = dict[int, _Schema]()
+"""Those of manifests, by the ``id`` of the schema: it never changes."""
+_MOST_SCHEMAS = 64
+
+
+def _known(schema: Any) -> _Schema:
+    known = _SCHEMAS.get(id(schema))
+    if known is None:
+        text = json.dumps(schema, separators=(",", ":")).encode()
+        known = _Schema(schema, text, fastavro.parse_schema(schema))
+        if len(_SCHEMAS) >= _MOST_SCHEMAS:
+            _SCHEMAS.clear()
+        _SCHEMAS[id(schema)] = known
+    return known

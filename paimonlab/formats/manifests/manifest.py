@@ -13,7 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from paimonlab.arrow_values import empty_table
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
 from paimonlab.formats import avro, manifests
 from paimonlab.formats.avro.columns import ColumnSource, check_version, conform
@@ -28,10 +27,12 @@ from paimonlab.spec.manifests.manifest import (
     ENTRY_SCHEMA,
     ENTRY_VERSION,
     LIST_VERSION,
+    NO_ENTRIES,
     FileKind,
     ManifestEntry,
     ManifestFileMeta,
 )
+from paimonlab.storage.recent import Recent
 
 _RENAMED = {
     "file_size_bytes": "_FILE_SIZE",
@@ -114,7 +115,7 @@ def read_many_entries(files: Sequence[tuple[str, bytes]]) -> tuple[pa.Table, lis
         All entries in the order of the files (`ENTRY_SCHEMA`), and how many each file has.
     """
     if not files:
-        return empty_table(ENTRY_SCHEMA), []
+        return NO_ENTRIES, []
     try:
         return read_together(files, _as_entries)
     except (CorruptMetadataError, UnsupportedError):
@@ -228,13 +229,39 @@ def write_manifest_list(
     """
     listed = list(manifests)
     has_row_ids = any(manifest.min_row_id is not None for manifest in listed)
+    schema = LIST_ENTRY_WITH_ROW_IDS if has_row_ids else LIST_ENTRY
+    if file_format == "avro":
+        records = _encoded_list_records(listed, schema, has_row_ids=has_row_ids)
+        return avro.write_encoded(schema, records, compression=compression, checksum=checksum)
     return write_rows(
-        LIST_ENTRY_WITH_ROW_IDS if has_row_ids else LIST_ENTRY,
+        schema,
         (_list_record(manifest, has_row_ids=has_row_ids) for manifest in listed),
         file_format=file_format,
         compression=compression,
         checksum=checksum,
     )
+
+
+_LIST_RECORDS: Recent[tuple[ManifestFileMeta, bool], bytes] = Recent(4 << 20)
+"""Manifests as they are in lists: each base list repeats most of the one before."""
+_LIST_RECORD_BYTES = 1000
+"""Of memory, roughly, for one of them."""
+
+
+def _encoded_list_records(
+    manifests: Sequence[ManifestFileMeta], schema: dict[str, Any], *, has_row_ids: bool
+) -> list[bytes]:
+    keys = [(manifest, has_row_ids) for manifest in manifests]
+    known = [_LIST_RECORDS.get(key) for key in keys]
+    missing = [key for key, record in zip(keys, known, strict=True) if record is None]
+    if missing:
+        records = (_list_record(key[0], has_row_ids=has_row_ids) for key in missing)
+        encoded = avro.encoded_records(schema, records)
+        for key, record in zip(missing, encoded, strict=True):
+            _LIST_RECORDS.put(key, record, _LIST_RECORD_BYTES)
+        rest = iter(encoded)
+        return [next(rest) if record is None else record for record in known]
+    return [record for record in known if record is not None]
 
 
 def _stats_record(stats: SimpleStats) -> dict[str, Any]:
