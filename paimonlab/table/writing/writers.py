@@ -182,10 +182,17 @@ def has_same_buckets(
         there = sequence_numbers(store.sequence_memory, snapshot)
     except SnapshotExpiredError:
         return False
-    partitions = arrow_array({message.partition for message in messages}, pa.large_binary())
-    ours = there.filter(pc.is_in(there["partition"], partitions))
-    counts = {*ours["total_buckets"].unique().to_pylist()}
+    touched = {message.partition for message in messages}
+    if there.num_rows > _FEW_BUCKETS:
+        ours = pc.is_in(there["partition"], arrow_array(touched, pa.large_binary()))
+        there = there.filter(ours)
+    pairs = zip(there["partition"].to_pylist(), there["total_buckets"].to_pylist(), strict=True)
+    counts = {count for partition, count in pairs if partition in touched}
     return counts <= {message.total_buckets for message in messages}
+
+
+_FEW_BUCKETS = 64
+"""Buckets that are looked at one by one."""
 
 
 def write_files(
