@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, empty_table
+from paimonlab.arrow_values import arrow_array
 from paimonlab.commit.checked import Checked
 from paimonlab.commit.conflicts import Base
 from paimonlab.commit.read_set import Landed
@@ -24,7 +24,7 @@ from paimonlab.scan.live_files import (
     read_entries,
 )
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, is_kind
+from paimonlab.spec.manifests.manifest import NO_ENTRIES, FileKind, is_kind
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 _MOST_CHANGES = 100
@@ -61,7 +61,7 @@ class BaseFiles:
         """
         latest_id = latest.id if latest else 0
         if latest is None or latest_id == checked_id:
-            nothing = empty_table(ENTRY_SCHEMA)
+            nothing = NO_ENTRIES
             return Base(self.table, latest_id, nothing, is_complete=latest is None)
         ours = pc.unique(partitions)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, empty_table, numpy_values
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.commit.base_files import BaseFiles
 from paimonlab.commit.conflicts import Base, check_delta, without_duplicates
 from paimonlab.commit.file_changes import FileChanges, IndexChanges
@@ -36,7 +36,7 @@ from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.scan.entries import concat, with_kind
 from paimonlab.scan.live_files import in_real_buckets, live_entries
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, FileKind, is_kind
+from paimonlab.spec.manifests.manifest import NO_ENTRIES, FileKind, is_kind
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.types.data_types import DataField, DataType
@@ -66,7 +66,7 @@ class Delta:
 
     entries: pa.Table
     """Additions and deletions of data files (`ENTRY_SCHEMA`)."""
-    changelog: pa.Table = field(default_factory=ENTRY_SCHEMA.empty_table)
+    changelog: pa.Table = field(default_factory=lambda: NO_ENTRIES)
     """Additions of changelog files (`ENTRY_SCHEMA`)."""
     indexes: Sequence[IndexManifestEntry] | None = None
     """All index files from now on; None: those of the snapshot before."""
@@ -156,9 +156,11 @@ class Increment:
         return after
 
     def _check_row_ranges(self, latest: Snapshot | None) -> None:
-        added = completing_files(self.changes.entries)
         seen_id = self.changes.rows_seen_id
-        if self.is_compaction or seen_id is None or not added.num_rows:
+        if self.is_compaction or seen_id is None:
+            return
+        added = completing_files(self.changes.entries)
+        if not added.num_rows:
             return
         base = self.base.of(latest, added["partition"], None)
         check_row_ranges(
@@ -280,7 +282,7 @@ class Overwrite:
         added = self.changes.entries
         self._check_scope(added)
         self._check_reads(latest)
-        alive = empty_table(ENTRY_SCHEMA)
+        alive = NO_ENTRIES
         if latest is not None:
             alive = live_entries(latest, self.base.manifests, keep=self._keep)
         entries = concat([with_kind(alive, FileKind.DELETE), added])
@@ -344,4 +346,4 @@ class NoChange:
 
     def after(self, latest: Snapshot | None) -> Delta:  # noqa: ARG002
         """Return nothing."""
-        return Delta(empty_table(ENTRY_SCHEMA))
+        return Delta(NO_ENTRIES)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.errors import FilesConflictError
-from paimonlab.scan.entries import codes, concat, group_codes, identities
+from paimonlab.scan.entries import adds_only, codes, concat, group_codes, identities
 from paimonlab.scan.key_ranges import first_overlap
 from paimonlab.spec.manifests.manifest import FileKind, is_kind
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
@@ -60,6 +60,8 @@ def check_delta(
     FilesConflictError
         If there is a conflict.
     """
+    if not base.entries.num_rows and delta.num_rows == 1 and adds_only(delta):
+        return  # there is nothing that one new file could conflict with
     count = base.entries.num_rows
     both = concat([base.entries, delta])
     identity = identities(both)

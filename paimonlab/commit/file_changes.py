@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paimonlab.formats.manifests.entry_rows import entries_to_table
+from paimonlab.scan.entries import adds_only
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
-from paimonlab.spec.manifests.manifest import FileKind, ManifestEntry, is_kind
+from paimonlab.spec.manifests.manifest import FileKind, ManifestEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,7 @@ class FileChanges:
     @property
     def only_adds(self) -> bool:
         """Whether no row goes: no file is deleted and no deletion vector changes."""
-        deletes = pc.any(is_kind(self.entries, FileKind.DELETE)).as_py()
-        return not deletes and not self.indexes.has_vectors
+        return adds_only(self.entries) and not self.indexes.has_vectors
 
 
 def written(messages: Sequence[CommitMessage]) -> FileChanges:

@@ -97,7 +97,7 @@ class Landing:
         options
             Instead of those of the table; None: those.
         """
-        written_millis = _written_millis(change)
+        written_millis = None if is_new_user else _written_millis(change)
         history = CommitHistory(
             self.snapshots,
             self.table,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from paimonlab.arrow_values import empty_table
+from paimonlab.arrow_values import numpy_values
 from paimonlab.commit.attempt import CommitRequest, ManifestLists, next_snapshot
 from paimonlab.commit.base_manifests import BaseManifests
 from paimonlab.commit.commit_changes import Change
@@ -17,7 +16,7 @@ from paimonlab.commit.row_ids import assign_row_ids
 from paimonlab.metadata.manifests import ManifestOptions, ManifestStore
 from paimonlab.scan.entries import without_stats_of_deleted
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, ManifestFileMeta
+from paimonlab.spec.manifests.manifest import NO_ENTRIES, ManifestFileMeta
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.types.data_types import DataField
 
@@ -73,7 +72,7 @@ class Preparation:
             latest=latest,
             schema_id=schema_id,
             next_row_id=next_row_id,
-            changelog_rows=pc.sum(delta.changelog["row_count"]).as_py() or 0,
+            changelog_rows=int(numpy_values(delta.changelog["row_count"]).sum()),
             time_millis=time_millis,
         )
 
@@ -152,7 +151,7 @@ class _Entries:
     @property
     def written(self) -> pa.Table:
         """The entries in them (`ENTRY_SCHEMA`)."""
-        return empty_table(ENTRY_SCHEMA) if self._written is None else self._written
+        return NO_ENTRIES if self._written is None else self._written
 
     @property
     def names(self) -> list[str]:

@@ -9,11 +9,12 @@ import logging
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from paimonlab.arrow_values import arrow_scalar
+from paimonlab.arrow_values import arrow_scalar, numpy_values
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.formats.manifests import manifest as manifest_avro
 from paimonlab.formats.manifests.former_lists import FormerLists
@@ -22,7 +23,7 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
 from paimonlab.metadata.partition_stats import partition_stats
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
-from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta, is_kind
+from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
@@ -290,8 +291,8 @@ class ManifestStore:
         name = f"manifest-{self._names.next()}"
         self._write(name, data)
         self._cache.put(self._layout.manifest(name), entries, entries.nbytes)
-        added = pc.sum(is_kind(entries, FileKind.ADD)).as_py()
-        buckets, levels = pc.min_max(entries["bucket"]), pc.min_max(entries["level"])
+        added = int(np.count_nonzero(numpy_values(entries["kind"]) == int(FileKind.ADD)))
+        buckets, levels = (numpy_values(entries[name]) for name in ("bucket", "level"))
         min_row_id, max_row_id = _row_id_range(entries)
         return ManifestFileMeta(
             file_name=name,
@@ -299,11 +300,11 @@ class ManifestStore:
             num_added_files=added,
             num_deleted_files=entries.num_rows - added,
             partition_stats=partition_stats(entries["partition"], partition_fields),
-            schema_id=pc.max(entries["schema_id"]).as_py(),
-            min_bucket=buckets["min"].as_py(),
-            max_bucket=buckets["max"].as_py(),
-            min_level=levels["min"].as_py(),
-            max_level=levels["max"].as_py(),
+            schema_id=int(numpy_values(entries["schema_id"]).max()),
+            min_bucket=int(buckets.min()),
+            max_bucket=int(buckets.max()),
+            min_level=int(levels.min()),
+            max_level=int(levels.max()),
             min_row_id=min_row_id,
             max_row_id=max_row_id,
         )

@@ -12,16 +12,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar, empty_table, numpy_values, one_array
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values, one_array
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
-from paimonlab.spec.manifests.manifest import ENTRY_SCHEMA, IDENTITY_COLUMNS, FileKind, is_kind
+from paimonlab.spec.manifests.manifest import (
+    ENTRY_SCHEMA,
+    IDENTITY_COLUMNS,
+    NO_ENTRIES,
+    FileKind,
+    is_kind,
+)
 
 
 def concat(tables: Sequence[pa.Table]) -> pa.Table:
     """Concatenate tables of entries, each column in one chunk."""
     if not tables:
-        return empty_table(ENTRY_SCHEMA)
+        return NO_ENTRIES
     return pa.concat_tables(tables).combine_chunks()
 
 
@@ -53,7 +59,7 @@ def fold(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
     """
     entries = concat(tables)
     names = codes(entries["file_name"])
-    if _all_added(entries) and _count(names) == entries.num_rows:
+    if adds_only(entries) and _count(names) == entries.num_rows:
         return entries
     return entries.filter(arrow_array(_survives(entries, referrer)))
 
@@ -74,7 +80,7 @@ def live(tables: Sequence[pa.Table], *, referrer: str = "") -> pa.Table:
         If a file is deleted that was never added, or added or deleted twice.
     """
     entries = fold(tables, referrer=referrer)
-    if not _all_added(entries):
+    if not adds_only(entries):
         deleted = entries.filter(is_kind(entries, FileKind.DELETE))
         raise CorruptMetadataError(
             referrer or "manifests",
@@ -109,7 +115,7 @@ def alive_after(
         If ``entries`` add, or delete, a file twice in a row.
     """
     added = fold([entries], referrer=referrer)
-    if not _all_added(added):
+    if not adds_only(added):
         added = added.filter(is_kind(added, FileKind.ADD))
     names = one_array(added["file_name"])
     of_same_name = [
@@ -184,8 +190,9 @@ def group_codes(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int6
     return combined
 
 
-def _all_added(entries: pa.Table) -> bool:
-    return not pc.any(is_kind(entries, FileKind.DELETE)).as_py()
+def adds_only(entries: pa.Table) -> bool:
+    """Whether no entry deletes a file."""
+    return not numpy_values(entries["kind"]).any()  # ADD is 0
 
 
 def _count(numbers: npt.NDArray[np.int64]) -> int:
