@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from paimonlab.spec.buckets.mode import DYNAMIC, BucketMode, bucket_mode
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, check_supported, option_field
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import DataField
 
@@ -56,6 +56,18 @@ class TableDefinition(Struct, frozen=True, kw_only=True, dict=True):
     def partition_fields(self) -> list[DataField]:
         """Fields of the partition columns, in the order of the partition key."""
         return [self.schema.field(name) for name in self.schema.partition_keys]
+
+    @cached_property
+    def may_be_written(self) -> bool:
+        """True: the table may be written to.
+
+        Raises
+        ------
+        UnsupportedError
+            If an option would change what is written and is not implemented.
+        """
+        check_supported(self.options, self.schema, "write")
+        return True
 
     @cached_property
     def buckets(self) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from paimonlab.spec.options.table_options import check_supported
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.opened import OpenedTable
 from paimonlab.table.store import TableStore
@@ -41,7 +40,7 @@ def writable(table: Opened) -> tuple[TableDefinition, TableStore]:
         If one of its options would change what is written and is not implemented.
     """
     definition = definition_of(table)
-    check_supported(definition.options, definition.schema, "write")
+    _ = definition.may_be_written
     return definition, store_of(table)
 
 

@@ -45,11 +45,13 @@ def bucket_folders(plan: WritePlan, buckets: Sequence[BucketKey]) -> list[str]:
     DataError
         If a partition value is too long for the name of a folder.
     """
-    keys = plan.schema.partition_keys
+    keys, directory = plan.schema.partition_keys, plan.partition.data_directory
+    if not keys:
+        return [bucket_path("", bucket, directory) for _, bucket in buckets]
     types = [plan.schema.field(key).type for key in keys]
     partitions = list(dict.fromkeys(partition for partition, _ in buckets))
     values = decode(arrow_array(partitions, pa.large_binary()), types)
-    paths = partition_paths(keys, values, types, plan.partition) if keys else [""]
+    paths = partition_paths(keys, values, types, plan.partition)
     for path in paths:
         for key, name in zip(keys, path.split("/"), strict=False):
             if len(name.encode()) > _LONGEST_NAME_BYTES:
@@ -58,7 +60,6 @@ def bucket_folders(plan: WritePlan, buckets: Sequence[BucketKey]) -> list[str]:
                     f"folder {name[:40]}… has a name of more than {_LONGEST_NAME_BYTES} bytes"
                 )
     path_of = dict(zip(partitions, paths, strict=True))
-    directory = plan.partition.data_directory
     return [bucket_path(path_of[partition], bucket, directory) for partition, bucket in buckets]
 
 

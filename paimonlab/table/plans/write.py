@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.metadata.layout import TableLayout
+from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.statistics.mode import StatsOptions
@@ -21,6 +25,18 @@ def write_plan(definition: TableDefinition, layout: TableLayout) -> WritePlan:
     UnsupportedError
         If files of the table's format cannot hold a column.
     """
+    if len(definition.schema.fields) > MOST_REMEMBERED:
+        return _gathered(definition, layout)
+    return _known(SameObjects((definition, layout)))
+
+
+@lru_cache(maxsize=64)
+def _known(given: SameObjects[Any]) -> WritePlan:
+    """Gather it once for a table that is written to again and again."""
+    return _gathered(*given)
+
+
+def _gathered(definition: TableDefinition, layout: TableLayout) -> WritePlan:
     schema, options = definition.schema, definition.options
     formats = DataFormats.of(options)
     formats.check(schema.fields)
