@@ -257,6 +257,18 @@ def test_slices_are_encoded_as_what_they_show(rng: np.random.Generator) -> None:
     assert encode([c.slice(13, 9) for c in columns], types).to_pylist() == whole[13:22]
 
 
+@pytest.mark.parametrize("count", [1, 2, 9, 60])
+def test_few_rows_are_encoded_as_among_many(count: int, rng: np.random.Generator) -> None:
+    """Columns of a type that have few values are encoded together."""
+    types = [parse_type(text) for text in ALL_TYPES * 3 + NESTED_TYPES]
+    columns = [random_column(type_, 100, rng) for type_ in types]
+
+    whole = encode(columns, types).to_pylist()
+
+    few = encode([column.slice(13, count) for column in columns], types)
+    assert few.to_pylist() == whole[13 : 13 + count]
+
+
 def test_a_null_row_is_a_row_of_nulls() -> None:
     types = [parse_type(text) for text in ("INT", "STRING", "MAP<INT, INT>", "ROW<a INT>")]
     row = encode([pa.nulls(1, to_arrow(type_)) for type_ in types], types)[0]

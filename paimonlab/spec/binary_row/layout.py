@@ -39,6 +39,16 @@ class Slots(Struct, frozen=True):
     """(n,); None: no nulls."""
     tail: Tail | None = None
 
+    def slice(self, start: int, count: int) -> Slots:
+        """Return the slots of some values."""
+        some = slice(start, start + count)
+        tail = self.tail
+        if tail is not None:
+            pieces = Pieces(tail.pieces.data, tail.pieces.starts[some], tail.pieces.lengths[some])
+            tail = Tail(pieces, tail.reserved[some])
+        is_null = None if self.is_null is None else self.is_null[some]
+        return Slots(self.values[some], is_null, tail)
+
 
 def header_bytes(field_count: int) -> int:
     """Bytes of row kind and null bits in front of the slots.
@@ -92,8 +102,12 @@ def _rows_with_tails(slots: Sequence[Slots], row_count: int, prefix: bytes) -> P
     for position, byte in enumerate(prefix):
         data[starts + position] = byte
     body = starts + len(prefix)
-    for k in range(fixed.shape[1]):
-        put_words(data, body + 8 * k, fixed[:, k])
+    if row_count < fixed.shape[1]:
+        for start, words in zip(body.tolist(), fixed, strict=True):
+            data[start : start + 8 * len(words)] = words.view(np.uint8)
+    else:
+        for k in range(fixed.shape[1]):
+            put_words(data, body + 8 * k, fixed[:, k])
     for first, tail in tails:
         copy_padded(data, body + first, tail.pieces)
     return Pieces(data, starts, lengths)

@@ -22,7 +22,7 @@ from paimonlab.spec.binary_row import layout as binary_layout
 from paimonlab.spec.binary_row.buffers import byte_array, byte_pieces, null_mask
 from paimonlab.spec.binary_row.murmur import hash_ragged, hash_words
 from paimonlab.spec.binary_row.pieces import Pieces, offsets_of, words_at
-from paimonlab.spec.binary_row.slots import slots
+from paimonlab.spec.binary_row.slots import slots, slots_of_each
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType
 
@@ -70,7 +70,7 @@ def encode(
     '0000000100000000000000000100000000000000'
     """
     row_count = len(columns[0]) if columns else 1
-    fields = [slots(column, type_) for column, type_ in zip(columns, types, strict=True)]
+    fields = slots_of_each(columns, types)
     arity = len(types).to_bytes(ARITY_BYTES, "big") if prefix else b""
     pieces = binary_layout.rows(fields, row_count, prefix=arity)
     offsets = offsets_of(pieces.lengths)

@@ -6,6 +6,8 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.data.BinaryRowWriter``,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -51,6 +53,8 @@ WIDE_DECIMAL_BYTES = 16
 COUNT = AtomicType(TypeRoot.INT, nullable=False)
 """Type of how often an element of a MULTISET occurs."""
 
+_FEW_VALUES = 64
+_MANY_COLUMNS = 8
 _NUMPY_TYPES = {
     TypeRoot.BOOLEAN: "u1",
     TypeRoot.TINYINT: "u1",
@@ -89,10 +93,7 @@ def slots(column: pa.Array | pa.ChunkedArray, data_type: DataType) -> Slots:
     UnsupportedError
         If the type has no place in a BinaryRow here.
     """
-    array = one_array(column)
-    arrow_type = to_arrow(data_type)
-    if array.type != arrow_type:
-        array = one_array(array.cast(arrow_type))
+    array = _of_type(column, data_type)
     match data_type:
         case AtomicType():
             return _atomic(array, data_type)
@@ -106,6 +107,37 @@ def slots(column: pa.Array | pa.ChunkedArray, data_type: DataType) -> Slots:
             return _pieces_in_tail(pieces, null_mask(array))
         case RowType():
             return _pieces_in_tail(_rows(array, data_type), null_mask(array))
+
+
+def _of_type(column: pa.Array | pa.ChunkedArray, data_type: DataType) -> pa.Array:
+    array = one_array(column)
+    arrow_type = to_arrow(data_type)
+    return array if array.type == arrow_type else one_array(array.cast(arrow_type))
+
+
+def slots_of_each(
+    columns: Sequence[pa.Array | pa.ChunkedArray], types: Sequence[DataType]
+) -> list[Slots]:
+    """Turn columns into slots, as `slots` does with each.
+
+    Columns of a type that have few values are looked at together: each look has its price.
+    """
+    count = len(columns[0]) if columns else 0
+    alike: dict[DataType, list[int]] = {}
+    if count <= _FEW_VALUES and len(columns) >= _MANY_COLUMNS:
+        for number, data_type in enumerate(types):
+            if isinstance(data_type, AtomicType) and data_type.root is not TypeRoot.VARIANT:
+                alike.setdefault(data_type, []).append(number)
+    slots_of = dict[int, Slots]()
+    for data_type, numbers in alike.items():
+        arrays = [_of_type(columns[number], data_type) for number in numbers]
+        together = slots(pa.concat_arrays(arrays), data_type)
+        for place, number in enumerate(numbers):
+            slots_of[number] = together.slice(place * count, count)
+    return [
+        slots_of[number] if number in slots_of else slots(column, data_type)
+        for number, (column, data_type) in enumerate(zip(columns, types, strict=True))
+    ]
 
 
 def _atomic(array: pa.Array, data_type: AtomicType) -> Slots:
