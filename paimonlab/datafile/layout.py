@@ -9,8 +9,11 @@ the files, not of that page).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from msgspec import Struct
 
+from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.schema.row_tracking import TRACKED_SEQUENCE_FIELD
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot, with_nullable
@@ -46,6 +49,14 @@ class FileColumns(Struct, frozen=True):
 
 def file_columns(schema: TableSchema, *, is_thin: bool = False) -> FileColumns:
     """Columns of the files that are written under ``schema``."""
+    if len(schema.fields) > MOST_REMEMBERED:
+        return _file_columns.__wrapped__(SameObjects((schema,)), is_thin)
+    return _file_columns(SameObjects((schema,)), is_thin)
+
+
+@lru_cache(maxsize=256)
+def _file_columns(schemas: SameObjects[TableSchema], is_thin: bool) -> FileColumns:  # noqa: FBT001 - a key of the cache
+    (schema,) = schemas
     keys = tuple(key_field(schema.field(name)) for name in schema.trimmed_primary_keys)
     return FileColumns(keys, tuple(schema.fields), is_thin)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,11 @@ from paimonlab.spec.statistics.mode import StatsMode, StatsOptions
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
 
 _KEY_MODE = StatsMode.parse("truncate(128)")  # whatever the table's options say
+
+
+@lru_cache(maxsize=64)
+def _key_modes(count: int) -> tuple[StatsMode, ...]:
+    return (_KEY_MODE,) * count
 
 
 class RowFacts:
@@ -46,7 +52,7 @@ class RowFacts:
         self.stats = stats
         if not only_counts:
             self.values = StatsCollector(columns.values, stats.modes)
-            self.keys = StatsCollector(columns.keys, [_KEY_MODE] * len(columns.keys))
+            self.keys = StatsCollector(columns.keys, _key_modes(len(columns.keys)))
         self.count = 0
         self.deleted = 0
         self.min_sequence_number = 2**63 - 1
@@ -153,7 +159,7 @@ def described_slices(files: Sequence[WrittenFile], rows: pa.Table) -> list[DataF
     lengths = np.array([file.facts.count for file in files])
     assert lengths.sum() == rows.num_rows, "the files have the rows"
     values = stats_of_slices(rows, lengths, columns.values, stats.modes, dense=stats.dense)
-    key_modes = [_KEY_MODE] * len(columns.keys)
+    key_modes = _key_modes(len(columns.keys))
     keys = stats_of_slices(rows, lengths, columns.keys, key_modes, dense=False)
     ends = [(EMPTY_ROW, EMPTY_ROW)] * len(files)
     if columns.keys:

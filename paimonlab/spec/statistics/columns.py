@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
+from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, SimpleStats
 from paimonlab.spec.statistics.extremes import extremes, extremes_of_slices
@@ -73,6 +76,7 @@ class StatsCollector:
         self._bytes = 0
         self._reduced: list[_Bounds] = []
         self._null_counts = np.zeros(len(self.fields), np.int64)
+        self._wanted = _wanted_of(self.fields, self.modes)
 
     def add(self, rows: pa.RecordBatch | pa.Table) -> None:
         """Take rows into account."""
@@ -95,8 +99,8 @@ class StatsCollector:
     def null_counts(self) -> npt.NDArray[np.int64]:
         """Count the nulls of each column, as far as its mode wants to know."""
         counts = self._null_counts.copy()
-        for number, (field, mode) in enumerate(zip(self.fields, self.modes, strict=True)):
-            if _is_counted(field, mode):
+        for number, field in enumerate(self.fields):
+            if self._wanted.is_counted[number]:
                 counts[number] += sum(rows.column(field.name).null_count for rows in self._pieces)
         return counts
 
@@ -120,7 +124,7 @@ class StatsCollector:
         counts = self.null_counts().tolist()
         return [
             ColumnStats(low[number], high[number], counts[number] if is_counted else None)
-            for number, is_counted in enumerate(map(_is_counted, self.fields, self.modes))
+            for number, is_counted in enumerate(self._wanted.is_counted)
         ]
 
     def finish(self, *, dense: bool) -> tuple[SimpleStats, tuple[str, ...] | None]:
@@ -197,16 +201,17 @@ def stats_of_slices(
         One per slice: what `StatsCollector.finish` returns.
     """
     null_counts = np.zeros((len(lengths), len(fields)), np.int64)
-    for number, (field, mode) in enumerate(zip(fields, modes, strict=True)):
+    wanted = _wanted_of(fields, modes)
+    for number, field in enumerate(fields):
         column = rows.column(field.name)
-        if _is_counted(field, mode) and column.null_count:
+        if wanted.is_counted[number] and column.null_count:
             seen = np.concatenate([[0], np.cumsum(numpy_values(column.is_null()))])
             ends = np.cumsum(lengths)
             null_counts[:, number] = seen[ends] - seen[ends - lengths]
 
     def bounds() -> list[_Bounds]:
         found = []
-        for columns in _blocks(fields, modes):
+        for columns in wanted.blocks:
             kind = to_arrow(fields[columns[0]].type)
             lows, highs = list[pa.Array](), list[pa.Array]()
             for column in columns:
@@ -235,7 +240,7 @@ def _stored(
 ) -> list[tuple[SimpleStats, tuple[str, ...] | None]]:
     """Encode (files, columns) null counts and bounds, which are asked for if they are needed."""
     count = len(null_counts)
-    is_counted = [*map(_is_counted, fields, modes)]
+    is_counted = _wanted_of(fields, modes).is_counted
     known = [number for number, is_known in enumerate(is_counted) if is_known or not dense]
     names = None
     if len(known) < len(fields):
@@ -286,7 +291,7 @@ def _bounds_of(collectors: Sequence[StatsCollector]) -> list[_Bounds]:
     """Find the bounds of all columns that have some, those of a type together."""
     first = collectors[0]
     bounds = []
-    for block, columns in enumerate(_blocks(first.fields, first.modes)):
+    for block, columns in enumerate(_wanted_of(first.fields, first.modes).blocks):
         pieces, lengths = list[pa.Array](), list[int]()
         arrow_type = to_arrow(first.fields[columns[0]].type)
         for place, column in enumerate(columns):
@@ -318,13 +323,34 @@ def _kept_bounds(
     return low, high
 
 
-def _blocks(fields: Sequence[DataField], modes: Sequence[StatsMode]) -> list[list[int]]:
-    """Put columns that have bounds and are of one type and mode together."""
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be found out about columns."""
+
+    is_counted: tuple[bool, ...]
+    """Of each column: whether anything is known of it."""
+    blocks: tuple[tuple[int, ...], ...]
+    """Columns that have bounds; those of one type and mode are together."""
+
+
+def _wanted_of(fields: Sequence[DataField], modes: Sequence[StatsMode]) -> _Wanted:
+    if isinstance(fields, tuple) and isinstance(modes, tuple) and len(fields) <= MOST_REMEMBERED:
+        return _known_wanted(SameObjects((fields, modes)))
+    return _wanted(fields, modes)
+
+
+@lru_cache(maxsize=256)
+def _known_wanted(given: SameObjects[Any]) -> _Wanted:
+    return _wanted(*given)
+
+
+def _wanted(fields: Sequence[DataField], modes: Sequence[StatsMode]) -> _Wanted:
     blocks: dict[tuple[pa.DataType, StatsMode], list[int]] = {}
+    is_counted = tuple(map(_is_counted, fields, modes))
     for number, (field, mode) in enumerate(zip(fields, modes, strict=True)):
-        if _is_counted(field, mode) and mode.kind is not StatsKind.COUNTS:
+        if is_counted[number] and mode.kind is not StatsKind.COUNTS:
             blocks.setdefault((to_arrow(field.type), mode), []).append(number)
-    return list(blocks.values())
+    return _Wanted(is_counted, tuple(map(tuple, blocks.values())))
 
 
 def _is_counted(field: DataField, mode: StatsMode) -> bool:

@@ -46,6 +46,9 @@ def extremes(
     ([1, None, None], [3, None, None])
     """
     kind = pieces[0].type
+    if len(pieces) == group_count and _are_single(pieces, groups):
+        values = pa.concat_arrays(pieces)
+        return values, values
     if pa.types.is_boolean(kind):
         low, high = extremes([piece.cast(pa.int8()) for piece in pieces], groups, group_count)
         return low.cast(kind), high.cast(kind)
@@ -59,6 +62,11 @@ def extremes(
         pieces = [end for ends in each for end in ends]
         groups = np.repeat(groups, [*map(len, each)])
     return _of_numbers(pieces, groups, group_count)
+
+
+def _are_single(pieces: Sequence[pa.Array], groups: npt.NDArray[np.int64]) -> bool:
+    """Whether each group has one value, which is both its smallest and its largest."""
+    return all(len(piece) == 1 for piece in pieces) and bool((np.diff(groups) == 1).all())
 
 
 def extremes_of_slices(

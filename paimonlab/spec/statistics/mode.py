@@ -23,6 +23,8 @@ _TRUNCATE = re.compile(r"truncate\s*\(\s*(\d+)\s*\)", re.IGNORECASE)
 class StatsKind(Enum):
     """What is kept; the values are the words of the option."""
 
+    __hash__ = object.__hash__  # by identity: that of enumerations is a call of Python each time
+
     NONE = "none"
     COUNTS = "counts"
     """Only how many nulls there are."""
@@ -121,7 +123,8 @@ class StatsOptions:
 
     def at_level(self, level: int) -> Self:
         """Return what is kept of files of a level."""
-        return dataclasses.replace(self, modes=self.by_level.get(level, self.modes))
+        modes = self.by_level.get(level)
+        return self if modes is None else dataclasses.replace(self, modes=modes)
 
     def of_first(self, count: int) -> Self:
         """Return what is kept of the first columns alone."""

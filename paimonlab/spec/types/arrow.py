@@ -79,6 +79,8 @@ def to_arrow(data_type: DataType) -> pa.DataType:
     >>> to_arrow(parse_type("TIMESTAMP(9) WITH LOCAL TIME ZONE"))
     TimestampType(timestamp[ns, tz=UTC])
     """
+    if isinstance(data_type, AtomicType):
+        return _atomic_to_arrow(data_type)
     match data_type:
         case ArrayType(element):
             return pa.list_(pa.field("item", to_arrow(element), nullable=element.nullable))
@@ -88,8 +90,6 @@ def to_arrow(data_type: DataType) -> pa.DataType:
             return _map(element, pa.field("value", pa.int32(), nullable=False))
         case RowType(fields):
             return pa.struct(map(arrow_field, fields))
-        case AtomicType():
-            return _atomic_to_arrow(data_type)
 
 
 def _map(key: DataType, value: pa.Field) -> pa.DataType:
@@ -98,6 +98,9 @@ def _map(key: DataType, value: pa.Field) -> pa.DataType:
 
 
 def _atomic_to_arrow(data_type: AtomicType) -> pa.DataType:
+    simple = _SIMPLE.get(data_type.root)
+    if simple is not None:
+        return simple
     match data_type.root:
         case TypeRoot.DECIMAL:
             return pa.decimal128(data_type.precision, data_type.scale)
@@ -105,10 +108,7 @@ def _atomic_to_arrow(data_type: AtomicType) -> pa.DataType:
             return pa.timestamp(timestamp_unit(data_type))
         case TypeRoot.TIMESTAMP_LTZ:
             return pa.timestamp(timestamp_unit(data_type), tz="UTC")
-        case TypeRoot.BLOB:
-            raise UnsupportedError("data type BLOB")
-        case root:
-            return _SIMPLE[root]
+    raise UnsupportedError(f"data type {data_type.root.value}")
 
 
 def timestamp_unit(data_type: AtomicType) -> str:

@@ -22,6 +22,8 @@ MAX_LENGTH = 2**31 - 1
 class TypeRoot(Enum):
     """The atomic types; the values are the words of the grammar."""
 
+    __hash__ = object.__hash__  # by identity: that of enumerations is a call of Python each time
+
     BOOLEAN = "BOOLEAN"
     TINYINT = "TINYINT"
     SMALLINT = "SMALLINT"
