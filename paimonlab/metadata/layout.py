@@ -134,7 +134,7 @@ class TableLayout(Struct, frozen=True):
 
     def snapshot(self, snapshot_id: int) -> str:
         """Path of a snapshot file."""
-        return join(self.snapshot_folder, f"{SNAPSHOT_PREFIX}{snapshot_id}")
+        return f"{self.snapshot_folder}/{SNAPSHOT_PREFIX}{snapshot_id}"
 
     def tag(self, name: str) -> str:
         """Path of a tag file; the name is checked by `paimonlab.metadata.tags`."""

@@ -31,6 +31,10 @@ class PlainFolders:
     def __reduce__(self) -> tuple[type[PlainFolders], tuple[()]]:
         return PlainFolders, ()
 
+    def has(self, folder: str) -> bool:
+        """Whether it is known that a folder is not reached through a link."""
+        return folder in self._known
+
     def make(self, folder: str, root: str) -> bool:
         """Create a folder and those above it, below ``root``, none of which is a link.
 

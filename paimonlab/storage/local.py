@@ -46,6 +46,7 @@ from paimonlab.storage.local_entries import (
     status_of,
     undone,
 )
+from paimonlab.storage.paths import parent_of
 from paimonlab.storage.spare_descriptors import SPARE
 from paimonlab.storage.syncing import DurableFolders, begin_sync, sync_files, sync_folders
 from paimonlab.storage.whole_files import check_size, kind, read_all, size_of_file, write_all
@@ -116,7 +117,7 @@ class LocalFileIO:
     @named_failures
     def write(self, path: str, data: bytes) -> None:
         """Create a new, durable file."""
-        folder = os.path.dirname(path)  # noqa: PTH120
+        folder = parent_of(path)
         self.make_directory(folder)
         self._create(path, data)
         with undone(path):
@@ -131,7 +132,7 @@ class LocalFileIO:
     def sync_files(self, sizes: Mapping[str, int]) -> None:
         """Make written files and their folders durable, if they are whole."""
         sync_files(sizes, durably=self.durability == "fsync")
-        folders = {os.path.dirname(path) for path in sizes}  # noqa: PTH120
+        folders = set(map(parent_of, sizes))
         new = set[str]()
         for folder in folders:
             root = root_of(folder, self.roots)
@@ -143,7 +144,7 @@ class LocalFileIO:
     @named_failures
     def publish(self, path: str, data: bytes) -> bool:
         """Create ``path`` with ``data`` if nothing exists there, atomically and durably."""
-        folder = os.path.dirname(path)  # noqa: PTH120
+        folder = parent_of(path)
         self.make_directory(folder)
         temporary = f"{folder}/.{path[len(folder) + 1 :]}.{uuid.uuid4()}.tmp"
         self._create(temporary, data)
@@ -152,31 +153,34 @@ class LocalFileIO:
         except FileExistsError:
             return False
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)  # noqa: PTH108
         self._sync_directory(folder)
         return True
 
     @named_failures
     def replace(self, path: str, data: bytes, *, durable: bool = True) -> None:
         """Write ``path`` atomically, whether or not it exists."""
-        folder = os.path.dirname(path)  # noqa: PTH120
+        folder = parent_of(path)
         self.make_directory(folder)
         if durable and root_of(path, self.roots) is not None and Path(path).is_symlink():
             raise refusal(path, path)
         temporary = f"{folder}/.{path[len(folder) + 1 :]}.{uuid.uuid4()}.tmp"
         self._create(temporary, data, durable=durable)
         with undone(temporary):
-            Path(temporary).replace(path)
+            os.replace(temporary, path)  # noqa: PTH105
         if durable:
             self._sync_directory(folder)
 
     @named_failures
     def exists(self, path: str) -> bool:
         """Whether a file or folder exists; a link is, wherever it leads."""
-        root = None if self.follow_links else root_of(path, self.roots)
-        if root is None:
-            return os.path.exists(path)  # noqa: PTH110
-        self._find_link(os.path.dirname(path), path)  # noqa: PTH120
+        folder = parent_of(path)
+        if self.follow_links or not self._plain.has(folder):
+            root = None if self.follow_links else root_of(path, self.roots)
+            if root is None:
+                return os.path.exists(path)  # noqa: PTH110
+            self._find_link(folder, path)
         return os.path.lexists(path)
 
     def has_file(self, path: str) -> bool:
@@ -313,10 +317,11 @@ class LocalFileIO:
 
     def _opened_new(self, path: str) -> int:
         """Open a file that is not there yet, and make the folders that it is in."""
-        folder = os.path.dirname(path)  # noqa: PTH120
-        root = root_of(folder, self.roots)
-        if root is not None and self._plain.make(folder, root):
-            self._durable.forget(folder, root)
+        folder = parent_of(path)
+        if not self._plain.has(folder):
+            root = root_of(folder, self.roots)
+            if root is not None and self._plain.make(folder, root):
+                self._durable.forget(folder, root)
         while True:
             self._require_plain(folder, folder)
             try:
@@ -339,7 +344,7 @@ class LocalFileIO:
             root = None if self.follow_links else root_of(path, self.roots)
             if root is None:
                 return os.open(path, _READ)
-            link = self._find_link(os.path.dirname(path), path)  # noqa: PTH120
+            link = self._find_link(parent_of(path), path)
             try:
                 return os.open(path, _READ | (0 if link else os.O_NOFOLLOW))
             except OSError as error:
@@ -356,7 +361,7 @@ class LocalFileIO:
     def _stat(self, path: str) -> os.stat_result:
         """Look at a file that may be read."""
         root = None if self.follow_links else root_of(path, self.roots)
-        if root is not None and self._find_link(os.path.dirname(path), path) is None:  # noqa: PTH120
+        if root is not None and self._find_link(parent_of(path), path) is None:
             status = os.lstat(path)
             if stat.S_ISREG(status.st_mode):
                 return status
@@ -374,6 +379,8 @@ class LocalFileIO:
 
     def _find_link(self, folder: str, path: str) -> str | None:
         """Return a link that the folder of a path is reached through, refuse one that leads out."""
+        if self._plain.has(folder):
+            return None
         root = root_of(folder, self.roots)
         link = None if root is None else self._plain.first_link(folder, root)
         if root is not None and link is not None and not self.follow_links:
@@ -383,6 +390,8 @@ class LocalFileIO:
     def _require_plain(self, folder: str, path: str) -> None:
         """Refuse to change what is reached through a link; what is made can be deleted again."""
         SPARE.keep()
+        if self._plain.has(folder):
+            return
         root = root_of(folder, self.roots)
         link = None if root is None else self._plain.first_link(folder, root)
         if link is not None:
