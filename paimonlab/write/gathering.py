@@ -69,6 +69,16 @@ def ready(columns: list[pa.ChunkedArray], schema: pa.Schema) -> pa.Table:
     return pa.table(joined, schema=schema)
 
 
+def with_whole(rows: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Put the pieces of some columns together: whoever looks at one several times does it once."""
+    for name in names:
+        number = rows.schema.get_field_index(name)
+        column = rows.column(number)
+        if column.num_chunks > 1:
+            rows = rows.set_column(number, rows.schema.field(number), column.combine_chunks())
+    return rows
+
+
 def give_back(freed_bytes: int) -> None:
     """Give memory back after so many bytes were freed; Arrow's allocator would wait with it."""
     if freed_bytes >= _FREED_BYTES:

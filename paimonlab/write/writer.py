@@ -246,7 +246,10 @@ class TableWriter:
         rows, size = pa.Table.from_batches(self._buffer), self._buffered_bytes
         self._buffer.clear()
         self._buffered_bytes = 0
+        rows = gathering.with_whole(rows, self._plan.schema.partition_keys)
         rows, groups = self._router.route(rows)
+        if not self._plan.schema.primary_keys:
+            rows = rows.drop_columns([VALUE_KIND])
         if len(groups) > 1 or self._plan.schema.primary_keys:
             columns, schema = rows.columns, rows.schema
             del rows
@@ -317,7 +320,6 @@ class TableWriter:
             self._buffered_bytes = sum(batch.nbytes for batch in self._buffer)
 
     def _append(self, rows: pa.Table, groups: list[Group], *, is_last: bool) -> None:
-        rows = rows.drop_columns([VALUE_KIND])
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
         threads = threads_of_each(groups)
