@@ -33,7 +33,10 @@ from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
 
 ABSENT = Raw(b"")
+_NO_PREFIX = b"\0"
+"""No message begins so."""
 _SCHEMA_FIRST = b'{"schema":'
+_UPDATE = bytes((UPDATE_BEFORE, UPDATE_AFTER))
 _MOST_SCHEMAS = 256
 """Remembered at a time."""
 
@@ -80,7 +83,7 @@ class DebeziumJson:
         self._settings = settings
         self._declared = settings.read_columns
         self._envelope = msgspec.json.Decoder(Envelope)
-        self._prefix = b"\0"
+        self._prefix = _NO_PREFIX
         """What the last message with schema began with, up to the payload."""
         self._prefix_plan: Mapping[str, ReadColumn] | None = None
         """The columns of that schema."""
@@ -109,7 +112,10 @@ class DebeziumJson:
         """Read one message; None: an empty payload, which is a tombstone with schema."""
         if value.startswith(self._prefix) and value.endswith(b"}"):
             self._plan = self._prefix_plan
-            return self._envelope.decode(value[len(self._prefix) : -1])
+            try:
+                return self._envelope.decode(value[len(self._prefix) : -1])
+            except msgspec.MsgspecError:  # more than a payload
+                self._prefix = _NO_PREFIX
         envelope = self._envelope.decode(value)
         if envelope.op is not None or envelope.payload == ABSENT:
             self._plan = None
@@ -176,15 +182,19 @@ class DebeziumJson:
     ) -> None:
         op, before, after = envelope.op, envelope.before, envelope.after
         match op:
+            case "u" if before != NULL:
+                _told(after, "after", op, of)
+                objects, kinds, places, times = found.rows_of(of)
+                objects += (before, after)
+                kinds += _UPDATE
+                places.append(place)
+                places.append(place)
+                times.append(millis)
+                times.append(millis)
             case "c" | "r":
                 found.add(of, INSERT, _told(after, "after", op, of), place, millis)
             case "u":
-                _told(after, "after", op, of)
-                if before == NULL:
-                    found.add(of, UPDATE_AFTER, after, place, millis)
-                else:
-                    found.add(of, UPDATE_BEFORE, before, place, millis)
-                    found.add(of, UPDATE_AFTER, after, place, millis)
+                found.add(of, UPDATE_AFTER, _told(after, "after", op, of), place, millis)
             case "d":
                 row = before if before != NULL else key_object(key)
                 if row is None:

@@ -6,7 +6,8 @@ Here the rows of one table become one batch, in columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -62,14 +63,18 @@ class RowsOf:
     """Texts that stand for a value that the source did not tell."""
 
 
+def _integers() -> array[int]:
+    return array("q")
+
+
 @dataclass(slots=True, eq=False)
 class _Rows:
     of: RowsOf
     objects: list[JsonText] = field(default_factory=list)
-    kinds: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    kinds: bytearray = field(default_factory=bytearray)
+    places: array[int] = field(default_factory=_integers)
     """Which message each row is of."""
-    millis: list[int] = field(default_factory=list)
+    millis: array[int] = field(default_factory=_integers)
     old_rows: list[int] = field(default_factory=list)
     """Rows that have other values in some columns."""
     old_objects: list[JsonText] = field(default_factory=list)
@@ -108,6 +113,17 @@ class Gathering:
         rows.kinds.append(kind)
         rows.places.append(place)
         rows.millis.append(millis)
+
+    def rows_of(self, of: RowsOf) -> tuple[list[JsonText], bytearray, array[int], array[int]]:
+        """Return where rows are added: objects, kinds, numbers of messages, times in milliseconds.
+
+        For those who add very many: all four get one member for each row. They are good until
+        something else is added.
+        """
+        rows = self._open.get(of.table)
+        if rows is None or rows.of is not of:
+            rows = self._begin(of)
+        return rows.objects, rows.kinds, rows.places, rows.millis
 
     def add_old(self, of: RowsOf, row: JsonText, old: JsonText, place: int, millis: int) -> None:
         """Add the old row of an update of which only the values that changed are given."""
@@ -168,7 +184,9 @@ def events_of_columns(
     errors
         What is wrong with messages that have no row here, by number.
     """
-    rows = _Rows(of, [b""] * len(places), [INSERT] * len(places), places, [_UNKNOWN] * len(places))
+    count = len(places)
+    unknown = array("q", [_UNKNOWN]) * count
+    rows = _Rows(of, [b""] * count, bytearray(count), array("q", places), unknown)
     yield from _Batch(rows, messages, errors).events_of(columns)
 
 
@@ -235,8 +253,8 @@ class _Batch:
         self._rows = rows
         self._of = rows.of
         self._messages = messages
-        self._kinds = np.array(rows.kinds, np.int8)
-        self._places = np.array(rows.places, np.int64)
+        self._kinds = np.frombuffer(rows.kinds, np.int8)
+        self._places = np.frombuffer(rows.places, np.int64)
         self._errors = dict(errors)
 
     def events(self) -> Iterator[Event]:
@@ -284,7 +302,7 @@ class _Batch:
             result[name] = _overlaid(column, column, mended, mended - 1, len(self._kinds))
         return result
 
-    def _blank_out(self, objects: list[JsonText], places: list[int]) -> None:
+    def _blank_out(self, objects: list[JsonText], places: Sequence[int]) -> None:
         """Take away what cannot be read; its messages have an error instead."""
         for row, text in enumerate(objects):
             try:
@@ -313,7 +331,8 @@ class _Batch:
             arrays.append(values)
         schema = SourceSchema(
             columns=tuple(found),
-            primary_keys=tuple(key for key in self._of.keys if key in names),
+            # Part of a key would take different rows for one.
+            primary_keys=self._of.keys if all(key in names for key in self._of.keys) else (),
             is_partial=self._of.is_partial,
         )
         fields = schema.arrow_schema
@@ -326,7 +345,7 @@ class _Batch:
         self, schema: SourceSchema, arrays: list[pa.Array], kept: slice | Places
     ) -> RowChanges:
         kinds, places = self._kinds[kept], self._places[kept]
-        millis = np.array(self._rows.millis, np.int64)[kept]
+        millis = np.frombuffer(self._rows.millis, np.int64)[kept]
         if not isinstance(kept, slice):
             wanted = arrow_array(kept, pa.int64())
             arrays = [values.take(wanted) for values in arrays]

@@ -74,7 +74,7 @@ _PATIENCE_SECONDS = 60.0
 """Without any broker, before it is an error: brokers may start again meanwhile."""
 _BATCH_BYTES = 8 << 20
 _MOST_MESSAGES = 20_000
-_FIRST_MESSAGES = 1_000
+_FIRST_MESSAGES = 200
 _SAMPLED = 1_000
 """Messages of each partition that `tables` reads."""
 _SAMPLE_SECONDS = 10.0
@@ -206,6 +206,7 @@ class Kafka:
             # Smaller queues than librdkafka's: who reads must not hold hundreds of MB.
             "queued.max.messages.kbytes": 32 << 10,
             "fetch.wait.max.ms": 100,
+            "socket.timeout.ms": 10_000,
             **given,
             "bootstrap.servers": self.bootstrap,
             "group.id": self.group or f"paimonlab-{uuid.uuid4()}",
@@ -405,6 +406,7 @@ class _Reader:
         """Of the messages that were consumed last."""
         self._newest_millis: int | None = None
         self._batch = _FIRST_MESSAGES
+        self._most = _MOST_MESSAGES
         self._looked = 0.0
         self._last_answer = time.monotonic()
 
@@ -514,6 +516,7 @@ class _Reader:
         self._assign(offsets)
         end = time.monotonic() + _SAMPLE_SECONDS
         left = dict.fromkeys(offsets, _SAMPLED)
+        self._most = _SAMPLED
         while time.monotonic() < end and any(
             count > 0 and not self._is_at_end(partition) for partition, count in left.items()
         ):
@@ -591,7 +594,7 @@ class _Reader:
             partition = (topic, int(partitions[index]))
             self._next[partition] = int(offsets[index]) + 1
         size = sum(len(value) for value in values if value is not None)
-        self._batch = max(1, min(_MOST_MESSAGES, _BATCH_BYTES * len(found) // max(size, 1)))
+        self._batch = max(1, min(self._most, _BATCH_BYTES * len(found) // max(size, 1)))
         newest = int(times.max())
         if newest > 0:
             self._newest_millis = max(self._newest_millis or 0, newest)

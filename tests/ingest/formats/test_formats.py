@@ -112,3 +112,14 @@ def test_type_mapping_is_that_of_the_actions() -> None:
         "d.t (a TINYINT, b DECIMAL(20, 0), c STRING) +I[2, 18446744073709551615, x]"
     )
     assert types("to-string") == "d.t (a STRING, b STRING, c STRING) +I[2, 18446744073709551615, x]"
+
+
+def test_what_is_after_the_payload_is_passed_over() -> None:
+    line = _with_schema('{"field":"id","type":"int32"}\n====\n{"id":1}\n')
+    more = line[:-1] + ',"headers":{}}'
+
+    found = drawn(
+        decoder_of("debezium-json", FormatSettings())(messages(f"{line}\n{more}\n{line}"))
+    )
+
+    assert found == "d.t (id INT NOT NULL) +I[1] +I[1] +I[1]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -345,3 +346,27 @@ def test_settings_that_are_the_jobs_are_refused(monkeypatch: pytest.MonkeyPatch)
     cluster = kafka("127.0.0.1:1", password_env="KAFKA_PASSWORD")
     assert "hidden words" not in repr(cluster)
     assert cluster._configuration()["sasl.password"] == "hidden words"
+
+
+@pytest.mark.skipif(
+    "PAIMONLAB_KAFKA_KILLS" not in os.environ, reason="long: set PAIMONLAB_KAFKA_KILLS"
+)
+def test_a_broker_that_is_killed_and_started_again_loses_nothing(
+    kafka_broker: Broker, topic: str
+) -> None:
+    kafka_broker.create(topic, flush_messages="1")
+    kafka_broker.produce(topic, _rows(100))
+    events = _source(kafka_broker, topic).read(None, lambda _: True)
+    found: list[Event] = []
+    while len(_ids(found)) < 100:
+        found.append(next(events))
+
+    kafka_broker.kill()
+    began = time.monotonic()
+    found += islice(events, 4)
+    assert time.monotonic() - began < 10, "boundaries come while there is no broker"
+    kafka_broker.start()
+    kafka_broker.produce(topic, _rows(100, 100))
+    found += _until(events, lambda boundary: boundary.position == {topic: {"0": 200}})
+
+    assert _ids(found) == list(range(200))
