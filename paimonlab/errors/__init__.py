@@ -33,6 +33,11 @@ PaimonError
 │   └── CatalogServerError          the server of a catalog failed or does not answer
 ├── SourceError                     what changes are read from fails, or lost some of them
 ├── PostCommitError                 the commit landed, later work failed
+├── IngestError                     a job that reads changes into tables cannot go on
+│   ├── IngestSchemaError           a table cannot have the columns that its source has
+│   ├── IngestDataError             more rows than may be set aside cannot be stored
+│   ├── IngestRunningError          another process runs the job
+│   └── IngestStateError            what the job noted down does not go with tables or source
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
     ├── FilesConflictError          our inputs were changed meanwhile: start over
@@ -66,6 +71,13 @@ from paimonlab.errors.damage import (
     StorageError,
 )
 from paimonlab.errors.databases import CatalogDatabaseError, CatalogLockError
+from paimonlab.errors.ingesting import (
+    IngestDataError,
+    IngestError,
+    IngestRunningError,
+    IngestSchemaError,
+    IngestStateError,
+)
 from paimonlab.errors.not_found import (
     BranchNotFoundError,
     ColumnNotFoundError,
@@ -116,6 +128,11 @@ __all__ = [
     "FilesConflictError",
     "ForkedProcessError",
     "FunctionNotFoundError",
+    "IngestDataError",
+    "IngestError",
+    "IngestRunningError",
+    "IngestSchemaError",
+    "IngestStateError",
     "MemoryLimitError",
     "NotFoundError",
     "PaimonError",

@@ -1,0 +1,376 @@
+"""How a table follows the schema of its source: a pure function from schemas to changes.
+
+Rows of one schema are written before rows of the next, so a change can be applied where it stands
+in the log. What cannot be followed stops the table, never the rows of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TypeAlias
+
+from paimonlab.errors import SchemaError
+from paimonlab.ingest.changes import SourceColumn, SourceSchema
+from paimonlab.ingest.wider_types import wider_type
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.schema.schema_changes import (
+    AddColumn,
+    DropColumn,
+    RenameColumn,
+    SchemaChange,
+    UpdateColumnComment,
+    UpdateColumnDefault,
+    UpdateColumnNullability,
+    UpdateColumnType,
+    UpdateComment,
+    apply_changes,
+)
+from paimonlab.spec.types.casting import is_wider
+from paimonlab.spec.types.data_types import (
+    ArrayType,
+    AtomicType,
+    DataField,
+    DataType,
+    MapType,
+    RowType,
+    with_nullable,
+)
+from paimonlab.spec.types.text import format_type
+
+
+class Evolve(Enum):
+    """How far a table follows its source."""
+
+    LENIENT = "lenient"
+    """It gains columns and wider types. Columns that the source drops or renames are kept, and are
+    null in new rows."""
+    EXACT = "exact"
+    """It also drops and renames columns as the source does."""
+    STRICT = "strict"
+    """It gains nullable columns and comments; any other change stops it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evolution:
+    """What a table does about a schema of its source."""
+
+    changes: tuple[SchemaChange, ...] = ()
+    """For `Catalog.alter_table`, in order."""
+    notes: tuple[str, ...] = ()
+    """What the table does not follow, or what differs from the source from here on."""
+    refusal: str | None = None
+    """Why the table cannot go on, naming columns and types. None: it can."""
+
+
+class _RefusedError(Exception):
+    """Ends the decision."""
+
+
+def evolution(
+    table: TableSchema,
+    before: SourceSchema | None,
+    after: SourceSchema,
+    *,
+    mode: Evolve = Evolve.LENIENT,
+    renamed: Mapping[str, str] | None = None,
+    is_shared: bool = False,
+    has_own_key: bool = False,
+) -> Evolution:
+    """Decide what a table does about the schema that its source has from here on.
+
+    Changes that were made already are not made again, so the same step of the log may come twice.
+
+    Parameters
+    ----------
+    table
+        The schema of the table now.
+    before
+        That of the source until here; None: unknown, as at the start of a job.
+    after
+        That of the source from here on.
+    mode
+        How far the table follows.
+    renamed
+        Old to new names of columns of which the source says that they were renamed.
+    is_shared
+        Whether other tables of the source become the same table: then a column that this one
+        drops is kept.
+    has_own_key
+        Whether the table's key was chosen for it, so that the key of the source does not matter.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.schema.definition import Schema, new_table_schema
+    >>> from paimonlab.spec.types.text import parse_type
+    >>> table = new_table_schema(Schema({"id": "INT"}), time_millis=0)
+    >>> after = SourceSchema(columns=(SourceColumn(name="id", type=parse_type("BIGINT")),))
+    >>> evolution(table, None, after).changes
+    (UpdateColumnType(name='id', type=AtomicType(root=<TypeRoot.BIGINT: 'BIGINT'>, nullable=True, \
+length=None, precision=None, scale=None)),)
+    """
+    step = _Step(
+        table=table,
+        before=before,
+        after=after,
+        mode=mode,
+        renamed=dict(renamed or {}),
+        is_shared=is_shared,
+        has_own_key=has_own_key,
+    )
+    try:
+        step.decide()
+        changes = _that_change(table, step.changes)
+    except _RefusedError as refusal:
+        return Evolution(refusal=str(refusal))
+    except SchemaError as error:
+        return Evolution(refusal=str(error))
+    return Evolution(changes=changes, notes=tuple(step.notes))
+
+
+def _that_change(table: TableSchema, changes: list[SchemaChange]) -> tuple[SchemaChange, ...]:
+    """Return the changes after checking that the format allows them.
+
+    Raises
+    ------
+    SchemaError
+        If it does not.
+    """
+    if changes:
+        apply_changes(table, changes, has_snapshots=True, time_millis=table.time_millis)
+    return tuple(changes)
+
+
+Path: TypeAlias = str
+"""The name of a column, parts of nested ones with dots."""
+
+
+@dataclass(kw_only=True)
+class _Step:
+    table: TableSchema
+    before: SourceSchema | None
+    after: SourceSchema
+    mode: Evolve
+    renamed: dict[str, str]
+    is_shared: bool
+    has_own_key: bool
+    changes: list[SchemaChange] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def decide(self) -> None:
+        fields = {field.name: field for field in self.table.fields}
+        self._check_key()
+        fields = self._rename(fields)
+        for column in self.after.columns:
+            there = fields.pop(column.name, None)
+            if there is None:
+                self._add(column)
+            else:
+                self._retype(column, there)
+        if not self.after.is_partial:
+            for there in fields.values():
+                self._drop(there)
+        self._comment_table()
+
+    def _check_key(self) -> None:
+        """Refuse another key: rows of old and new keys would stand side by side."""
+        before, after = self.before, self.after
+        if self.has_own_key or before is None or after.is_partial or before.is_partial:
+            return
+        old = before.primary_keys
+        if self.mode is Evolve.EXACT:
+            old = tuple(self.renamed.get(name, name) for name in old)
+        if old != after.primary_keys:
+            raise _RefusedError(
+                f"the primary key of the source changed from {_names(before.primary_keys)} to "
+                f"{_names(after.primary_keys)}"
+            )
+
+    def _rename(self, fields: dict[str, DataField]) -> dict[str, DataField]:
+        """Rename columns in place of the table's, if it follows that far."""
+        if self.mode is not Evolve.EXACT or self.is_shared:
+            return fields
+        for old, new in self.renamed.items():
+            if old in fields and new not in fields and new in self.after.names:
+                self.changes.append(RenameColumn(old, new))
+                fields = {new if name == old else name: field for name, field in fields.items()}
+        return fields
+
+    def _add(self, column: SourceColumn) -> None:
+        shown = f"column {column.name!r} ({format_type(column.type)})"
+        if self.mode is Evolve.STRICT and not column.type.nullable:
+            raise _RefusedError(f"the source added {shown}, which is not nullable")
+        nullable = with_nullable(column.type, nullable=True)
+        self.changes.append(AddColumn(column.name, nullable, column.comment))
+        if column.default_value is None:
+            return
+        if self.mode is Evolve.STRICT:
+            raise _RefusedError(f"the source added {shown} with a default")
+        self.changes.append(UpdateColumnDefault(column.name, column.default_value))
+        self.notes.append(
+            f"column {column.name!r} is null in rows from before; in the source they have the "
+            f"default {column.default_value!r}"
+        )
+
+    def _retype(self, column: SourceColumn, there: DataField) -> None:
+        name = column.name
+        # Rows whose key is null are refused one by one.
+        is_key = there.name in self.table.primary_keys
+        if column.type.nullable and not there.type.nullable and not is_key:
+            self._strictly_refuse(f"column {name!r} became nullable in the source")
+            self.changes.append(UpdateColumnNullability(name, nullable=True))
+        try:
+            changes = list(_widening(name, there.type, column.type))
+        except _RefusedError:
+            raise _RefusedError(
+                f"column {name!r} is {format_type(there.type)}, which cannot become "
+                f"{format_type(column.type)} as in the source"
+            ) from None
+        if changes:
+            self._strictly_refuse(
+                f"column {name!r} changed from {format_type(there.type)} to "
+                f"{format_type(column.type)} in the source"
+            )
+            self.changes += changes
+        else:
+            self._note_narrower(column)
+        known = self.before and self.before.column(column.name)
+        is_new_comment = known.comment != column.comment if known else there.description is None
+        if column.comment is not None and is_new_comment and column.comment != there.description:
+            self.changes.append(UpdateColumnComment(name, column.comment))
+
+    def _note_narrower(self, column: SourceColumn) -> None:
+        known = self.before and self.before.column(column.name)
+        if not known or self.after.is_partial or _same(known.type, column.type):
+            return
+        change = f"from {format_type(known.type)} to {format_type(column.type)}"
+        self._strictly_refuse(f"column {column.name!r} changed {change} in the source")
+        self.notes.append(
+            f"column {column.name!r} changed {change} in the source and keeps its wider type here"
+        )
+
+    def _drop(self, there: DataField) -> None:
+        name = there.name
+        known = self.before is not None and self.before.column(name) is not None
+        if name in (*self.table.primary_keys, *self.table.partition_keys):
+            raise _RefusedError(f"column {name!r} is a key of the table and not in the source")
+        if known:
+            self._strictly_refuse(f"the source has no column {name!r} any more")
+        if known and self.mode is Evolve.EXACT and not self.is_shared:
+            self.changes.append(DropColumn(name))
+            return
+        if known:
+            self.notes.append(f"column {name!r} is not in the source any more: null in new rows")
+        if not there.type.nullable and there.default_value is None:
+            self.changes.append(UpdateColumnNullability(name, nullable=True))
+
+    def _comment_table(self) -> None:
+        comment = self.after.comment
+        old = self.before.comment if self.before else self.table.comment
+        is_new = comment != old if self.before else old is None
+        if comment is not None and is_new and comment != self.table.comment:
+            self.changes.append(UpdateComment(comment))
+
+    def _strictly_refuse(self, problem: str) -> None:
+        if self.mode is Evolve.STRICT:
+            raise _RefusedError(problem)
+
+
+def _widening(path: Path, there: DataType, wanted: DataType) -> Iterator[SchemaChange]:
+    """Yield what makes a type hold the values of another; parts of it by dotted paths.
+
+    Raises
+    ------
+    _RefusedError
+        If it cannot.
+    """
+    match there, wanted:
+        case AtomicType(), AtomicType():
+            yield from _atomic_widening(path, there, wanted)
+        case ArrayType(mine), ArrayType(other):
+            yield from _part(f"{path}.element", mine, other)
+        case MapType(key, mine), MapType(other_key, other):
+            if not _same(key, other_key):
+                raise _RefusedError
+            yield from _part(f"{path}.value", mine, other)
+        case RowType(mine), RowType(other):
+            yield from _row_widening(path, mine, other)
+        case _:
+            if not _same(there, wanted):
+                raise _RefusedError
+
+
+def _atomic_widening(path: Path, there: AtomicType, wanted: AtomicType) -> Iterator[SchemaChange]:
+    if is_wider(wanted, there):
+        return
+    wider = wider_type(there, wanted)
+    if wider is None:
+        raise _RefusedError
+    yield UpdateColumnType(path, with_nullable(wider, nullable=True))
+
+
+def _row_widening(
+    path: Path, there: tuple[DataField, ...], wanted: tuple[DataField, ...]
+) -> Iterator[SchemaChange]:
+    fields = {one.name: one for one in there}
+    for other in wanted:
+        inner = fields.pop(other.name, None)
+        if inner is None:
+            nullable = with_nullable(other.type, nullable=True)
+            yield AddColumn(f"{path}.{other.name}", nullable, other.description)
+        else:
+            yield from _part(f"{path}.{other.name}", inner.type, other.type)
+    for inner in fields.values():
+        if not inner.type.nullable:
+            yield UpdateColumnNullability(f"{path}.{inner.name}", nullable=True)
+
+
+def _part(path: Path, there: DataType, wanted: DataType) -> Iterator[SchemaChange]:
+    if wanted.nullable and not there.nullable:
+        yield UpdateColumnNullability(path, nullable=True)
+    yield from _widening(path, there, wanted)
+
+
+def merged(left: SourceSchema, right: SourceSchema) -> SourceSchema | str:
+    """Return the schema that has the rows of two tables of a source.
+
+    Columns by name in the order of the first, wider types, nullable where one lacks a column.
+
+    Returns
+    -------
+    SourceSchema or str
+        A text: why there is no such schema.
+    """
+    if left.primary_keys != right.primary_keys:
+        return (
+            f"their primary keys differ: {_names(left.primary_keys)} and "
+            f"{_names(right.primary_keys)}"
+        )
+    others = {column.name: column for column in right.columns}
+    columns = []
+    for column in left.columns:
+        other = others.pop(column.name, None)
+        found = with_nullable(column.type, nullable=True) if other is None else column.type
+        if other is not None and other.type != column.type:
+            wider = wider_type(column.type, other.type)
+            if wider is None:
+                return (
+                    f"column {column.name!r} is {format_type(column.type)} in one and "
+                    f"{format_type(other.type)} in another"
+                )
+            found = wider
+        columns.append(replace(column, type=found))
+    columns += [
+        replace(column, type=with_nullable(column.type, nullable=True))
+        for column in others.values()
+    ]
+    return replace(left, columns=tuple(columns), is_partial=left.is_partial or right.is_partial)
+
+
+def _same(left: DataType, right: DataType) -> bool:
+    return with_nullable(left, nullable=True) == with_nullable(right, nullable=True)
+
+
+def _names(columns: tuple[str, ...]) -> str:
+    return f"({', '.join(columns)})" if columns else "none"

@@ -1,0 +1,143 @@
+"""What a job is told about tables: which of the source's, their names, keys and options here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+from paimonlab.errors import UnsupportedError
+from paimonlab.ingest.evolution import Evolve
+from paimonlab.secrets import hides_secrets
+from paimonlab.spec.options.given import OptionValue
+
+Columns: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
+"""Columns of all tables, or by the name of the table here without its database; None: not told."""
+
+_NOT_HERE = {
+    "computed": "columns computed from others",
+    "metadata": "columns of what the source knows beside the values",
+    "type_mapping": "other types than the source maps to; sources that map types take it",
+    "shard_columns": "columns that name the table of the source",
+    "tags": "tags as consistent cuts",
+    "on_delete": "marking rows in place of deleting them",
+}
+
+
+@hides_secrets
+@dataclass(frozen=True, kw_only=True)
+class IngestRules:
+    """Which tables of a source become which tables of a database, and how."""
+
+    into: str
+    """The database."""
+    table_names: Mapping[str, str] = field(default_factory=dict)
+    """Names here, by ``database.table`` or ``table`` of the source, in any case. They get neither
+    prefix nor suffix."""
+    prefix: str = ""
+    suffix: str = ""
+    including: str = ".*"
+    """A regular expression for ``database.table`` of the source; must match the whole."""
+    excluding: str | None = None
+    """As ``including``; what both match is left out."""
+    merge_shards: bool = True
+    """Whether tables of one name in several databases become one table. False: each becomes
+    ``database_table``."""
+    primary_keys: Columns = None
+    """None: those of the source."""
+    partition_keys: Columns = None
+    """None: those of the source, where it has any."""
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    """Of the tables, by Paimon's keys."""
+    evolve: Evolve = Evolve.LENIENT
+    on_truncate: str = "ignore"
+    """``ignore``: rows are kept when the source empties a table; ``apply``: they are deleted."""
+    on_error: str = "stop-table"
+    """What happens when a table cannot go on: ``stop-table`` or ``stop``, which ends the job."""
+
+    def __post_init__(self) -> None:
+        for name in ("including", "excluding"):
+            pattern = getattr(self, name)
+            try:
+                if pattern is not None:
+                    re.compile(pattern)
+            except re.error as error:
+                raise ValueError(
+                    f"{name} = {pattern!r} is not a regular expression: {error}"
+                ) from None
+        for name, words in (
+            ("on_truncate", ("ignore", "apply")),
+            ("on_error", ("stop-table", "stop")),
+        ):
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} = {getattr(self, name)!r}: it is {' or '.join(words)}")
+
+    def wants(self, source: str) -> bool:
+        """Say whether ``database.table`` of the source is read."""
+        return self.reason_against(source) is None
+
+    def reason_against(self, source: str) -> str | None:
+        """Say why a table of the source is not read; None: it is."""
+        if self.excluding is not None and _whole(self.excluding, source):
+            return f"excluding = {self.excluding!r}"
+        if not _whole(self.including, source):
+            return f"not in including = {self.including!r}"
+        return None
+
+    def target_of(self, source: str) -> str:
+        """Return the name here, without the database.
+
+        Examples
+        --------
+        >>> rules = IngestRules(into="ods", prefix="p_", table_names={"Orders": "o"})
+        >>> rules.target_of("shop1.orders"), rules.target_of("shop1.items")
+        ('o', 'p_items')
+        """
+        database, _, table = source.partition(".")
+        for name in (source.lower(), table.lower()):
+            if name in self._names:
+                return self._names[name]
+        plain = table if self.merge_shards else f"{database}_{table}"
+        return f"{self.prefix}{plain}{self.suffix}"
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {name.lower(): target for name, target in self.table_names.items()}
+
+
+def refuse_missing(given: Mapping[str, Any]) -> None:
+    """Refuse what a job could be told elsewhere, but cannot here.
+
+    Raises
+    ------
+    UnsupportedError
+        Names it.
+    TypeError
+        If nobody knows such an argument.
+    """
+    for name, value in given.items():
+        if name not in _NOT_HERE:
+            raise TypeError(f"ingest() got an unexpected keyword argument {name!r}")
+        raise UnsupportedError(f"{name} = {value!r}", _NOT_HERE[name])
+
+
+def columns_for(given: Columns, table: str) -> tuple[str, ...] | None:
+    """Return the columns that were told for a table here; None: nothing was."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        raise TypeError("keys must be a list of names, or lists by table, not a text")
+    if isinstance(given, Mapping):
+        return tuple(given[table]) if table in given else None
+    return tuple(given)
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _whole(pattern: str, text: str) -> bool:
+    return _compiled(pattern).fullmatch(text) is not None
