@@ -248,7 +248,9 @@ class Source(Protocol):
         ...
 
     def tables(self) -> Mapping[str, SourceSchema]:
-        """Return the tables that can be read now, by ``database.table``; may be empty.
+        """Return the tables that can be read, by ``database.table``; may be empty.
+
+        Their schemas are those of the rows that come first when reading starts without a position.
 
         Raises
         ------

@@ -78,7 +78,7 @@ class FileLoader:
             user=user,
             began_at=began_at,
             after_snapshot_id=latest or 0,
-            machine=_machine(),
+            machine=this_machine(),
             process=os.getpid(),
             files=tuple(records),
         )
@@ -148,7 +148,7 @@ class FileLoader:
 
 def _may_run(load: Load) -> bool:
     """Whether the process of a load may still be there; on other machines nobody can tell."""
-    if load.machine != _machine():
+    if load.machine != this_machine():
         return True
     if load.process == os.getpid():
         return load.user in _going_on
@@ -161,7 +161,7 @@ def _may_run(load: Load) -> bool:
     return True
 
 
-def _machine() -> str:
+def this_machine() -> str:
     """Name the machine, or the container: where a number means one process."""
     numbers = ""
     with suppress(OSError):
