@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from paimonlab import catalog
-from paimonlab.catalog import copying, filled_tables, migrating, opening
+from paimonlab.catalog import copying, filled_tables, ingesting, migrating, opening
 from paimonlab.catalog.names import SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.commit.publisher import RenamelessPublisher
@@ -317,6 +317,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
     copy_table = copying.copy_table
     write_table = filled_tables.write_table
     migrate_folder = migrating.migrate_folder
+    ingest = ingesting.ingest
 
     def alter_table(self, name: str, *changes: SchemaChange) -> Table:
         """Change the definition of a table; data files stay as they are.

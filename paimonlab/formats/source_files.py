@@ -49,7 +49,9 @@ class SourceFile:
         with self._opened(None) as reader:
             return pa.schema([_typed(field) for field in reader.schema])
 
-    def batches(self, columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, columns: pa.Schema, *, others: Literal["error", "infer"] = "error"
+    ) -> Iterator[pa.RecordBatch]:
         """Read the rows.
 
         Parameters
@@ -57,17 +59,22 @@ class SourceFile:
         columns
             Types of columns, by name; the file may have some of them. Texts are read as these,
             or can be cast to them.
+        others
+            What becomes of columns of JSON that are not among them; those of CSV get a type by
+            their values, those of Parquet have one.
 
         Raises
         ------
         DataError
             If the file cannot be read, or a text is not of the type of its column.
         """
-        with self._opened(columns) as reader:
+        with self._opened(columns, others) as reader:
             yield from reader
 
     @contextmanager
-    def _opened(self, columns: pa.Schema | None) -> Iterator[pa.RecordBatchReader]:
+    def _opened(
+        self, columns: pa.Schema | None, others: Literal["error", "infer"] = "error"
+    ) -> Iterator[pa.RecordBatchReader]:
         try:
             if self.format == "parquet":
                 with pq.ParquetFile(self.path, memory_map=True) as file:
@@ -75,7 +82,7 @@ class SourceFile:
                     yield pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
                 return
             with closing(
-                self._csv(columns) if self.format == "csv" else self._json(columns)
+                self._csv(columns) if self.format == "csv" else self._json(columns, others)
             ) as rows:
                 yield rows
         except (pa.ArrowException, OSError) as error:
@@ -97,7 +104,9 @@ class SourceFile:
             ),
         )
 
-    def _json(self, columns: pa.Schema | None) -> arrow_json.JSONStreamingReader:
+    def _json(
+        self, columns: pa.Schema | None, others: Literal["error", "infer"]
+    ) -> arrow_json.JSONStreamingReader:
         read = arrow_json.ReadOptions(block_size=_BLOCK_BYTES)
         if columns is None:
             return arrow_json.open_json(self.path, read_options=read)
@@ -106,7 +115,7 @@ class SourceFile:
             self.path,
             read_options=read,
             parse_options=arrow_json.ParseOptions(
-                explicit_schema=schema, unexpected_field_behavior="error"
+                explicit_schema=schema, unexpected_field_behavior=others
             ),
         )
 

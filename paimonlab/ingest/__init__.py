@@ -4,3 +4,86 @@ Answers which tables a source becomes (a pure plan), when what was read is commi
 how far a job came. Sources, decoders of messages and jobs know nothing of notebooks or Spark;
 ``import paimonlab.ingest`` loads neither.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.ingest.changes import (
+        Boundary,
+        Event,
+        JsonValue,
+        Phase,
+        RowChanges,
+        Source,
+        SourceColumn,
+        SourceSchema,
+        SourceSchemaChange,
+        Truncated,
+        Unreadable,
+    )
+    from paimonlab.ingest.epochs import JobEvent
+    from paimonlab.ingest.job import Job, NotedJob, ingest, noted_jobs
+    from paimonlab.ingest.plan import IngestPlan, PlannedTable
+    from paimonlab.ingest.sources.batches import batches
+    from paimonlab.ingest.sources.files import files
+    from paimonlab.ingest.sources.tables import table_changes
+    from paimonlab.ingest.status import JobStatus, TableStatus, prometheus_text
+
+__all__ = [
+    "Boundary",
+    "Event",
+    "IngestPlan",
+    "Job",
+    "JobEvent",
+    "JobStatus",
+    "JsonValue",
+    "NotedJob",
+    "Phase",
+    "PlannedTable",
+    "RowChanges",
+    "Source",
+    "SourceColumn",
+    "SourceSchema",
+    "SourceSchemaChange",
+    "TableStatus",
+    "Truncated",
+    "Unreadable",
+    "batches",
+    "files",
+    "ingest",
+    "noted_jobs",
+    "prometheus_text",
+    "table_changes",
+]
+
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    Boundary="changes",
+    Event="changes",
+    IngestPlan="plan",
+    Job="job",
+    JobEvent="epochs",
+    JobStatus="status",
+    JsonValue="changes",
+    NotedJob="job",
+    Phase="changes",
+    PlannedTable="plan",
+    RowChanges="changes",
+    Source="changes",
+    SourceColumn="changes",
+    SourceSchema="changes",
+    SourceSchemaChange="changes",
+    TableStatus="status",
+    Truncated="changes",
+    Unreadable="changes",
+    batches="sources.batches",
+    files="sources.files",
+    ingest="job",
+    noted_jobs="job",
+    prometheus_text="status",
+    table_changes="sources.tables",
+)

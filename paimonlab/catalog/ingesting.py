@@ -1,0 +1,125 @@
+"""The verb that reads changes of other systems into tables; the layer above has what it does."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from paimonlab.spec.options.given import OptionValue
+
+if TYPE_CHECKING:
+    from paimonlab.ingest.changes import Source
+    from paimonlab.ingest.job import Job
+
+
+def ingest(  # noqa: PLR0913 - all that a job can be told
+    catalog: Any,
+    source: Source,
+    *,
+    into: str,
+    name: str,
+    table_names: Mapping[str, str] | None = None,
+    prefix: str = "",
+    suffix: str = "",
+    including: str = ".*",
+    excluding: str | None = None,
+    merge_shards: bool = True,
+    primary_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    partition_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    options: Mapping[str, OptionValue] | None = None,
+    evolve: Literal["lenient", "exact", "strict"] = "lenient",
+    on_truncate: Literal["ignore", "apply"] = "ignore",
+    on_error: Literal["stop-table", "stop"] = "stop-table",
+    interval: float | str | timedelta = 10.0,
+    max_bytes: int | str = "256 mb",
+    max_rows: int | None = None,
+    max_dead: int = 0,
+    state: str | None = None,
+    **others: Any,
+) -> Job:
+    """Make a job that reads the tables of a source into a database, each row exactly once.
+
+    Nothing happens before `Job.run` or `Job.start`; `Job.plan` says what would.
+
+    Parameters
+    ----------
+    source
+        Where changes come from: `paimonlab.ingest.files`, ``batches``, ``table_changes``, or an
+        object of your own (`paimonlab.ingest.Source`).
+    into
+        The database; it is created if it does not exist.
+    name
+        Of the job: of its notes, its commit user, and its consumers. Only one process runs a job.
+    table_names
+        Names here, by ``database.table`` or ``table`` of the source.
+    prefix, suffix
+        Of the names of the other tables.
+    including, excluding
+        Regular expressions for the whole of ``database.table`` of the source.
+    merge_shards
+        Whether tables of one name in several databases become one; else ``database_table`` each.
+    primary_keys, partition_keys
+        For all tables, or by name here; None: as in the source. A table without a key takes rows
+        that are only added.
+    options
+        Of the tables, by Paimon's keys. Tables that exist are altered.
+    evolve
+        ``lenient``: columns and wider types are added, what is dropped or renamed in the source is
+        kept and null in new rows; ``exact``: also dropped and renamed; ``strict``: any change but
+        an added nullable column or a comment stops the table.
+    on_truncate
+        What happens when the source empties a table: ``ignore`` keeps the rows, ``apply`` deletes
+        them.
+    on_error
+        ``stop-table``: a table that cannot go on stops, the others do not; ``stop``: the job ends.
+    interval
+        How long rows wait before they are committed: seconds, or ``10 s``.
+    max_bytes
+        How many bytes of rows wait in memory.
+    max_rows
+        Of an epoch; None: no limit.
+    max_dead
+        How many rows that cannot be stored are set aside, in ``<into>.<name>__dead``. The next one
+        ends the job.
+    state
+        A folder for the job's notes; None: ``.paimonlab/ingest`` in the warehouse.
+    **others
+        Refused: what other tools can be told, and what is not implemented here.
+
+    Raises
+    ------
+    UnsupportedError
+        If something is not implemented; names it.
+    ReadOnlyError
+        If the catalog was opened to read only.
+    SchemaError
+        If the name cannot be that of a job.
+    """
+    # The layer is above this one: it is looked up when it is used.
+    make = importlib.import_module("paimonlab.ingest").ingest
+    return make(
+        catalog,
+        source,
+        into=into,
+        name=name,
+        table_names=table_names,
+        prefix=prefix,
+        suffix=suffix,
+        including=including,
+        excluding=excluding,
+        merge_shards=merge_shards,
+        primary_keys=primary_keys,
+        partition_keys=partition_keys,
+        options=options,
+        evolve=evolve,
+        on_truncate=on_truncate,
+        on_error=on_error,
+        interval=interval,
+        max_bytes=max_bytes,
+        max_rows=max_rows,
+        max_dead=max_dead,
+        state=state,
+        **others,
+    )

@@ -1,0 +1,171 @@
+"""Rows of a source as a table takes them, and which of them it cannot take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
+from paimonlab.errors import DataError
+from paimonlab.ingest.changes import RowChanges
+from paimonlab.spec.row_kind import RowKind
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.write.rows import align
+
+_RETRACTS = [int(kind) for kind in RowKind if kind.is_retract]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedRows:
+    """Rows of a source with the names that the table has for its columns."""
+
+    rows: pa.RecordBatch
+    """Columns of the source that the table has, then the kind of each row (int8)."""
+    kind_column: str
+    """Name of the last column."""
+    changes: RowChanges
+    """Where they come from."""
+    first: int = 0
+    """The place of the first row among those."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory that they take."""
+        return self.rows.nbytes
+
+    def slice(self, start: int, count: int) -> FittedRows:
+        """Return some of the rows."""
+        return FittedRows(
+            rows=self.rows.slice(start, count),
+            kind_column=self.kind_column,
+            changes=self.changes,
+            first=self.first + start,
+        )
+
+    def renamed(self, old: str, new: str) -> FittedRows:
+        """Return the rows with another name for a column, if they have it."""
+        names = [new if name == old else name for name in self.rows.schema.names]
+        return FittedRows(
+            rows=self.rows.rename_columns(names),
+            kind_column=self.kind_column,
+            changes=self.changes,
+            first=self.first,
+        )
+
+    def without(self, name: str) -> FittedRows:
+        """Return the rows without a column, if they have it."""
+        if name not in self.rows.schema.names:
+            return self
+        return FittedRows(
+            rows=self.rows.drop_columns([name]),
+            kind_column=self.kind_column,
+            changes=self.changes,
+            first=self.first,
+        )
+
+
+def fitted(changes: RowChanges) -> FittedRows:
+    """Put the kinds of rows beside the rows."""
+    name = "_rowkind"
+    while name in changes.schema.names:
+        name = f"_{name}"
+    kinds = changes.kinds
+    if kinds is None:
+        kinds = arrow_array(np.zeros(changes.rows.num_rows, np.int8))
+    rows = changes.rows.append_column(pa.field(name, pa.int8(), nullable=False), kinds)
+    return FittedRows(rows=rows, kind_column=name, changes=changes)
+
+
+def retracts(changes: RowChanges) -> bool:
+    """Say whether rows are updated or deleted."""
+    if changes.kinds is None:
+        return False
+    return bool(np.any(numpy_values(changes.kinds) != int(RowKind.INSERT)))
+
+
+def with_values_in_deletes(rows: FittedRows, schema: TableSchema) -> FittedRows:
+    """Fill what a delete lacks beside its key in columns that are NOT NULL.
+
+    Of a deleted row a source may know the key alone; what stands in its other columns does not
+    matter to tables with a key.
+
+    Parameters
+    ----------
+    rows
+        Of a table with a primary key.
+    schema
+        Of the table.
+    """
+    batch = rows.rows
+    is_retract = None
+    for field in schema.fields:
+        place = batch.schema.get_field_index(field.name)
+        if field.type.nullable or field.name in schema.primary_keys or place < 0:
+            continue
+        column = batch.column(place)
+        if not column.null_count:
+            continue
+        if is_retract is None:
+            kinds = batch.column(rows.kind_column)
+            is_retract = pc.is_in(kinds, arrow_array(_RETRACTS, pa.int8()))
+        value = _some_value(column.type)
+        if value is None:
+            continue
+        empty = pc.and_(is_retract, pc.is_null(column))
+        filled = pc.if_else(empty, value, column)
+        batch = batch.set_column(place, batch.schema.field(place), filled)
+    return FittedRows(
+        rows=batch, kind_column=rows.kind_column, changes=rows.changes, first=rows.first
+    )
+
+
+def _some_value(arrow_type: pa.DataType) -> pa.Scalar | None:
+    """Return zero, or what is empty; None of types that have parts."""
+    kinds = pa.types
+    if kinds.is_string(arrow_type) or kinds.is_binary(arrow_type):
+        return arrow_scalar("" if kinds.is_string(arrow_type) else b"", arrow_type)
+    if kinds.is_nested(arrow_type):
+        return None
+    return pa.Array.from_buffers(arrow_type, 1, [None, pa.py_buffer(bytes(16))])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that a table does not take."""
+
+    rows: FittedRows
+    """That row alone."""
+    error: str
+
+
+def sorted_out(rows: FittedRows, schema: TableSchema, table: str) -> Iterator[FittedRows | BadRow]:
+    """Tell rows that a table takes from those it does not, in their order.
+
+    Whole batches are tried first, then halves of those that are refused: n rows with one bad one
+    take some log n tries.
+
+    Parameters
+    ----------
+    rows
+        What the table refused.
+    schema, table
+        Its schema, and its name for messages.
+    """
+    count = rows.rows.num_rows
+    if not count:
+        return
+    try:
+        align(rows.rows, schema, table=table, row_kinds=rows.kind_column)
+    except DataError as error:
+        if count == 1:
+            yield BadRow(rows, str(error))
+            return
+        half = count // 2
+        yield from sorted_out(rows.slice(0, half), schema, table)
+        yield from sorted_out(rows.slice(half, count - half), schema, table)
+    else:
+        yield rows

@@ -1,0 +1,482 @@
+"""A job: a source, the tables it becomes, and how far it came; what users hold in their hands."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from paimonlab.catalog import Catalog
+from paimonlab.catalog.names import check_name
+from paimonlab.errors import IngestStateError, ReadOnlyError, UnsupportedError
+from paimonlab.ingest import recovery
+from paimonlab.ingest.changes import Source, SourceSchema
+from paimonlab.ingest.epochs import JobEvent, JobFiles
+from paimonlab.ingest.evolution import Evolve
+from paimonlab.ingest.landing import user_of
+from paimonlab.ingest.leases import LIVES_MILLIS, take
+from paimonlab.ingest.plan import IngestPlan
+from paimonlab.ingest.rules import Columns, IngestRules, refuse_missing
+from paimonlab.ingest.running import Controls, Pace, Runner, Until, plan_of
+from paimonlab.ingest.status import JobStatus
+from paimonlab.spec.options.given import OptionValue
+from paimonlab.spec.options.grammar import parse_duration_millis, parse_memory_size_bytes
+from paimonlab.storage import join
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+Span: TypeAlias = float | str | timedelta
+"""Seconds, or as options write durations (``10 min``)."""
+
+STATE_FOLDER = ".paimonlab/ingest"
+"""Below the warehouse."""
+
+
+class Job:
+    """Reads a source into tables, exactly once: `Catalog.ingest` makes it.
+
+    Of one name only one process runs at a time. What it commits, and how far it came, is in the
+    warehouse, so any process can go on: with the same name, source and arguments.
+
+    Examples
+    --------
+    ::
+
+        job = catalog.ingest(source, into="ods", name="shop")
+        print(job.plan())
+        job.run(until="caught-up")
+    """
+
+    def __init__(
+        self, catalog: Catalog, source: Source, rules: IngestRules, pace: Pace, files: JobFiles
+    ) -> None:
+        self._catalog = catalog
+        self._source = source
+        self._rules = rules
+        self._pace = pace
+        self._files = files
+        self._controls = Controls()
+        self._running = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._problem: BaseException | None = None
+        self._events: Sequence[JobEvent] | None = None
+        self._status = _idle(files.job, source.name)
+
+    def __repr__(self) -> str:
+        return f"<paimonlab ingest job {self.name} from {self._source.name}: {self.status.phase}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+        self._source.close()
+
+    @property
+    def name(self) -> str:
+        """The name, which is also that of its notes and its commit user."""
+        return self._files.job
+
+    @property
+    def status(self) -> JobStatus:
+        """What it is doing; of a job that did not run in this process, what its notes say."""
+        if self._status.phase != "idle":
+            return self._status
+        newest = self._files.newest()
+        if newest is None:
+            return self._status
+        epoch, _ = newest
+        return replace(
+            self._status,
+            epoch=epoch.number,
+            position=epoch.source_position,
+            rows=epoch.rows,
+            dead=epoch.dead,
+            committed_millis=epoch.made_millis,
+        )
+
+    @property
+    def events(self) -> tuple[JobEvent, ...]:
+        """What happened to it, oldest first: tables created and altered, changes of the source."""
+        return tuple(self._files.events() if self._events is None else self._events)
+
+    def plan(self) -> IngestPlan:
+        """Say which tables would be created, altered, written and refused; changes nothing.
+
+        Raises
+        ------
+        PaimonError
+            If the source cannot be reached.
+        """
+        newest = self._files.newest()
+        known: Mapping[str, SourceSchema] = {}
+        if newest is not None and newest[0].known:
+            known = self._files.known(newest[0].known).schemas
+        return plan_of(self._catalog, self._source, self._rules, known)
+
+    def run(
+        self,
+        until: Literal["caught-up"] | Span | None = "caught-up",
+        *,
+        rows: int | None = None,
+    ) -> JobStatus:
+        """Read and commit, in this thread, until an end.
+
+        An interrupt (Ctrl-C) ends it at once: what was not committed is read again by the next
+        run.
+
+        Parameters
+        ----------
+        until
+            ``caught-up``: when all was read that the source has; a time: seconds, or as in
+            options (``10 min``); None: never, unless the source ends.
+        rows
+            End at the boundary of the source after that many rows.
+
+        Returns
+        -------
+        JobStatus
+            How far it came.
+
+        Raises
+        ------
+        IngestRunningError
+            If another process runs the job.
+        IngestSchemaError
+            If tables are refused, or none can go on.
+        IngestDataError
+            If more rows than ``max_dead`` cannot be stored.
+        IngestStateError
+            If the job's notes do not go with its tables.
+        PaimonError, OSError
+            If source or tables fail. What was committed stays, and another run goes on.
+        """
+        ending = _until(until, rows)
+        if not self._running.acquire(blocking=False):
+            raise RuntimeError(f"ingest job {self.name!r} is running in this process already")
+        try:
+            self._run(ending)
+        finally:
+            self._running.release()
+        return self._status
+
+    def start(self, until: Literal["caught-up"] | Span | None = None) -> None:
+        """Run in a thread of this process, without end unless one is given; see `run`.
+
+        `status` says how it goes, `stop` ends it.
+        """
+        ending = _until(until, None)
+        if not self._running.acquire(blocking=False):
+            raise RuntimeError(f"ingest job {self.name!r} is running in this process already")
+        self._problem = None
+        self._controls = Controls()
+
+        def body() -> None:
+            try:
+                self._run(ending)
+            except BaseException as error:  # noqa: BLE001 - `stop` raises it
+                self._problem = error
+            finally:
+                self._running.release()
+
+        self._thread = threading.Thread(target=body, name=f"ingest job {self.name}", daemon=True)
+        self._thread.start()
+
+    def pause(self) -> None:
+        """Finish the epoch and read no more until `resume`; the job stays this process's."""
+        self._controls.pause.set()
+
+    def resume(self) -> None:
+        """Read on after `pause`."""
+        self._controls.resumed.set()
+
+    def stop(self, timeout: float | None = None) -> JobStatus:
+        """Finish the epoch and end what `start` began.
+
+        Parameters
+        ----------
+        timeout
+            Seconds to wait for the end; None: as long as it takes.
+
+        Raises
+        ------
+        PaimonError, OSError
+            What ended the job before, if something did.
+        TimeoutError
+            If it has not ended by then.
+        """
+        thread = self._thread
+        if thread is None:
+            return self._status
+        self._controls.stop.set()
+        self._controls.resumed.set()
+        thread.join(timeout)
+        if thread.is_alive():
+            raise TimeoutError(f"ingest job {self.name!r} is still finishing its epoch")
+        self._thread = None
+        if self._problem is not None:
+            problem, self._problem = self._problem, None
+            raise problem
+        return self._status
+
+    def recover(self) -> int:
+        """Make the job's notes anew from what its commits say, after they were lost.
+
+        Returns
+        -------
+        int
+            The epoch after which it goes on.
+
+        Raises
+        ------
+        IngestStateError
+            If there are notes, or the tables do not tell.
+        """
+        if self._files.newest() is not None:
+            raise IngestStateError(self.name, "it has its notes; there is nothing to recover")
+        lease = self._take()
+        try:
+            epoch = recovery.recovered(self._catalog, self.name, self._plan_names(), lease.owner.id)
+            self._files.publish(epoch)
+            self._files.mark_done(epoch)
+        finally:
+            lease.release()
+        return epoch.number
+
+    def forget(self) -> None:
+        """Delete the job's notes and its consumers; tables and rows stay.
+
+        Raises
+        ------
+        IngestRunningError
+            If a process runs it.
+        """
+        lease = self._take()
+        try:
+            for name in self._plan_names():
+                if self._catalog.has_table(name):
+                    consumers = self._catalog.table(name).consumers
+                    if user_of(self.name) in consumers.list():
+                        consumers.delete(user_of(self.name))
+        finally:
+            lease.release()
+        self._files.delete()
+
+    def resnapshot(self, table: str) -> None:
+        """Refused: a table cannot be read anew from its source yet."""
+        raise UnsupportedError(
+            f"resnapshot({table!r})", "drop the table and read it with a job of another name"
+        )
+
+    def add(self, tables: str) -> None:
+        """Refused: tables cannot be added while others go on yet."""
+        raise UnsupportedError(
+            f"add({tables!r})", "stop the job and run it with another including="
+        )
+
+    def _plan_names(self) -> list[str]:
+        names = {
+            f"{self._rules.into}.{self._rules.target_of(source)}"
+            for source in self._source.tables()
+            if self._rules.wants(source)
+        }
+        return sorted(names)
+
+    def _take(self) -> Any:
+        return take(self.name, self._files.file_io, self._files.folder, lives_millis=LIVES_MILLIS)
+
+    def _run(self, until: Until) -> None:
+        lease = self._take()
+        try:
+            runner = Runner(
+                job=self.name,
+                catalog=self._catalog,
+                source=self._source,
+                rules=self._rules,
+                pace=self._pace,
+                files=self._files,
+                lease=lease,
+                controls=self._controls,
+                report=self._report,
+            )
+            self._events = runner.events
+            runner.run(until)
+        finally:
+            lease.release()
+
+    def _report(self, status: JobStatus) -> None:
+        self._status = status
+
+
+@dataclass(frozen=True, slots=True)
+class NotedJob:
+    """What the notes of a job say, without its source."""
+
+    name: str
+    epoch: int
+    """The newest one; 0: there is none."""
+    rows: int
+    dead: int
+    committed_millis: int | None
+
+
+def ingest(  # noqa: PLR0913 - as the verb of the catalog
+    catalog: Catalog,
+    source: Source,
+    *,
+    into: str,
+    name: str,
+    table_names: Mapping[str, str] | None = None,
+    prefix: str = "",
+    suffix: str = "",
+    including: str = ".*",
+    excluding: str | None = None,
+    merge_shards: bool = True,
+    primary_keys: Columns = None,
+    partition_keys: Columns = None,
+    options: Mapping[str, OptionValue] | None = None,
+    evolve: Literal["lenient", "exact", "strict"] = "lenient",
+    on_truncate: Literal["ignore", "apply"] = "ignore",
+    on_error: Literal["stop-table", "stop"] = "stop-table",
+    interval: Span = 10.0,
+    max_bytes: int | str = "256 mb",
+    max_rows: int | None = None,
+    max_dead: int = 0,
+    state: str | None = None,
+    **others: Any,
+) -> Job:
+    """Make a job; see `Catalog.ingest`."""
+    refuse_missing(others)
+    if catalog.is_read_only:
+        raise ReadOnlyError(f"ingest job {name!r}")
+    check_name("ingest job", name)
+    check_name("database", into)
+    if evolve not in (words := [one.value for one in Evolve]):
+        raise ValueError(f"evolve = {evolve!r}: it is one of {', '.join(words)}")
+    if max_dead < 0 or (max_rows is not None and max_rows < 1):
+        raise ValueError("max_dead is at least 0, max_rows at least 1")
+    rules = IngestRules(
+        into=into,
+        table_names=dict(table_names or {}),
+        prefix=prefix,
+        suffix=suffix,
+        including=including,
+        excluding=excluding,
+        merge_shards=merge_shards,
+        primary_keys=primary_keys,
+        partition_keys=partition_keys,
+        options=dict(options or {}),
+        evolve=Evolve(evolve),
+        on_truncate=on_truncate,
+        on_error=on_error,
+    )
+    size = parse_memory_size_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes
+    if size < 1:
+        raise ValueError(f"max_bytes = {max_bytes!r} is not a size")
+    pace = Pace(
+        interval_seconds=_seconds(interval), max_bytes=size, max_rows=max_rows, max_dead=max_dead
+    )
+    return Job(catalog, source, rules, pace, files_of(catalog, name, state))
+
+
+def files_of(catalog: Catalog, name: str, state: str | None = None) -> JobFiles:
+    """Return where the notes of a job are.
+
+    Parameters
+    ----------
+    catalog, name
+        Of the job.
+    state
+        A folder of the warehouse's store for the notes of all jobs; None: in the warehouse.
+
+    Raises
+    ------
+    UnsupportedError
+        If the catalog does not say where its warehouse is, and no folder is given.
+    """
+    if state is None and not catalog.has_folder:
+        raise UnsupportedError(
+            "ingest without state",
+            "the catalog's server says where tables are, not the warehouse: give state=, a folder "
+            "for the job's notes",
+        )
+    folder = state if state is not None else join(catalog.path, STATE_FOLDER)
+    return JobFiles(name, catalog.file_io, join(folder, name))
+
+
+def noted_jobs(catalog: Catalog, state: str | None = None) -> list[NotedJob]:
+    """Return the jobs whose notes are in a warehouse, sorted by name."""
+    if state is None and not catalog.has_folder:
+        return []
+    folder = state if state is not None else join(catalog.path, STATE_FOLDER)
+    found = []
+    for status in catalog.file_io.list(folder):
+        if not status.is_directory:
+            continue
+        name = status.path.rpartition("/")[2]
+        newest = JobFiles(name, catalog.file_io, join(folder, name)).newest()
+        epoch = newest[0] if newest else None
+        found.append(
+            NotedJob(
+                name,
+                epoch.number if epoch else 0,
+                epoch.rows if epoch else 0,
+                epoch.dead if epoch else 0,
+                epoch.made_millis if epoch else None,
+            )
+        )
+    return sorted(found, key=lambda job: job.name)
+
+
+def _until(until: Literal["caught-up"] | Span | None, rows: int | None) -> Until:
+    if rows is not None and rows < 1:
+        raise ValueError(f"rows = {rows}: at least 1")
+    if until == "caught-up":
+        return Until(caught_up=True, rows=rows)
+    return Until(seconds=None if until is None else _seconds(until), rows=rows)
+
+
+def _seconds(span: Span) -> float:
+    if isinstance(span, timedelta):
+        seconds = span.total_seconds()
+    elif isinstance(span, str):
+        try:
+            seconds = parse_duration_millis(span) / 1000
+        except ValueError as error:
+            raise ValueError(f"{span!r}: {error}") from None
+    else:
+        seconds = float(span)
+    if seconds < 0:
+        raise ValueError(f"{span!r} is not a time to wait")
+    return seconds
+
+
+def _idle(name: str, source: str) -> JobStatus:
+    return JobStatus(
+        name=name,
+        source=source,
+        phase="idle",
+        epoch=0,
+        position=None,
+        rows=0,
+        dead=0,
+        pending_rows=0,
+        pending_bytes=0,
+        lag_millis=None,
+        behind=None,
+        behind_unit="changes",
+        began_millis=None,
+        committed_millis=None,
+        tables=(),
+        warnings=(),
+        error=None,
+    )

@@ -1,0 +1,176 @@
+"""An epoch becomes snapshots: each of its tables is committed, at most once."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from paimonlab.catalog import Catalog
+from paimonlab.errors import (
+    CommitError,
+    CommitHistoryExpiredError,
+    FilesConflictError,
+    IngestStateError,
+    NotFoundError,
+    PostCommitError,
+    SchemaError,
+)
+from paimonlab.ingest.epochs import Epoch, TableCommit
+from paimonlab.spec.snapshot import Snapshot
+from paimonlab.table.table import Table
+
+logger = logging.getLogger(__name__)
+
+_ATTEMPTS = 6
+_WAIT_SECONDS = 0.2
+_MAX_POSITION_BYTES = 16 << 10
+"""Larger positions are not written into snapshots."""
+_NEVER = (FilesConflictError, CommitHistoryExpiredError, NotFoundError, SchemaError)
+"""What becomes no better by trying again."""
+
+JOB, EPOCH, OWNER = "ingest.job", "ingest.epoch", "ingest.owner"
+POSITION, TABLES = "ingest.position", "ingest.tables"
+
+
+def user_of(job: str) -> str:
+    """Return the commit user of a job, which is also the name of its consumers."""
+    return f"ingest-{job}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """What became of an epoch."""
+
+    snapshots: dict[str, Snapshot | None] = field(default_factory=dict)
+    """By table; None: its messages changed nothing."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Tables for which it can never succeed, and why."""
+    warnings: list[str] = field(default_factory=list)
+
+
+def land(
+    catalog: Catalog,
+    job: str,
+    epoch: Epoch,
+    *,
+    opened: Callable[[str], Table | None] = lambda _: None,
+    wait: Callable[[float], None] = time.sleep,
+) -> Landed:
+    """Commit the tables of an epoch, those too that were committed before.
+
+    After each commit the job's consumer of the table moves to its snapshot, so that nothing that
+    tells whether the next epoch was committed expires.
+
+    Parameters
+    ----------
+    catalog, job, epoch
+        Where, for whom, what.
+    opened
+        Returns a table that is open; None: it is not.
+    wait
+        Waits for some seconds before another attempt.
+
+    Raises
+    ------
+    PaimonError, OSError
+        If a table could not be committed and may be later. The same epoch can be landed again.
+    IngestStateError
+        If the table has another epoch of this number: the job's notes are older than its tables.
+    """
+    done = Landed()
+    for commit in epoch.commits:
+        try:
+            table = opened(commit.table) or catalog.table(commit.table)
+            snapshot = _committed(table, job, epoch, commit, done, wait)
+            done.snapshots[commit.table] = snapshot
+            if snapshot is not None:
+                _check_owner(job, table, epoch, snapshot)
+                table.consumers.reset(user_of(job), snapshot.id)
+        except _NEVER as error:
+            logger.warning("ingest job %s: %s stops: %s", job, commit.table, error)
+            done.failed[commit.table] = str(error)
+    return done
+
+
+def _committed(
+    table: Table,
+    job: str,
+    epoch: Epoch,
+    commit: TableCommit,
+    done: Landed,
+    wait: Callable[[float], None],
+) -> Snapshot | None:
+    messages = commit.decoded()
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return table.commit(
+                messages,
+                identifier=epoch.number,
+                user=user_of(job),
+                properties=_properties(job, epoch),
+            )
+        except PostCommitError as error:
+            done.warnings.append(str(error))
+            return error.snapshot if isinstance(error.snapshot, Snapshot) else None
+        except _NEVER:
+            raise
+        except (CommitError, OSError) as error:
+            if attempt == _ATTEMPTS:
+                raise
+            logger.info("ingest job %s: %s once more: %s", job, table.name, error)
+            wait(_WAIT_SECONDS * 2**attempt)
+        except ValueError as error:
+            raise IngestStateError(job, f"{table.name} is ahead of the job: {error}") from error
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _properties(job: str, epoch: Epoch) -> dict[str, str]:
+    made = {
+        JOB: job,
+        EPOCH: str(epoch.number),
+        OWNER: epoch.owner,
+        TABLES: ",".join(commit.table for commit in epoch.commits),
+    }
+    if len(epoch.position) <= _MAX_POSITION_BYTES:
+        made[POSITION] = epoch.position.decode()
+    return made
+
+
+def _check_owner(job: str, table: Table, epoch: Epoch, snapshot: Snapshot) -> None:
+    """Make sure that a commit is this epoch's, not that of an earlier one of the same number."""
+    found = (snapshot.properties or {}).get(OWNER)
+    if found is not None and found != epoch.owner:
+        raise IngestStateError(
+            job,
+            f"{table.name} has an epoch {epoch.number} of this job that is not in its notes: they "
+            "are older than the table. Run recover(), or give the job another name",
+        )
+
+
+def check_unused(job: str, table: Table) -> None:
+    """Make sure that a job without notes never wrote to a table.
+
+    Raises
+    ------
+    IngestStateError
+        If it did: what it would read again is there already.
+    PaimonError
+        If that cannot be told.
+    """
+    user = user_of(job)
+    used = user in table.consumers.list()
+    latest = table.snapshot
+    while not used and latest is not None:
+        used = latest.commit_user == user
+        try:
+            latest = table.snapshots.get(latest.id - 1) if latest.id > 1 else None
+        except NotFoundError:
+            break
+    if used:
+        raise IngestStateError(
+            job,
+            f"{table.name} has rows of a job of this name, but the job's notes are gone: reading "
+            "from the start would add them again. Run recover(), or give the job another name",
+        )

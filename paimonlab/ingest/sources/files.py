@@ -1,0 +1,391 @@
+"""Files that arrive in a folder: CSV, JSON and Parquet, each read once.
+
+The position has every file that was read and is still in the folder, with size and time, so that
+each counts once whatever order they come in. Files are read in the order of their times.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+import pyarrow as pa
+
+from paimonlab.arrow_values import arrow_array, arrow_scalar
+from paimonlab.errors import DataError, IngestStateError, SchemaError, UnsupportedError
+from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
+from paimonlab.ingest.changes import (
+    Boundary,
+    Event,
+    JsonValue,
+    Phase,
+    RowChanges,
+    SourceColumn,
+    SourceSchema,
+    Unreadable,
+)
+from paimonlab.ingest.sources.batches import declared_schema
+from paimonlab.ingest.sources.columns import (
+    check_declared,
+    fitted_to,
+    schema_of,
+    split_kinds,
+)
+from paimonlab.ingest.wider_types import wider_type
+from paimonlab.spec.types.arrow import arrow_field, from_arrow
+from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.text import UNASSIGNED_ID, format_type, parse_type
+
+After: TypeAlias = Literal["keep", "delete"] | os.PathLike[str]
+"""What becomes of files whose rows are committed: a folder means that they are moved there."""
+
+_POLL_SECONDS = 0.5
+_UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", ".inprogress", "._copying_")
+_RAW_BYTES = 64 << 10
+"""How much of a broken file is kept."""
+_LARGE_BYTES = 64 << 20
+"""A file of this size is committed in parts."""
+
+
+class _Seen(msgspec.Struct, frozen=True, array_like=True):
+    size_bytes: int
+    modified_nanos: int
+
+
+class _Position(msgspec.Struct, kw_only=True, omit_defaults=True):
+    files: dict[str, _Seen] = {}
+    """Files that were read, by path below the folder."""
+    columns: dict[str, str] = {}
+    """Types that were found, as Paimon writes them."""
+    inside: str | None = None
+    """The file of which a part was read."""
+    batches: int = 0
+    """How many batches of it were."""
+
+
+@dataclass(kw_only=True)
+class FileSource:
+    """Reads files as they arrive: `files` makes it."""
+
+    folder: Path
+    table: str
+    pattern: str = "*"
+    format: SourceFormat | None = None
+    delimiter: str | None = None
+    primary_keys: tuple[str, ...] = ()
+    row_kinds: str | None = None
+    declared: SourceSchema | None = None
+    settle_seconds: float = 1.0
+    after: After = "keep"
+    _found: dict[str, Any] = field(default_factory=dict)
+    """Types of columns by name."""
+
+    @property
+    def name(self) -> str:
+        """Say what it is."""
+        return f"files in {self.folder}"
+
+    def tables(self) -> Mapping[str, SourceSchema]:
+        """Return the columns that were declared, or those of the first file."""
+        if self.declared is not None:
+            return {self.table: self.declared}
+        for path, seen in self._listed():
+            if not seen.size_bytes:
+                continue
+            columns = self._file(path).schema()
+            fields = [one for one in columns if one.name != self.row_kinds]
+            schema = schema_of(pa.schema(fields), self.primary_keys, is_partial=True)
+            return {self.table: schema}
+        return {}
+
+    def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        """Yield the rows of files that were not read before; see `Source.read`."""
+        if not wanted(self.table):
+            return
+        at = _Position() if position is None else _decoded(position, self.table)
+        self._found = {name: parse_type(text) for name, text in at.columns.items()}
+        while True:
+            there = self._listed()
+            names = {path for path, _ in there}
+            at.files = {name: seen for name, seen in at.files.items() if name in names}
+            if at.inside is not None and at.inside not in names:
+                raise IngestStateError(
+                    self.table, f"{self.folder / at.inside} was read in part and is gone"
+                )
+            new = [(path, seen) for path, seen in there if at.files.get(path) is None]
+            ready = [(path, seen) for path, seen in new if self._is_settled(seen)]
+            ready.sort(key=lambda one: one[0] != at.inside)
+            for number, (path, seen) in enumerate(ready):
+                yield from self._rows_of(path, seen, at)
+                at.files[path] = seen
+                at.inside, at.batches = None, 0
+                yield self._boundary(at, Phase.STREAM, seen, len(new) - number - 1)
+            if len(ready) == len(new):
+                yield self._boundary(at, Phase.CAUGHT_UP, None, 0)
+            else:
+                yield self._boundary(at, Phase.STREAM, None, len(new) - len(ready))
+            if not ready:
+                time.sleep(_POLL_SECONDS)
+
+    def acknowledge(self, position: JsonValue) -> None:
+        """Delete or move the files whose rows are committed, if that is wanted."""
+        if position is None or self.after == "keep":
+            return
+        for name, seen in _decoded(position, self.table).files.items():
+            path = self.folder / name
+            with suppress(FileNotFoundError):
+                if _seen(path) != seen:
+                    continue  # a new file of the same name
+                if self.after == "delete":
+                    path.unlink()
+                else:
+                    target = Path(self.after) / name
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.move(path, target)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def _boundary(self, at: _Position, phase: Phase, seen: _Seen | None, behind: int) -> Boundary:
+        at.columns = {name: format_type(found) for name, found in self._found.items()}
+        return Boundary(
+            position=msgspec.to_builtins(at),
+            phase=phase,
+            seen_millis=None if seen is None else seen.modified_nanos // 1_000_000,
+            behind=behind,
+            behind_unit="files",
+            is_whole=at.inside is None,
+        )
+
+    def _is_settled(self, seen: _Seen) -> bool:
+        return time.time() - seen.modified_nanos / 1e9 >= self.settle_seconds
+
+    def _listed(self) -> list[tuple[str, _Seen]]:
+        """Return files of the folder, below the folder, oldest first."""
+        found = []
+        for folder, folders, names in os.walk(self.folder):
+            folders[:] = sorted(name for name in folders if not _is_hidden(name))
+            for name in names:
+                path = Path(folder, name)
+                below = path.relative_to(self.folder).as_posix()
+                if _is_hidden(name) or name.lower().endswith(_UNFINISHED):
+                    continue
+                if not (fnmatch(below, self.pattern) or fnmatch(name, self.pattern)):
+                    continue
+                with suppress(FileNotFoundError):
+                    found.append((below, _seen(path)))
+        if not found and not self.folder.is_dir():
+            raise DataError(f"{self.table}: there is no folder {self.folder}")
+        return sorted(found, key=lambda one: (one[1].modified_nanos, one[0]))
+
+    def _file(self, path: str) -> SourceFile:
+        form = self.format or format_of(path)
+        if form is None:
+            raise DataError(
+                f"{self.folder / path}: its name does not tell the format; give format=, or "
+                "pattern= for the files that are meant"
+            )
+        return SourceFile(str(self.folder / path), form, self.delimiter)
+
+    def _rows_of(self, path: str, seen: _Seen, at: _Position) -> Iterator[Event]:
+        """Yield the rows of one file, from where it was left."""
+        skipped = at.batches if at.inside == path else 0
+        if not seen.size_bytes:
+            return
+        try:
+            for number, batch in enumerate(self._batches(path), 1):
+                if number <= skipped:
+                    continue
+                yield self._changes(batch, path)
+                if seen.size_bytes >= _LARGE_BYTES:
+                    at.inside, at.batches = path, number
+                    yield self._boundary(at, Phase.STREAM, seen, 1)
+        except DataError as error:
+            yield self._broken(path, error)
+        if _seen(self.folder / path) != seen:
+            raise IngestStateError(
+                self.table,
+                f"{self.folder / path} changed while it was read: let files come in by renaming "
+                "them, or give a longer settle=",
+            )
+
+    def _batches(self, path: str) -> Iterator[pa.RecordBatch]:
+        """Read a file with the types that are known; once more with its own if it has others."""
+        file = self._file(path)
+        known = self._known()
+        rows = file.batches(known, others="infer")
+        try:
+            first = next(rows, None)
+        except DataError:
+            self._widen(file)
+            rows = file.batches(self._known(), others="infer")
+            first = next(rows, None)
+        if first is not None:
+            yield first
+        yield from rows
+
+    def _known(self) -> pa.Schema:
+        """Return the types of columns that were declared or found before."""
+        if self.declared is not None:
+            return self.declared.arrow_schema
+        return pa.schema(
+            [
+                arrow_field(DataField(UNASSIGNED_ID, name, found))
+                for name, found in self._found.items()
+            ]
+        )
+
+    def _widen(self, file: SourceFile) -> None:
+        """Take wider types for columns that a file has in others."""
+        if self.declared is not None:
+            raise DataError(f"{file.path}: its values are not of the types that were declared")
+        for column in file.schema():
+            known = self._found.get(column.name)
+            if known is not None:
+                other = from_arrow(column.type, nullable=True)
+                self._found[column.name] = wider_type(known, other) or other
+
+    def _changes(self, batch: pa.RecordBatch, path: str) -> RowChanges:
+        place = str(self.folder / path)
+        batch, kinds = split_kinds(batch, self.row_kinds, place=place)
+        if self.declared is not None:
+            check_declared(batch.schema, self.declared, place=place)
+        schema = self.declared or self._schema(batch.schema)
+        return RowChanges(
+            table=self.table,
+            rows=fitted_to(batch, schema, table=place),
+            kinds=kinds,
+            schema=schema,
+            positions=pa.repeat(arrow_scalar(path), batch.num_rows),
+        )
+
+    def _schema(self, columns: pa.Schema) -> SourceSchema:
+        """Return the columns of a batch, with the types that they had before where they fit."""
+        schema = schema_of(columns, self.primary_keys, is_partial=True)
+        kept = []
+        for column in schema.columns:
+            known = self._found.get(column.name)
+            if known is None:
+                known = self._found[column.name] = column.type
+            elif known != column.type:
+                known = wider_type(known, column.type) or column.type
+                self._found[column.name] = known
+            kept.append(_with_type(column, known))
+        return replace(schema, columns=tuple(kept))
+
+    def _broken(self, path: str, error: DataError) -> Unreadable:
+        with (self.folder / path).open("rb") as file:
+            raw = file.read(_RAW_BYTES)
+        return Unreadable(
+            table=self.table,
+            errors=arrow_array([str(error)], pa.string()),
+            raw=arrow_array([raw], pa.binary()),
+            positions=arrow_array([path], pa.string()),
+        )
+
+
+def files(
+    folder: str | os.PathLike[str],
+    *,
+    table: str | None = None,
+    pattern: str = "*",
+    format: SourceFormat | None = None,
+    delimiter: str | None = None,
+    columns: Any = None,
+    primary_keys: Sequence[str] = (),
+    row_kinds: str | None = None,
+    settle: float = 1.0,
+    after: After = "keep",
+) -> FileSource:
+    """Make a source of the files that arrive in a folder, each of which is read once.
+
+    Names that begin with ``.`` or ``_``, or end as unfinished downloads do, are passed over. Files
+    must not change after they were read.
+
+    Parameters
+    ----------
+    folder
+        A local folder; those below it are read as well.
+    table
+        ``database.table``: what the source calls its table; None: ``files.`` and the folder's name.
+    pattern
+        Names or paths below the folder that are read, as shells match them: ``*.csv``.
+    format
+        ``csv`` (the first line has the names), ``json`` (an object a line) or ``parquet``; None:
+        the name of each file tells.
+    delimiter
+        Between the values of CSV.
+    columns
+        Names with Paimon's types, or an Arrow schema; any other column is refused. None: types
+        are found in the files, and columns that later files have are added.
+    primary_keys
+        Columns whose values name a row; () for rows that are only added.
+    row_kinds
+        Name of a column with ``+I -U +U -D``, which is not stored; None: all are ``+I``.
+    settle
+        Seconds for which a file must not have changed before it is read.
+    after
+        What becomes of files after their rows are committed: ``keep``, ``delete``, or a folder
+        (a ``Path``) to move them to.
+
+    Raises
+    ------
+    UnsupportedError
+        If the folder is in an object store.
+    """
+    text = os.fspath(folder)
+    if "://" in text and not text.startswith("file://"):
+        raise UnsupportedError(f"files({text!r})", "files are read from local folders only")
+    place = Path(text.removeprefix("file://")).expanduser().absolute()
+    if isinstance(after, str) and after not in ("keep", "delete"):
+        raise ValueError(f"after = {after!r}: it is keep, delete, or a Path to move files to")
+    if delimiter is not None and len(delimiter) != 1:
+        raise ValueError(f"delimiter = {delimiter!r}: it is one character")
+    name = table or f"files.{place.name}"
+    if "." not in name:
+        raise ValueError(f"table = {table!r}: give database.table")
+    declared = None
+    if columns is not None:
+        declared = declared_schema(columns, primary_keys)
+    return FileSource(
+        folder=place,
+        table=name,
+        pattern=pattern,
+        format=format,
+        delimiter=delimiter,
+        primary_keys=tuple(primary_keys),
+        row_kinds=row_kinds,
+        declared=declared,
+        settle_seconds=settle,
+        after=after,
+    )
+
+
+def _with_type(column: SourceColumn, data_type: Any) -> SourceColumn:
+    if column.type == data_type:
+        return column
+    return replace(column, type=data_type, source_type=None)
+
+
+def _seen(path: Path) -> _Seen:
+    status = path.stat()
+    return _Seen(status.st_size, status.st_mtime_ns)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
+
+
+def _decoded(position: JsonValue, table: str) -> _Position:
+    try:
+        return msgspec.convert(position, _Position)
+    except (msgspec.ValidationError, SchemaError) as error:
+        raise IngestStateError(table, f"not a position of files: {error}") from error

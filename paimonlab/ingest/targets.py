@@ -1,0 +1,167 @@
+"""Tables that a job writes to: rows that wait for their epoch, and the files they become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from paimonlab.errors import DataError
+from paimonlab.ingest.changes import SourceSchema
+from paimonlab.ingest.epochs import Stopped
+from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values_in_deletes
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.schema.schema_changes import DropColumn, RenameColumn, SchemaChange
+from paimonlab.table.table import Table
+from paimonlab.table.writing.writers import Writer
+
+
+class RefusedRowsError(Exception):
+    """Some rows are not taken by a table; the others wait to be written again."""
+
+    def __init__(self, bad: list[BadRow]) -> None:
+        self.bad = bad
+        super().__init__(f"{len(bad)} rows")
+
+
+@dataclass(kw_only=True)
+class Target:
+    """A table of a job while the job runs."""
+
+    name: str
+    """``database.table``."""
+    table: Table
+    sources: list[str]
+    """``database.table`` of the source."""
+    has_own_key: bool = False
+    waiting: list[FittedRows] = field(default_factory=list)
+    """Rows before the last boundary of the source."""
+    open: list[FittedRows] = field(default_factory=list)
+    """Rows after it."""
+    writer: Writer | None = None
+    """Has rows of a transaction that is too large to wait in memory."""
+    written_rows: int = 0
+    """Rows that it has."""
+    stopped: Stopped | None = None
+    skipped: int = 0
+    rows: int = 0
+    """Committed in this run."""
+    snapshot_id: int | None = None
+    accepted: set[SourceSchema] = field(default_factory=set)
+    """Schemas of the source whose rows the table takes as it is now."""
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows wait for the next epoch."""
+        return bool(self.waiting) or self.writer is not None
+
+    @property
+    def waiting_rows(self) -> int:
+        """How many rows wait for the next epoch."""
+        return self.written_rows + sum(rows.rows.num_rows for rows in self.waiting)
+
+    def close(self) -> None:
+        """Note that the source came to a boundary."""
+        self.waiting += self.open
+        self.open.clear()
+
+    def altered(self, table: Table, changes: Iterable[SchemaChange]) -> None:
+        """Take another schema of the table; rows that wait get the new names of columns."""
+        self.table = table
+        self.accepted.clear()
+        for change in changes:
+            match change:
+                case RenameColumn(old, new):
+                    self.open = [rows.renamed(old, new) for rows in self.open]
+                case DropColumn(name):
+                    self.open = [rows.without(name) for rows in self.open]
+
+    def prepare(self, user: str, identifier: int) -> list[CommitMessage]:
+        """Write the rows that wait, and describe their files.
+
+        Raises
+        ------
+        RefusedRowsError
+            If the table does not take some rows: these do not wait any more.
+        """
+        self.table.refresh()
+        with self._writing(user) as writer:
+            for rows in self.waiting:
+                writer.write(self._given(rows), row_kinds=rows.kind_column)
+            messages = writer.prepare_commit(identifier)
+        self.waiting.clear()
+        self.writer, self.written_rows = None, 0
+        return messages
+
+    def spill(self, user: str) -> None:
+        """Write rows that are after the last boundary: they take too much memory.
+
+        Raises
+        ------
+        RefusedRowsError
+            If the table does not take some rows: these do not wait any more.
+        """
+        bad = self._sort_out(self.open)
+        if bad:
+            raise RefusedRowsError(bad)
+        if self.writer is None:
+            self.table.refresh()
+            self.writer = self.table.new_writer(user)
+        for rows in self.open:
+            self.writer.write(self._given(rows), row_kinds=rows.kind_column)
+            self.written_rows += rows.rows.num_rows
+        self.open.clear()
+
+    def abort(self) -> None:
+        """Drop everything that is not committed."""
+        self.waiting.clear()
+        self.open.clear()
+        if self.writer is not None:
+            self.writer.abort()
+        self.writer, self.written_rows = None, 0
+
+    def _given(self, rows: FittedRows) -> pa.RecordBatch:
+        return self._filled(rows).rows
+
+    def _filled(self, rows: FittedRows) -> FittedRows:
+        has_key = bool(self.table.primary_keys)
+        return with_values_in_deletes(rows, self.table.schema) if has_key else rows
+
+    @contextmanager
+    def _writing(self, user: str) -> Iterator[Writer]:
+        """Give a writer; if it refuses rows, find out which.
+
+        A writer that has taken rows of an open transaction cannot begin again, so it is given
+        only rows that were looked at before.
+        """
+        if self.writer is not None and (bad := self._sort_out(self.waiting)):
+            raise RefusedRowsError(bad)
+        writer = self.writer or self.table.new_writer(user)
+        try:
+            yield writer
+        except DataError as error:
+            if self.writer is not None:
+                raise
+            writer.abort()
+            bad = self._sort_out(self.waiting)
+            if not bad:
+                raise
+            raise RefusedRowsError(bad) from error
+        except BaseException:
+            if self.writer is None:
+                writer.abort()
+            raise
+
+    def _sort_out(self, waiting: list[FittedRows]) -> list[BadRow]:
+        """Take rows that the table refuses out of those that wait."""
+        bad, good = [], []
+        for rows in waiting:
+            for part in sorted_out(self._filled(rows), self.table.schema, self.name):
+                if isinstance(part, BadRow):
+                    bad.append(part)
+                else:
+                    good.append(part)
+        waiting[:] = good
+        return bad

@@ -1,0 +1,589 @@
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pm
+from paimonlab.errors import (
+    IngestDataError,
+    IngestRunningError,
+    IngestSchemaError,
+    IngestStateError,
+    UnsupportedError,
+)
+from paimonlab.ingest import batches
+from paimonlab.ingest.changes import Truncated, Unreadable
+from paimonlab.ingest.job import Job, noted_jobs
+from paimonlab.ingest.leases import take
+from tests.ingest.drawing import source
+from tests.ingest.scripted import BrokenError, ScriptedSource, change, rows
+
+KEYED = "id BIGINT NOT NULL, v STRING KEY(id)"
+PLAIN = "id BIGINT, v STRING"
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pm.Catalog:
+    return pm.connect(tmp_path / "warehouse")
+
+
+def _job(catalog: pm.Catalog, script: Sequence[Any], schema: str = KEYED, **told: Any) -> Job:
+    made = ScriptedSource(script, {"a.t": source(schema)})
+    return _of(catalog, made, **told)
+
+
+def _of(catalog: pm.Catalog, made: ScriptedSource, **told: Any) -> Job:
+    given: dict[str, Any] = {"into": "ods", "name": "job", "options": {"bucket": 1}} | told
+    if not any(schema.primary_keys for schema in made.schemas.values()):
+        given.pop("options", None)
+    return catalog.ingest(made, **given)
+
+
+def _rows(catalog: pm.Catalog, name: str = "ods.t") -> list[tuple[Any, ...]]:
+    found = catalog.table(name).scan().to_arrow().to_pylist()
+    return sorted((tuple(row.values()) for row in found), key=repr)
+
+
+def test_rows_become_rows_of_a_table_and_their_snapshot_says_where_from(
+    catalog: pm.Catalog,
+) -> None:
+    script = [
+        rows("a.t", KEYED, "+I 1 a", "+I 2 b"),
+        "|",
+        rows("a.t", KEYED, "-U 1 a", "+U 1 c", "-D 2 -", "+I 3 d"),
+        "|",
+    ]
+
+    status = _job(catalog, script).run()
+
+    assert _rows(catalog) == [(1, "c"), (3, "d")]
+    assert (status.phase, status.epoch, status.rows, status.dead) == ("caught up", 1, 6, 0)
+    snapshot = catalog.table("ods.t").snapshot
+    assert snapshot is not None
+    assert (snapshot.commit_user, snapshot.commit_identifier) == ("ingest-job", 1)
+    assert snapshot.properties is not None
+    assert snapshot.properties["ingest.position"] == "4"
+    assert catalog.table("ods.t").consumers.list() == {"ingest-job": snapshot.id}
+
+
+def test_a_later_run_goes_on_where_the_first_ended(catalog: pm.Catalog) -> None:
+    first = [rows("a.t", PLAIN, "+I 1 a"), "|"]
+    _job(catalog, first, PLAIN).run()
+    made = ScriptedSource([*first, rows("a.t", PLAIN, "+I 2 b"), "|"], {"a.t": source(PLAIN)})
+
+    status = _of(catalog, made).run()
+
+    assert _rows(catalog) == [(1, "a"), (2, "b")]
+    assert (status.epoch, status.rows, status.tables[0].rows) == (2, 2, 1)
+    assert made.began_at == [2]
+    assert made.acknowledged == [2, 4]
+
+
+def test_nothing_new_commits_nothing(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|"]
+    _job(catalog, script, PLAIN).run()
+
+    status = _job(catalog, script, PLAIN).run()
+
+    assert status.epoch == 1
+    assert len(catalog.table("ods.t").snapshots.list()) == 1
+
+
+def test_what_fails_drops_the_epoch_and_the_next_run_reads_it_again(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|", rows("a.t", PLAIN, "+I 2 b"), BrokenError("gone")]
+    job = _job(catalog, script, PLAIN, max_rows=1)
+
+    with pytest.raises(BrokenError):
+        job.run()
+
+    assert job.status.phase == "failed"
+    assert job.status.error == "gone"
+    assert _rows(catalog) == [(1, "a")]
+    script[-1] = "|"
+    assert _job(catalog, script, PLAIN).run().rows == 2
+    assert _rows(catalog) == [(1, "a"), (2, "b")]
+
+
+def test_rows_of_an_unfinished_transaction_are_not_committed(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|", rows("a.t", PLAIN, "+I 2 b"), KeyboardInterrupt()]
+    job = _job(catalog, script, PLAIN, max_rows=1)
+
+    with pytest.raises(KeyboardInterrupt):
+        job.run()
+
+    assert job.status.phase == "interrupted"
+    assert _rows(catalog) == [(1, "a")]
+
+
+def test_many_epochs_by_rows(catalog: pm.Catalog) -> None:
+    script: list[Any] = []
+    for number in range(12):
+        script += [rows("a.t", PLAIN, f"+I {number} x", f"+I {number} y"), "|"]
+
+    status = _job(catalog, script, PLAIN, max_rows=4).run()
+
+    assert (status.epoch, status.rows) == (6, 24)
+    assert len(_rows(catalog)) == 24
+    assert len([*Path(catalog.path, ".paimonlab/ingest/job").glob("epoch-*")]) <= 8
+
+
+def test_columns_are_added_before_the_first_row_that_has_them(catalog: pm.Catalog) -> None:
+    wide = "id BIGINT NOT NULL, v STRING, n INT KEY(id)"
+    script = [
+        rows("a.t", KEYED, "+I 1 a"),
+        "|",
+        change("a.t", KEYED, wide, "ALTER TABLE t ADD n INT"),
+        rows("a.t", wide, "+I 2 b 7"),
+        "|",
+        rows("a.t", KEYED, "+I 3 c"),
+        "|",
+    ]
+    job = _job(catalog, script)
+
+    job.run()
+
+    assert _rows(catalog) == [(1, "a", None), (2, "b", 7), (3, "c", None)]
+    told = [(event.kind, event.text, event.after) for event in job.events]
+    columns = ("id BIGINT NOT NULL", "v STRING", "n INT")
+    assert ("schema", "ALTER TABLE t ADD n INT", columns) in told
+    assert ("altered", "ALTER TABLE t ADD n INT", columns) in told
+
+
+def test_a_schema_without_an_event_is_followed_as_well(catalog: pm.Catalog) -> None:
+    wide = "id BIGINT NOT NULL, v STRING, n INT KEY(id)"
+
+    _job(catalog, [rows("a.t", KEYED, "+I 1 a"), rows("a.t", wide, "+I 2 b 7"), "|"]).run()
+
+    assert _rows(catalog) == [(1, "a", None), (2, "b", 7)]
+
+
+def test_an_exact_table_renames_rows_that_wait(catalog: pm.Catalog) -> None:
+    new = "id BIGINT NOT NULL, w STRING KEY(id)"
+    script = [
+        rows("a.t", KEYED, "+I 1 a"),
+        "|",
+        rows("a.t", KEYED, "+I 2 b"),
+        replace(change("a.t", KEYED, new), renamed={"v": "w"}),
+        rows("a.t", new, "+I 3 c"),
+        "|",
+    ]
+
+    _job(catalog, script, evolve="exact").run()
+
+    table = catalog.table("ods.t")
+    assert table.schema.field_names == ("id", "w")
+    assert _rows(catalog) == [(1, "a"), (2, "b"), (3, "c")]
+
+
+def test_a_table_that_cannot_follow_stops_and_others_go_on(catalog: pm.Catalog) -> None:
+    other = "id BIGINT NOT NULL, v INT KEY(id)"
+    script = [
+        rows("a.t", KEYED, "+I 1 a"),
+        rows("a.u", KEYED, "+I 1 x"),
+        "|",
+        change("a.t", KEYED, other, "ALTER TABLE t MODIFY v INT"),
+        rows("a.t", other, "+I 2 5"),
+        rows("a.u", KEYED, "+I 2 y"),
+        "|",
+    ]
+    made = ScriptedSource(script, {"a.t": source(KEYED), "a.u": source(KEYED)})
+
+    status = _of(catalog, made).run()
+
+    assert _rows(catalog, "ods.t") == [(1, "a")]
+    assert _rows(catalog, "ods.u") == [(1, "x"), (2, "y")]
+    t = status.tables[0]
+    assert t.stopped is not None
+    assert "column 'v' is STRING, which cannot become INT" in t.stopped
+    assert "ALTER TABLE t MODIFY v INT" in t.stopped
+    assert t.skipped == 1
+    script += [rows("a.t", other, "+I 3 6"), rows("a.u", KEYED, "+I 3 z"), "|"]
+    again = _of(catalog, made).run()
+    assert again.tables[0].stopped == t.stopped
+    assert again.tables[0].skipped == 2
+    assert _rows(catalog, "ods.u") == [(1, "x"), (2, "y"), (3, "z")]
+
+
+def test_on_error_stop_ends_the_job(catalog: pm.Catalog) -> None:
+    other = "id BIGINT NOT NULL, v INT KEY(id)"
+    script = [rows("a.t", KEYED, "+I 1 a"), "|", rows("a.t", other, "+I 2 5"), "|"]
+    job = _job(catalog, script, on_error="stop", max_rows=1)
+
+    with pytest.raises(IngestSchemaError, match="cannot become INT"):
+        job.run()
+
+    assert _rows(catalog) == [(1, "a")]
+    assert [event.kind for event in job.events][-2:] == ["stopped", "failed"]
+
+
+def test_a_job_of_one_table_that_stopped_says_so(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|", rows("a.t", PLAIN, "-D 1 a"), "|"]
+
+    with pytest.raises(IngestSchemaError, match="has no primary key to find them by"):
+        _job(catalog, script, PLAIN).run()
+
+    assert _rows(catalog) == [(1, "a")]
+
+
+def test_refused_tables_are_named_before_anything_is_done(catalog: pm.Catalog) -> None:
+    job = _job(catalog, [], primary_keys=["no"])
+
+    assert "'no' is not in the source" in str(job.plan())
+    with pytest.raises(IngestSchemaError, match="'no' is not in the source"):
+        job.run()
+
+    assert catalog.databases() == []
+
+
+def test_a_plan_changes_nothing(catalog: pm.Catalog, tmp_path: Path) -> None:
+    plan = _job(catalog, [rows("a.t", KEYED, "+I 1 a"), "|"]).plan()
+
+    assert [table.name for table in plan.tables] == ["ods.t"]
+    assert catalog.databases() == []
+    assert not Path(catalog.path, ".paimonlab").exists()
+
+
+def test_a_table_that_appears_is_created(catalog: pm.Catalog) -> None:
+    script = [
+        rows("a.t", KEYED, "+I 1 a"),
+        "|",
+        rows("b.new", "n INT", "+I 5"),
+        rows("b.left", "n INT", "+I 5"),
+        "|",
+    ]
+    made = ScriptedSource(script, {"a.t": source(KEYED)})
+
+    _of(catalog, made, excluding=r"b\.left", options={}).run()
+
+    assert catalog.tables("ods") == ["new", "t"]
+    assert _rows(catalog, "ods.new") == [(5,)]
+
+
+def test_shards_become_one_table(catalog: pm.Catalog) -> None:
+    wide = "id BIGINT NOT NULL, v STRING, n INT KEY(id)"
+    script = [
+        rows("a.t", KEYED, "+I 1 a"),
+        rows("b.t", wide, "+I 2 b 7"),
+        "|",
+        rows("a.t", wide, "+I 3 c 8"),
+        "|",
+    ]
+    made = ScriptedSource(script, {"a.t": source(KEYED), "b.t": source(wide)})
+
+    _of(catalog, made).run()
+
+    assert _rows(catalog) == [(1, "a", None), (2, "b", 7), (3, "c", 8)]
+
+
+def test_a_delete_needs_the_key_alone(catalog: pm.Catalog) -> None:
+    schema = (
+        "id BIGINT NOT NULL, a STRING NOT NULL, b DECIMAL(5, 2) NOT NULL, c DATE NOT NULL, "
+        "d BOOLEAN NOT NULL, e TIMESTAMP(6) NOT NULL KEY(id)"
+    )
+    script = [
+        rows("a.t", schema, "+I 1 x 1.00 2026-01-01 true 2026-01-01T00:00:00"),
+        rows("a.t", schema, "+I 2 x 1.00 2026-01-01 true 2026-01-01T00:00:00"),
+        rows("a.t", schema, "-D 1 - - - - -"),
+        "|",
+    ]
+
+    _job(catalog, script, schema).run()
+
+    assert [row[0] for row in _rows(catalog)] == [2]
+
+
+def test_the_first_row_that_cannot_be_stored_ends_the_job(catalog: pm.Catalog) -> None:
+    schema = "id BIGINT NOT NULL, v VARCHAR(3) KEY(id)"
+    script = [rows("a.t", schema, "+I 1 abc", "+I 2 abcd"), "|"]
+
+    with pytest.raises(IngestDataError, match="max_dead = 1 or more rows"):
+        _job(catalog, script, schema).run()
+
+    assert catalog.table("ods.t").snapshot is None
+
+
+def test_rows_that_cannot_be_stored_are_set_aside(catalog: pm.Catalog) -> None:
+    schema = "id BIGINT NOT NULL, v VARCHAR(3) KEY(id)"
+    broken = Unreadable(table="a.t", errors=pa.array(["no JSON"]), raw=pa.array([b"{"]))
+    script = [
+        rows("a.t", schema, "+I 1 abc", "+I 2 abcd", "+I 3 x", "+U 1 longer"),
+        broken,
+        "|",
+        rows("a.t", schema, "+I 4 y"),
+        "|",
+    ]
+    job = _job(catalog, script, schema, max_dead=3)
+
+    status = job.run()
+
+    assert _rows(catalog) == [(1, "abc"), (3, "x"), (4, "y")]
+    assert status.dead == 3
+    dead = catalog.table("ods.job__dead").scan().to_arrow().to_pylist()
+    told = sorted((row["source_table"], row["kind"] or "", row["row"] or "") for row in dead)
+    assert told == [
+        ("a.t", "", ""),
+        ("a.t", "+I", '{"id": 2, "v": "abcd"}'),
+        ("a.t", "+U", '{"id": 1, "v": "longer"}'),
+    ]
+    assert {row["position"] for row in dead} == {None, '"row 1"', '"row 3"'}
+    assert [row["raw"] for row in dead if row["raw"]] == [b"{"]
+    script += [rows("a.t", schema, "+I 5 longer"), "|"]
+    with pytest.raises(IngestDataError, match="max_dead = 4"):
+        _job(catalog, script, schema, max_dead=3).run()
+
+
+def test_an_emptied_table_is_kept_or_emptied(catalog: pm.Catalog) -> None:
+    script = [
+        rows("a.t", KEYED, "+I 1 a"),
+        "|",
+        Truncated(table="a.t", position=None, reason="TRUNCATE t"),
+        rows("a.t", KEYED, "+I 2 b"),
+        "|",
+    ]
+    kept = _job(catalog, script)
+    kept.run()
+    _job(catalog, script, into="other", name="applies", on_truncate="apply").run()
+
+    assert _rows(catalog) == [(1, "a"), (2, "b")]
+    assert "truncated" in [event.kind for event in kept.events]
+    assert _rows(catalog, "other.t") == [(2, "b")]
+
+
+def test_a_large_transaction_waits_in_files(catalog: pm.Catalog) -> None:
+    script: list[Any] = [rows("a.t", KEYED, "+I 0 first"), "|"]
+    tens = [range(number * 10, number * 10 + 10) for number in range(1, 40)]
+    script += [rows("a.t", KEYED, *(f"+I {number} v" for number in ten)) for ten in tens]
+    script.append("|")
+    job = _job(catalog, script, max_bytes=2_000)
+
+    status = job.run()
+
+    assert len(_rows(catalog)) == 391
+    assert status.epoch == 2
+    assert status.rows == 391
+
+
+def test_an_interrupted_large_transaction_leaves_no_row(catalog: pm.Catalog) -> None:
+    script: list[Any] = [rows("a.t", PLAIN, *(f"+I {number} v" for number in range(100)))]
+    script = [*script * 5, KeyboardInterrupt()]
+
+    with pytest.raises(KeyboardInterrupt):
+        _job(catalog, script, PLAIN, max_bytes=2_000).run()
+
+    table = catalog.table("ods.t")
+    assert table.snapshot is None
+    assert list(Path(table.path).rglob("*.parquet")) == []
+
+
+def test_a_job_without_its_notes_does_not_begin_anew(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|"]
+    _job(catalog, script, PLAIN).run()
+    folder = Path(catalog.path, ".paimonlab/ingest/job")
+    for path in folder.iterdir():
+        path.unlink()
+
+    with pytest.raises(IngestStateError, match="notes are gone"):
+        _job(catalog, script, PLAIN).run()
+
+    script += [rows("a.t", PLAIN, "+I 2 b"), "|"]
+    job = _job(catalog, script, PLAIN)
+    assert job.recover() == 1
+    job.run()
+    assert _rows(catalog) == [(1, "a"), (2, "b")]
+
+
+def test_notes_that_are_older_than_the_tables_are_found_out(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|"]
+    _job(catalog, script, PLAIN).run()
+    folder = Path(catalog.path, ".paimonlab/ingest/job")
+    kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+    script += [rows("a.t", PLAIN, "+I 2 b"), "|"]
+    _job(catalog, script, PLAIN).run()
+    for path in folder.iterdir():
+        path.unlink()
+    for name, data in kept.items():
+        (folder / name).write_bytes(data)
+
+    with pytest.raises(IngestStateError, match="older than the table"):
+        _job(catalog, script, PLAIN).run()
+
+    assert _rows(catalog) == [(1, "a"), (2, "b")]
+
+
+def test_a_second_process_is_refused(catalog: pm.Catalog) -> None:
+    job = _job(catalog, [])
+    lease = take("job", catalog.file_io, str(Path(catalog.path, ".paimonlab/ingest/job")))
+
+    with pytest.raises(IngestRunningError, match="runs it"):
+        job.run()
+
+    lease.release()
+    job.run()
+
+
+def test_a_job_runs_in_a_thread_and_is_paused_and_stopped(catalog: pm.Catalog) -> None:
+    asked = threading.Semaphore(0)
+    numbers = iter(range(1_000_000))
+
+    def made(count: int) -> Any:
+        while True:
+            if asked.acquire(timeout=0.05):
+                yield [{"id": next(numbers)}]
+            else:
+                yield None
+
+    job = catalog.ingest(
+        batches(made, table="app.t", columns={"id": "BIGINT"}), into="ods", name="job", interval=0
+    )
+    job.start()
+    asked.release(3)
+    _wait_for(lambda: job.status.rows == 3)
+    with pytest.raises(RuntimeError, match="running in this process already"):
+        job.run()
+    job.pause()
+    _wait_for(lambda: job.status.phase == "paused")
+    asked.release(2)
+    job.resume()
+    _wait_for(lambda: job.status.rows == 5)
+
+    assert job.stop().phase == "stopped"
+    assert len(_rows(catalog)) == 5
+
+
+def _wait_for(is_so: Any) -> None:
+    for _ in range(3000):
+        if is_so():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not come to that within 30 s")
+
+
+def test_what_ends_a_thread_is_raised_by_stop(catalog: pm.Catalog) -> None:
+    job = _job(catalog, [BrokenError("gone")])
+    job.start()
+
+    _wait_for(lambda: job.status.phase == "failed")
+    with pytest.raises(BrokenError, match="gone"):
+        job.stop()
+
+
+def test_jobs_are_listed_and_forgotten(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", KEYED, "+I 1 a"), "|"]
+    job = _job(catalog, script)
+    job.run()
+
+    assert [(noted.name, noted.epoch, noted.rows) for noted in noted_jobs(catalog)] == [
+        ("job", 1, 1)
+    ]
+    assert _job(catalog, script).status.rows == 1
+
+    job.forget()
+
+    assert noted_jobs(catalog) == []
+    assert catalog.table("ods.t").consumers.list() == {}
+    assert _rows(catalog) == [(1, "a")]
+
+
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [
+        ({"computed": {"d": "now()"}}, UnsupportedError),
+        ({"evolve": "loose"}, ValueError),
+        ({"max_dead": -1}, ValueError),
+        ({"max_bytes": "much"}, ValueError),
+        ({"interval": -1}, ValueError),
+        ({"colour": "red"}, TypeError),
+        ({"name": "a/b"}, pm.errors.SchemaError),
+    ],
+)
+def test_what_a_job_cannot_be_told(
+    catalog: pm.Catalog, told: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        _job(catalog, [], **told)
+
+
+def test_what_is_not_here_yet_is_refused(catalog: pm.Catalog) -> None:
+    job = _job(catalog, [])
+
+    with pytest.raises(UnsupportedError, match="resnapshot"):
+        job.resnapshot("ods.t")
+    with pytest.raises(UnsupportedError, match="add"):
+        job.add("a.x")
+
+
+class _Crash(BaseException):
+    """A process that dies: nothing catches it."""
+
+
+@pytest.mark.parametrize("keyed", [True, False])
+def test_a_crash_at_any_step_loses_and_doubles_nothing(
+    catalog: pm.Catalog, monkeypatch: pytest.MonkeyPatch, *, keyed: bool
+) -> None:
+    """The n-th call of the store, for every n, is the last one of a process."""
+    schema = KEYED if keyed else PLAIN
+    script: list[Any] = []
+    for number in range(3):
+        script += [
+            rows("a.t", schema, f"+I {number} a"),
+            rows("a.u", schema, f"+I {number} a"),
+            "|",
+        ]
+    if keyed:
+        script += [rows("a.t", schema, "-U 0 a", "+U 0 b", "-D 1 -"), "|"]
+    expected = [(0, "b"), (2, "a")] if keyed else [(0, "a"), (1, "a"), (2, "a")]
+    calls, last = 0, -1
+
+    def counted(name: str) -> Any:
+        before = getattr(type(catalog.file_io), name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls == last:
+                raise _Crash
+            return before(*given, **named)
+
+        return call
+
+    for name in ("publish", "replace", "create", "open_output", "delete", "list_names"):
+        monkeypatch.setattr(type(catalog.file_io), name, counted(name))
+    seed = int(os.environ.get("PAIMONLAB_SEED", str(random.randrange(1000))))
+    print(f"PAIMONLAB_SEED={seed}")  # noqa: T201 - shown when it fails
+    stride = int(os.environ.get("PAIMONLAB_CRASH_STRIDE", "5"))
+    step = 0
+    for step in range(1 + seed % stride, 400, stride):
+        made = ScriptedSource(script, {"a.t": source(schema), "a.u": source(schema)})
+        told = {"into": f"db{step}", "name": f"job{step}", "max_rows": 2}
+        calls, last = 0, step
+        try:
+            _of(catalog, made, **told).run()
+        except _Crash:
+            last = -1
+            _drop_lease(catalog, f"job{step}")
+            _of(catalog, made, **told).run()
+        else:
+            break
+        assert _rows(catalog, f"db{step}.t") == expected, step
+        assert len(_rows(catalog, f"db{step}.u")) == 3, step
+        identifiers = [
+            snapshot.commit_identifier for snapshot in catalog.table(f"db{step}.u").snapshots.list()
+        ]
+        assert identifiers == sorted(identifiers)
+    assert 15 < step < 390, "the job has some twenty steps, and all were tried"
+
+
+def _drop_lease(catalog: pm.Catalog, name: str) -> None:
+    """Let a process count as dead that a test let crash within this one."""
+    folder = Path(catalog.path, ".paimonlab/ingest", name)
+    for path in folder.glob("owner-*"):
+        path.unlink()

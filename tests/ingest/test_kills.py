@@ -1,0 +1,91 @@
+"""Processes that are killed: the tables have each row of the source, and none twice.
+
+``PAIMONLAB_INGEST_KILLS=100`` kills as often; a few are part of every run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import paimonlab as pm
+from paimonlab.ingest import noted_jobs
+from tests.ingest.killed_job import TRANSACTIONS, transaction
+
+KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "4"))
+LIMIT = 120
+
+
+def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path) -> None:
+    seed = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.randrange(10**6)
+    print(f"PAIMONLAB_SEED={seed}")  # noqa: T201 - shown when it fails
+    draw = random.Random(seed)
+    keyed, log = _expected()
+    kills, rounds = 0, 0
+    while kills < KILLS:
+        warehouse = tmp_path / f"w{rounds}"
+        rounds += 1
+        before = -1
+        while True:
+            has_ended = _run(warehouse, draw.uniform(0.0, 1.2) if kills < KILLS else None)
+            if has_ended:
+                break
+            kills += 1
+            epoch = _epoch(warehouse)
+            assert epoch >= before, "epochs never go back"
+            before = epoch
+        catalog = pm.connect(warehouse)
+        assert _rows(catalog, "ods.keyed") == keyed, f"round {rounds}"
+        assert _rows(catalog, "ods.log") == log, f"round {rounds}"
+        for name in ("ods.keyed", "ods.log"):
+            _check_identifiers(catalog.table(name))
+
+
+def _run(warehouse: Path, seconds: float | None) -> bool:
+    """Run the job; kill it some time after it has begun. Return whether it came to its end."""
+    command = [sys.executable, "-m", "tests.ingest.killed_job", str(warehouse), "job"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        if seconds is not None:
+            time.sleep(seconds)
+            process.kill()
+        told = process.stdout.read()
+        code = process.wait(LIMIT)
+    if seconds is None:
+        assert code == 0
+    return told == "ended\n"
+
+
+def _epoch(warehouse: Path) -> int:
+    job = noted_jobs(pm.connect(warehouse))
+    return job[0].epoch if job else 0
+
+
+def _check_identifiers(table: pm.Table) -> None:
+    """Identifiers of a user rise; an epoch is one snapshot of rows, and one of its compaction."""
+    appended = [
+        snapshot.commit_identifier
+        for snapshot in table.snapshots.list()
+        if snapshot.commit_kind is pm.CommitKind.APPEND
+    ]
+    assert appended == sorted(set(appended))
+
+
+def _expected() -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    state: dict[int, tuple[Any, ...]] = {}
+    log: list[tuple[Any, ...]] = []
+    for number in range(TRANSACTIONS):
+        _, logged = transaction(number, state)
+        log += [tuple(row.values()) for row in logged.rows.to_pylist()]
+    return sorted((*row, None)[:3] for row in state.values()), sorted(log)
+
+
+def _rows(catalog: pm.Catalog, name: str) -> list[tuple[Any, ...]]:
+    found = catalog.table(name).scan().to_arrow().to_pylist()
+    return sorted(tuple(row.values()) for row in found)
