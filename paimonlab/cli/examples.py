@@ -36,6 +36,12 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "paimonlab create shop.users 'id BIGINT NOT NULL' 'name STRING' --primary-key id",
         "paimonlab create shop.prices --like prices.csv -o bucket=2 --primary-key item",
     ),
+    "ingest": (
+        "paimonlab ingest files ./arriving --into ods --name prices --primary-key item --dry-run",
+        "paimonlab ingest files ./arriving --into ods --name prices --primary-key item",
+        "paimonlab ingest table shop.orders --into ods --name orders",
+        "paimonlab ingest status",
+    ),
     "load": (
         "paimonlab load shop.prices prices.csv",
         "paimonlab load shop.rates prices.csv --create --primary-key item",

@@ -14,6 +14,7 @@ from paimonlab.cli.doctor import doctor
 from paimonlab.cli.following import follow
 from paimonlab.cli.fsck import fsck
 from paimonlab.cli.health import health
+from paimonlab.cli.ingesting import ingest
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.cli.making import create, load
 from paimonlab.cli.querying import run_sql
@@ -37,7 +38,7 @@ def main() -> None:
 _SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Look": (tables, describe, *map(listing, LISTINGS)),
     "Read rows": (run_sql, rows.scan, rows.lookup, rows.changes, follow),
-    "Make and fill": (create, load),
+    "Make and fill": (create, load, ingest),
     "Keep fast": (
         compact,
         jobs.compact_manifests,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import re
 import shlex
 from pathlib import Path
@@ -36,6 +37,9 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.Table:
     catalog.write_table("shop.prices", prices, primary_keys=["item"])
     catalog.write_table("shop.rates", prices, primary_keys=["item"])
     (tmp_path / "prices.csv").write_text("item,price\ntea,2.5\n")
+    (tmp_path / "arriving").mkdir()
+    (tmp_path / "arriving/prices.csv").write_text("item,price\ntea,2.5\n")
+    os.utime(tmp_path / "arriving/prices.csv", (0, 0))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PAIMONLAB_WAREHOUSE", str(tmp_path / "warehouse"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

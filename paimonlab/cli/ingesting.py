@@ -1,0 +1,269 @@
+"""``paimonlab ingest``: files that arrive, or another table, into tables of a warehouse."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from paimonlab.catalog import Catalog, connect
+from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag
+from paimonlab.cli.commands import command
+from paimonlab.cli.opening import open_table, refused
+from paimonlab.cli.output import json_text
+from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.ingest import changes, epochs, job, status
+from paimonlab.ingest.sources import files, tables
+from paimonlab.spec.options.grammar import parse_duration_millis
+
+_KINDS = ("files", "table", "status")
+_ACTIONS = (
+    *("mysql_sync_table", "mysql_sync_database", "postgres_sync_table", "kafka_sync_table"),
+    *("kafka_sync_database", "pulsar_sync_table", "pulsar_sync_database", "mongodb_sync_table"),
+    "mongodb_sync_database",
+)
+_FOR_FILES = ("pattern", "file_format", "delimiter", "columns", "after", "primary_key")
+_FOR_TABLE = ("source_warehouse", "consumer", "start")
+
+
+@command()
+@in_warehouse
+@click.argument("kind", metavar="files|table|status")
+@click.argument("place", metavar="[FOLDER|DB.TABLE|NAME]", required=False)
+@click.option("--into", metavar="DB", help="The database here.")
+@click.option("--name", metavar="NAME", help="Of the job: it goes on where this name ended.")
+@click.option(
+    "--until",
+    metavar="END",
+    default="caught-up",
+    show_default=True,
+    help="'caught-up', a time as '10 min', or 'stopped': until Ctrl-C.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what tables there would be; change nothing.")
+@click.option("--source-table", metavar="DB.TABLE", help="What files are called: database, table.")
+@click.option("--pattern", metavar="GLOB", help="Files that are read: '*.csv'.")
+@click.option(
+    "--file-format",
+    type=click.Choice(["csv", "json", "parquet"]),
+    help="Of the files; else their names tell.",
+)
+@click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
+@click.option(
+    "--column", "columns", multiple=True, metavar="'NAME TYPE'", help="Declare columns of files."
+)
+@click.option(
+    "--after",
+    metavar="WHAT",
+    help="Of files that are committed: keep, delete, or a folder to move them to.",
+)
+@click.option("--source-warehouse", metavar="PATH", help="Where the source table is, if elsewhere.")
+@click.option("--consumer", metavar="NAME", help="Keep what is unread of the source table.")
+@click.option("--start", metavar="WHERE", help="latest-full: all rows first; latest: changes only.")
+@click.option("--primary-key", metavar="A,B,…", callback=column_list, help="Rows are found by it.")
+@click.option("--partition-by", metavar="A,B,…", callback=column_list, help="Of new tables.")
+@click.option("-o", "--option", "options", multiple=True, type=Pairs(), help="Of the tables.")
+@click.option("--table-name", metavar="TABLE", help="The name here; else that of the source.")
+@click.option("--evolve", type=click.Choice(["lenient", "exact", "strict"]), help="See the docs.")
+@click.option("--interval", metavar="TIME", help="How long rows wait for a commit: '10 s'.")
+@click.option("--max-bytes", metavar="SIZE", help="How much waits in memory: '256 mb'.")
+@click.option("--max-dead", type=click.IntRange(0), help="Rows that may be set aside; else 0.")
+@json_flag
+def ingest(
+    catalog: Catalog,
+    *,
+    kind: str,
+    place: str | None,
+    dry_run: bool,
+    as_json: bool,
+    **told: Any,
+) -> None:
+    """Read files as they arrive, or another table, exactly once; or say how jobs are.
+
+    The job goes on where a job of this name ended. Ctrl-C ends it; nothing is lost.
+    """
+    if kind == "status":
+        _status(catalog, place, as_json=as_json)
+        return
+    with refused():
+        _check_kind(kind)
+        given = {name: value for name, value in told.items() if value not in (None, ())}
+        _check_told(kind, place, given)
+        until = _until(told["until"])
+        source = (
+            _files(str(place), given) if kind == "files" else _table(catalog, str(place), given)
+        )
+        made = catalog.ingest(source, **_job_words(source, given))
+        plan = made.plan()
+    if dry_run:
+        click.echo(json_text(_plan(plan)) if as_json else str(plan))
+        return
+    with made:
+        try:
+            made.run(until)
+        except KeyboardInterrupt:
+            click.echo("interrupted: the next run goes on after the last commit", err=True)
+    _tell(made.status, as_json=as_json)
+
+
+def _check_kind(kind: str) -> None:
+    if kind in _ACTIONS:
+        raise UnsupportedError(kind, f"sources are {' and '.join(_KINDS[:2])} so far")
+    if kind not in _KINDS:
+        close = close_matches(kind, _KINDS)
+        raise ValueError(f"{kind!r} is no source: files, table, or status.{close}")
+
+
+def _check_told(kind: str, place: str | None, given: Mapping[str, Any]) -> None:
+    if place is None:
+        raise ValueError("give the folder of the files" if kind == "files" else "give DB.TABLE")
+    for name in ("into", "name"):
+        if name not in given:
+            raise ValueError(f"give --{name}")
+    wrong = _FOR_TABLE if kind == "files" else (*_FOR_FILES, "source_table")
+    for name in wrong:
+        if name in given:
+            raise ValueError(f"--{name.replace('_', '-')} is not for {kind}")
+
+
+def _files(folder: str, given: Mapping[str, Any]) -> changes.Source:
+    after = given.get("after", "keep")
+    declared = dict(map(_column, given.get("columns", ()))) or None
+    return files.files(
+        folder,
+        table=given.get("source_table"),
+        pattern=given.get("pattern", "*"),
+        format=given.get("file_format"),
+        delimiter=given.get("delimiter"),
+        columns=declared,
+        primary_keys=given.get("primary_key", ()),
+        after=after if after in ("keep", "delete") else Path(after),
+    )
+
+
+def _table(catalog: Catalog, name: str, given: Mapping[str, Any]) -> changes.Source:
+    place = given.get("source_warehouse")
+    table = open_table(catalog if place is None else connect(place), name, {})
+    return tables.table_changes(
+        table, consumer=given.get("consumer"), start=given.get("start", "latest-full")
+    )
+
+
+def _job_words(source: changes.Source, given: Mapping[str, Any]) -> dict[str, Any]:
+    words = {
+        name: given[name]
+        for name in ("into", "name", "evolve", "interval", "max_bytes")
+        if name in given
+    }
+    if "max_dead" in given:
+        words["max_dead"] = given["max_dead"]
+    if "partition_by" in given:
+        words["partition_keys"] = given["partition_by"]
+    if "options" in given:
+        words["options"] = dict(given["options"])
+    if "table_name" in given:
+        words["table_names"] = dict.fromkeys(source.tables(), given["table_name"])
+    return words
+
+
+def _column(text: str) -> tuple[str, str]:
+    name, blank, kind = text.strip().partition(" ")
+    if not blank:
+        raise ValueError(f"{text!r} is not a column: give name and type, 'id BIGINT NOT NULL'")
+    return name.strip("`"), kind.strip()
+
+
+def _until(text: str) -> str | None:
+    if text == "stopped":
+        return None
+    if text == "caught-up":
+        return text
+    try:
+        parse_duration_millis(text)
+    except ValueError as error:
+        raise ValueError(f"--until {text}: {error}, 'caught-up' or 'stopped'") from None
+    return text
+
+
+def _plan(plan: Any) -> dict[str, Any]:
+    return {
+        "tables": [
+            {
+                "table": table.name,
+                "action": table.action,
+                "sources": list(table.sources),
+                "columns": {column.name: column.type for column in table.columns},
+                "primary_keys": list(table.primary_keys),
+                "partition_keys": list(table.partition_keys),
+                "notes": list(table.notes),
+            }
+            for table in plan.tables
+        ],
+        "refused": [{"table": one.target, "reason": one.reason} for one in plan.refused],
+        "left_out": [{"source": one.source, "reason": one.reason} for one in plan.left_out],
+    }
+
+
+def _tell(found: status.JobStatus, *, as_json: bool) -> None:
+    click.echo(json_text(found.to_dict()) if as_json else str(found))
+    if any(table.stopped for table in found.tables):
+        sys.exit(1)
+
+
+def _status(catalog: Catalog, name: str | None, *, as_json: bool) -> None:
+    jobs = job.noted_jobs(catalog)
+    if name is None:
+        _print_jobs(jobs, as_json=as_json)
+        return
+    with refused():
+        if name not in [one.name for one in jobs]:
+            close = close_matches(name, [one.name for one in jobs])
+            raise ValueError(f"there is no job {name!r}.{close}")
+        log = job.files_of(catalog, name).events()
+    if as_json:
+        click.echo(json_text([_event(one) for one in log]))
+        return
+    _print_jobs([one for one in jobs if one.name == name], as_json=False)
+    for one in log:
+        click.echo(f"  {_time(one.at_millis)}  {one.kind}  {one.table or ''}  {one.text}")
+
+
+def _print_jobs(jobs: Sequence[job.NotedJob], *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json_text([_noted(one) for one in jobs]))
+        return
+    for one in jobs:
+        at = "" if one.committed_millis is None else f", last {_time(one.committed_millis)}"
+        dead = f", {one.dead:,} set aside" if one.dead else ""
+        click.echo(f"{one.name}: epoch {one.epoch}, {one.rows:,} rows{dead}{at}")
+    if not jobs:
+        click.echo("no jobs")
+
+
+def _noted(one: job.NotedJob) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "epoch": one.epoch,
+        "rows": one.rows,
+        "dead": one.dead,
+        "committed_millis": one.committed_millis,
+    }
+
+
+def _event(one: epochs.JobEvent) -> dict[str, Any]:
+    return {
+        "at_millis": one.at_millis,
+        "kind": one.kind,
+        "table": one.table,
+        "text": one.text,
+        "position": one.position,
+        "before": one.before,
+        "after": one.after,
+    }
+
+
+def _time(millis: int) -> str:
+    return f"{datetime.fromtimestamp(millis / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import paimonlab as pm
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[str, str]:
+    """A warehouse, and a folder with a file."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.csv").write_text("id,v\n1,a\n2,b\n")
+    os.utime(folder / "a.csv", (0, 0))
+    return str(tmp_path / "w"), str(folder)
+
+
+def test_files_are_ingested(run: Run, place: tuple[str, str]) -> None:
+    warehouse, folder = place
+    told = (warehouse, "files", folder, "--into", "ods", "--name", "job", "--primary-key", "id")
+
+    plan = run("ingest", *told, "--table-name", "t", "--dry-run").output
+    assert plan.startswith("create ods.t from files.in, primary key (id)\n  id  BIGINT NOT NULL")
+    assert pm.connect(warehouse).databases() == []
+    done = run("ingest", *told, "--table-name", "t", "-o", "bucket=1")
+    again = run("ingest", *told, "--table-name", "t", "-o", "bucket=1", "--json")
+
+    assert done.exit_code == 0, done.output
+    assert "caught up, epoch 1, 2 rows, 0 files behind" in done.output
+    assert json.loads(again.output)["epoch"] == 1
+    assert pm.connect(warehouse).table("ods.t").scan().count() == 2
+    assert "job: epoch 1, 2 rows" in run("ingest", warehouse, "status").output
+    log = json.loads(run("ingest", warehouse, "status", "job", "--json").output)
+    assert [event["kind"] for event in log] == ["created"]
+    assert "created  ods.t" in run("ingest", warehouse, "status", "job").output
+
+
+def test_a_table_of_another_warehouse_is_ingested(run: Run, tmp_path: Path) -> None:
+    catalog = pm.connect(tmp_path / "a")
+    catalog.create_database("src")
+    catalog.write_table("src.t", [{"id": 1}])
+    told = ("table", "src.t", "--source-warehouse", str(tmp_path / "a"), "--consumer", "copy")
+
+    done = run("ingest", str(tmp_path / "b"), *told, "--into", "ods", "--name", "job")
+
+    assert done.exit_code == 0, done.output
+    assert pm.connect(tmp_path / "b").table("ods.t").scan().count() == 1
+    assert catalog.table("src.t").consumers.list() == {"copy": 2}
+
+
+def test_a_table_that_stops_is_exit_code_1(run: Run, place: tuple[str, str]) -> None:
+    warehouse, folder = place
+    told = (warehouse, "files", folder, "--into", "ods", "--name", "job")
+    run("ingest", *told)
+    Path(folder, "b.csv").write_text("id,v\nx,c\n")
+    os.utime(Path(folder, "b.csv"), (1, 1))
+
+    stopped = run("ingest", *told)
+
+    assert stopped.exit_code == 1
+    assert "column 'id' is BIGINT, which cannot become STRING" in stopped.output
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (["mysql_sync_database"], "mysql_sync_database is not supported"),
+        (["file", "x"], "'file' is no source"),
+        (["files"], "give the folder"),
+        (["files", "x"], "give --into"),
+        (["files", "x", "--into", "d"], "give --name"),
+        (["files", "x", "--into", "d", "--name", "j", "--start", "latest"], "--start is not for"),
+        (["table", "d.t", "--into", "d", "--name", "j", "--pattern", "*"], "--pattern is not for"),
+        (["table", "d.t", "--into", "d", "--name", "j"], "database d"),
+        (["files", "s3://b/x", "--into", "d", "--name", "j"], "local folders only"),
+        (["files", ".", "--into", "d", "--name", "j", "--until", "noon"], "noon"),
+        (["files", ".", "--into", "d", "--name", "j", "--column", "id"], "is not a column"),
+        (["status", "no"], "there is no job 'no'"),
+    ],
+)
+def test_what_is_wrong_is_said_on_one_line(
+    run: Run, tmp_path: Path, told: list[str], message: str
+) -> None:
+    done = run("ingest", str(tmp_path / "w"), *told)
+
+    assert done.exit_code == 2, done.output
+    assert message in done.output
