@@ -107,6 +107,8 @@ class Known:
     """By ``database.table`` here."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Rows that came for stopped tables."""
+    targets: Mapping[str, str] = field(default_factory=dict)
+    """``database.table`` here, by that of the source."""
 
     def to_bytes(self) -> bytes:
         """Encode as JSON."""
@@ -115,6 +117,7 @@ class Known:
                 "schemas": {name: _to_json(schema) for name, schema in self.schemas.items()},
                 "stopped": dict(self.stopped),
                 "skipped": dict(self.skipped),
+                "targets": dict(self.targets),
             }
         )
 
@@ -126,7 +129,12 @@ class Known:
             schemas = {name: schema.decoded() for name, schema in document.schemas.items()}
         except SchemaError as error:
             raise ValueError(str(error)) from error
-        return cls(schemas=schemas, stopped=document.stopped, skipped=document.skipped)
+        return cls(
+            schemas=schemas,
+            stopped=document.stopped,
+            skipped=document.skipped,
+            targets=document.targets,
+        )
 
 
 class _Column(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -167,6 +175,7 @@ class _KnownDocument(msgspec.Struct):
     schemas: dict[str, _Schema]
     stopped: dict[str, Stopped]
     skipped: dict[str, int]
+    targets: dict[str, str]
 
 
 def _to_json(schema: SourceSchema) -> _Schema:

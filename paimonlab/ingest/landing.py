@@ -11,11 +11,13 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import (
     CommitError,
     CommitHistoryExpiredError,
+    DatabaseNotFoundError,
     FilesConflictError,
     IngestStateError,
     NotFoundError,
     PostCommitError,
     SchemaError,
+    TableNotFoundError,
 )
 from paimonlab.ingest.epochs import Epoch, TableCommit
 from paimonlab.spec.snapshot import Snapshot
@@ -27,7 +29,13 @@ _ATTEMPTS = 6
 _WAIT_SECONDS = 0.2
 _MAX_POSITION_BYTES = 16 << 10
 """Larger positions are not written into snapshots."""
-_NEVER = (FilesConflictError, CommitHistoryExpiredError, NotFoundError, SchemaError)
+_NEVER = (
+    FilesConflictError,
+    CommitHistoryExpiredError,
+    DatabaseNotFoundError,
+    TableNotFoundError,
+    SchemaError,
+)
 """What becomes no better by trying again."""
 
 JOB, EPOCH, OWNER = "ingest.job", "ingest.epoch", "ingest.owner"

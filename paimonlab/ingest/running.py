@@ -25,6 +25,7 @@ from paimonlab.errors import (
     IngestDataError,
     IngestError,
     IngestSchemaError,
+    IngestStateError,
     SchemaError,
     UnsupportedError,
 )
@@ -134,6 +135,7 @@ class Runner:
     _schemas: dict[str, SourceSchema] = field(default_factory=dict)
     _stopped: dict[str, Stopped] = field(default_factory=dict)
     _skipped: dict[str, int] = field(default_factory=dict)
+    _targets: dict[str, str] = field(default_factory=dict)
     _new_events: list[JobEvent] = field(default_factory=list)
     _known: str = ""
     _known_changed: bool = False
@@ -210,6 +212,7 @@ class Runner:
             known = self.files.known(epoch.known)
             self._schemas = dict(known.schemas)
             self._stopped, self._skipped = dict(known.stopped), dict(known.skipped)
+            self._targets = dict(known.targets)
         if not is_done:
             self._land(epoch)
             self._event("recovered", None, f"epoch {epoch.number} was committed again")
@@ -237,11 +240,34 @@ class Runner:
             self._check_unused(plan)
         found = self.source.tables()
         for planned in plan.tables:
+            self._check_places(planned)
             self._open(planned)
             for source in planned.sources:
                 if source not in self._schemas:
                     self._schemas[source] = found[source]
                     self._known_changed = True
+
+    def _check_places(self, planned: PlannedTable) -> None:
+        """Make sure that rows go on where those before went.
+
+        Raises
+        ------
+        IngestStateError
+            If a table of the source went elsewhere: its earlier rows are not read again.
+        """
+        for source in planned.sources:
+            before = self._targets.get(source)
+            if before is not None and before != planned.name:
+                raise IngestStateError(
+                    self.job,
+                    f"{source} went to {before} so far, not to {planned.name}, which would lack "
+                    "what was read before: give the job another name, or the arguments it had",
+                )
+            if before is None and self._number and self._targets:
+                self.warnings.append(
+                    f"{source} was not read before: {planned.name} gets what comes from here on"
+                )
+                self._event("note", planned.name, self.warnings[-1])
 
     def _check_unused(self, plan: IngestPlan) -> None:
         dead = dead_letters.table_of(self.rules.into, self.job)
@@ -678,7 +704,11 @@ class Runner:
         for name, target in self.targets.items():
             if target.stopped is not None:
                 stopped[name], skipped[name] = target.stopped, target.skipped
-        return Known(schemas=dict(self._schemas), stopped=stopped, skipped=skipped)
+        targets = dict(self._targets)
+        for source, target in self._target_of.items():
+            if target is not None:
+                targets[source] = target.name
+        return Known(schemas=dict(self._schemas), stopped=stopped, skipped=skipped, targets=targets)
 
     def _land(self, epoch: Epoch) -> None:
         def opened(name: str) -> Table | None:

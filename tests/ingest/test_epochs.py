@@ -95,6 +95,7 @@ def test_what_is_known_of_the_source_comes_back(files: JobFiles) -> None:
         schemas={"a.t": source("id BIGINT NOT NULL, v ROW<a INT> DEFAULT x KEY(id) PARTIAL")},
         stopped={"db.t": Stopped(reason="no", position={"p": 1}, at_millis=5)},
         skipped={"db.t": 9},
+        targets={"a.t": "db.t"},
     )
 
     name = files.write_known(known, 4, "me")

@@ -419,6 +419,18 @@ def test_notes_that_are_older_than_the_tables_are_found_out(catalog: pm.Catalog)
     assert _rows(catalog) == [(1, "a"), (2, "b")]
 
 
+def test_a_job_that_went_elsewhere_is_refused(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|"]
+    _job(catalog, script, PLAIN).run()
+
+    with pytest.raises(IngestStateError, match=r"a\.t went to ods\.t so far, not to other\.t"):
+        _job(catalog, script, PLAIN, into="other").run()
+    made = ScriptedSource(script, {"a.t": source(PLAIN), "a.u": source(PLAIN)})
+    status = _of(catalog, made).run()
+
+    assert status.warnings == ("a.u was not read before: ods.u gets what comes from here on",)
+
+
 def test_a_second_process_is_refused(catalog: pm.Catalog) -> None:
     job = _job(catalog, [])
     lease = take("job", catalog.file_io, str(Path(catalog.path, ".paimonlab/ingest/job")))

@@ -235,6 +235,15 @@ def test_a_file_that_changes_while_it_is_read_is_refused(catalog: pm.Catalog, in
         next(events)
 
 
+def test_a_file_that_changed_after_it_was_read_is_refused(catalog: pm.Catalog, inbox: Path) -> None:
+    _put(inbox, "a.csv", "id\n1\n")
+    _ingest(catalog, files(inbox, table="f.t")).run()
+    _put(inbox, "a.csv", "id\n1\n2\n")
+
+    with pytest.raises(IngestStateError, match="was read with 5 bytes and has 7 now"):
+        _ingest(catalog, files(inbox, table="f.t")).run()
+
+
 def test_a_large_file_is_committed_in_parts_and_read_on(
     catalog: pm.Catalog, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

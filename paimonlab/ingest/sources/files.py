@@ -120,7 +120,7 @@ class FileSource:
                 raise IngestStateError(
                     self.table, f"{self.folder / at.inside} was read in part and is gone"
                 )
-            new = [(path, seen) for path, seen in there if at.files.get(path) is None]
+            new = [(path, seen) for path, seen in there if self._is_new(path, seen, at)]
             ready = [(path, seen) for path, seen in new if self._is_settled(seen)]
             ready.sort(key=lambda one: one[0] != at.inside)
             for number, (path, seen) in enumerate(ready):
@@ -153,6 +153,27 @@ class FileSource:
 
     def close(self) -> None:
         """Do nothing."""
+
+    def _is_new(self, path: str, seen: _Seen, at: _Position) -> bool:
+        """Say whether a file was not read before.
+
+        Raises
+        ------
+        IngestStateError
+            If it was, and has other rows now.
+        """
+        before = at.files.get(path)
+        if before is None or before == seen:
+            return before is None
+        if self.after != "keep":
+            return True  # the one before is gone
+        if before.size_bytes != seen.size_bytes:
+            raise IngestStateError(
+                self.table,
+                f"{self.folder / path} was read with {before.size_bytes:,} bytes and has "
+                f"{seen.size_bytes:,} now: files must not change; bring new rows in new files",
+            )
+        return False
 
     def _boundary(self, at: _Position, phase: Phase, seen: _Seen | None, behind: int) -> Boundary:
         at.columns = {name: format_type(found) for name, found in self._found.items()}
