@@ -5,18 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from paimonlab.spec.options.given import OptionValue
-
-if TYPE_CHECKING:
-    from paimonlab.ingest.changes import Source
-    from paimonlab.ingest.job import Job
 
 
 def ingest(  # noqa: PLR0913 - all that a job can be told
     catalog: Any,
-    source: Source,
+    source: Any,
     *,
     into: str,
     name: str,
@@ -38,7 +34,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     max_dead: int = 0,
     state: str | None = None,
     **others: Any,
-) -> Job:
+) -> Any:
     """Make a job that reads the tables of a source into a database, each row exactly once.
 
     Nothing happens before `Job.run` or `Job.start`; `Job.plan` says what would.
@@ -87,6 +83,11 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         A folder for the job's notes; None: ``.paimonlab/ingest`` in the warehouse.
     **others
         Refused: what other tools can be told, and what is not implemented here.
+
+    Returns
+    -------
+    paimonlab.ingest.Job
+        See there how it is run, watched and stopped.
 
     Raises
     ------

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from paimonlab.catalog import Catalog
 from paimonlab.catalog.names import check_name
 from paimonlab.errors import IngestStateError, ReadOnlyError, UnsupportedError
-from paimonlab.ingest import recovery
+from paimonlab.ingest import leases, recovery
 from paimonlab.ingest.changes import Source, SourceSchema
 from paimonlab.ingest.epochs import JobEvent, JobFiles
 from paimonlab.ingest.evolution import Evolve
 from paimonlab.ingest.landing import user_of
-from paimonlab.ingest.leases import LIVES_MILLIS, take
 from paimonlab.ingest.plan import IngestPlan
 from paimonlab.ingest.rules import Columns, IngestRules, refuse_missing
 from paimonlab.ingest.running import Controls, Pace, Runner, Until, plan_of
@@ -291,8 +290,10 @@ class Job:
         }
         return sorted(names)
 
-    def _take(self) -> Any:
-        return take(self.name, self._files.file_io, self._files.folder, lives_millis=LIVES_MILLIS)
+    def _take(self) -> leases.Lease:
+        return leases.take(
+            self.name, self._files.file_io, self._files.folder, lives_millis=leases.LIVES_MILLIS
+        )
 
     def _run(self, until: Until) -> None:
         lease = self._take()

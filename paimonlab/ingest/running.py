@@ -705,9 +705,9 @@ class Runner:
             if target.stopped is not None:
                 stopped[name], skipped[name] = target.stopped, target.skipped
         targets = dict(self._targets)
-        for source, target in self._target_of.items():
-            if target is not None:
-                targets[source] = target.name
+        targets |= {
+            source: target.name for source, target in self._target_of.items() if target is not None
+        }
         return Known(schemas=dict(self._schemas), stopped=stopped, skipped=skipped, targets=targets)
 
     def _land(self, epoch: Epoch) -> None:

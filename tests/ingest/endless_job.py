@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 import paimonlab as pm
-from paimonlab.ingest import job as jobs
+from paimonlab.ingest import leases
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema
 from tests.ingest.drawing import source
 from tests.ingest.scripted import rows
@@ -45,7 +45,7 @@ class Numbers:
 
 def main(warehouse: str, end: int) -> None:
     """Run the job."""
-    jobs.LIVES_MILLIS = LIVES_MILLIS
+    leases.LIVES_MILLIS = LIVES_MILLIS
     job = pm.connect(warehouse).ingest(Numbers(end, 0.005), into="ods", name="job", max_rows=3)
     job.run(None)
 
