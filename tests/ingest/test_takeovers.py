@@ -21,8 +21,6 @@ def test_who_was_stopped_and_taken_over_commits_nothing_more(tmp_path: Path) -> 
     with _process(warehouse) as stalled:
         _wait_for(lambda: _epoch(warehouse) >= 3)
         stalled.send_signal(signal.SIGSTOP)
-        with _process(warehouse) as refused:
-            assert "runs it (seen" in _errors(refused)
         time.sleep(LIVES_MILLIS / 1000)
         at = _epoch(warehouse)
         with _process(warehouse) as successor:
