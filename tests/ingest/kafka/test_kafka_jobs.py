@@ -1,0 +1,184 @@
+"""Topics of Kafka become tables, exactly once, also when the job is killed.
+
+``PAIMONLAB_KAFKA_KILLS=100`` kills as often; a few are part of every run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paimonlab as pm
+from paimonlab.errors import PaimonError
+from tests.ingest.kafka.broker import Broker
+
+KILLS = int(os.environ.get("PAIMONLAB_KAFKA_KILLS", "2"))
+LIMIT = 120
+PARTITIONS = 2
+_SCHEMA = {
+    "type": "struct",
+    "fields": [
+        {
+            "field": side,
+            "type": "struct",
+            "optional": True,
+            "fields": [
+                {"field": "id", "type": "int32", "optional": False},
+                {"field": "v", "type": "string", "optional": True},
+                {"field": "n", "type": "int64", "optional": True},
+            ],
+        }
+        for side in ("before", "after")
+    ],
+}
+Row = dict[str, Any]
+
+
+class Shop:
+    """A table of a database that writes its changes to a topic, keyed by primary key."""
+
+    def __init__(
+        self, broker: Broker, topic: str, rng: np.random.Generator, *, schema: bool
+    ) -> None:
+        self.rows: dict[int, Row] = {}
+        self._broker = broker
+        self._topic = topic
+        self._rng = rng
+        self._has_schema = schema
+
+    def change(self, count: int) -> None:
+        """Make changes, and wait until the topic has them."""
+        messages: list[list[tuple[bytes, bytes | None]]] = [[] for _ in range(PARTITIONS)]
+        for number in range(count):
+            key = int(self._rng.integers(500))
+            old = self.rows.get(key)
+            if old is not None and self._rng.random() < 0.3:
+                self._add(messages, key, "d", old, None)
+                messages[key % PARTITIONS].append((b'{"id":%d}' % key, None))
+                del self.rows[key]
+                continue
+            new = {"id": key, "v": None if number % 7 == 0 else f"v{number}", "n": number}
+            self._add(messages, key, "c" if old is None else "u", old, new)
+            self.rows[key] = new
+        for partition, found in enumerate(messages):
+            keys, values = [key for key, _ in found], [value for _, value in found]
+            self._broker.produce(self._topic, values, keys=keys, partition=partition)
+
+    def _add(
+        self,
+        messages: list[list[tuple[bytes, bytes | None]]],
+        key: int,
+        op: str,
+        old: Row | None,
+        new: Row | None,
+    ) -> None:
+        payload = {
+            "before": old,
+            "after": new,
+            "source": {"db": "shop", "table": "keyed", "ts_ms": 1},
+            "op": op,
+        }
+        event = {"schema": _SCHEMA, "payload": payload} if self._has_schema else payload
+        text = json.dumps(event, separators=(",", ":")).encode()
+        messages[key % PARTITIONS].append((b'{"id":%d}' % key, text))
+
+
+def _command(warehouse: Path, broker: Broker, topic: str, kind: str) -> list[str]:
+    module = "tests.ingest.kafka.killed_kafka_job"
+    return [sys.executable, "-m", module, str(warehouse), broker.address, topic, kind]
+
+
+def _run(command: list[str], seconds: float | None) -> bool:
+    """Run a job; kill it some time after it has begun. Return whether it caught up."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        if seconds is not None:
+            time.sleep(seconds)
+            process.kill()
+        told = process.stdout.read()
+        code = process.wait(LIMIT)
+    assert seconds is not None or code == 0
+    return told == "ended\n"
+
+
+def _rows(table: pm.Table) -> list[Row]:
+    rows: list[Row] = table.scan().to_arrow().to_pylist()
+    return sorted(rows, key=lambda row: int(next(iter(row.values()))))
+
+
+def test_a_killed_job_loses_and_doubles_nothing(
+    tmp_path: Path, kafka_broker: Broker, topic: str, rng: np.random.Generator
+) -> None:
+    kafka_broker.create(topic, PARTITIONS)
+    log = f"log_{topic}"
+    kafka_broker.create(log, PARTITIONS)
+    shop = Shop(kafka_broker, topic, rng, schema=True)
+    written, kills = 0, 0
+    while kills < KILLS:
+        shop.change(1500)
+        lines = [b'{"no":%d,"what":"x"}' % number for number in range(written, written + 1500)]
+        kafka_broker.produce(log, lines, partition=kills % PARTITIONS)
+        written += len(lines)
+        for name, kind in ((topic, "keyed"), (log, "log")):
+            command = _command(tmp_path, kafka_broker, name, kind)
+            kills += not _run(command, float(rng.uniform(0.1, 2.0)))
+    for name, kind in ((topic, "keyed"), (log, "log")):
+        assert _run(_command(tmp_path, kafka_broker, name, kind), None)
+
+    catalog = pm.connect(tmp_path)
+    assert _rows(catalog.table("ods.keyed")) == [shop.rows[key] for key in sorted(shop.rows)]
+    found = catalog.table(f"ods.{log}").scan().to_arrow()["no"].to_pylist()
+    assert sorted(found) == list(range(written))
+
+
+def test_columns_without_types_are_texts_and_follow_the_messages(
+    tmp_path: Path, kafka_broker: Broker, topic: str, rng: np.random.Generator
+) -> None:
+    kafka_broker.create(topic, PARTITIONS)
+    shop = Shop(kafka_broker, topic, rng, schema=False)
+    shop.change(300)
+    catalog = pm.connect(tmp_path)
+    source = pm.kafka(kafka_broker.address).topic(topic, format="debezium-json")
+    job = catalog.ingest(source, into="ods", name="texts", options={"bucket": 1})
+    job.run()
+    more = (
+        b'{"before":null,"after":{"id":9999,"v":null,"n":1,"new":{"a": [1.50]}},'
+        b'"source":{"db":"shop","table":"keyed"},"op":"c"}'
+    )
+    kafka_broker.produce(topic, [more], keys=[b'{"id":9999}'])
+    job.run()
+
+    table = catalog.table("ods.keyed")
+    texts = {
+        str(row["id"]): {name: None if value is None else str(value) for name, value in row.items()}
+        for row in shop.rows.values()
+    }
+    texts = {key: row | {"new": None} for key, row in texts.items()}
+    texts["9999"] = {"id": "9999", "v": None, "n": "1", "new": '{"a":[1.50]}'}
+    assert table.primary_keys == ("id",)
+    assert {row["id"]: row for row in _rows(table)} == texts
+
+
+def test_broken_messages_are_dead_letters(tmp_path: Path, kafka_broker: Broker, topic: str) -> None:
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, [b'{"id":1}', b"oops", b'{"id":2}'])
+    catalog = pm.connect(tmp_path)
+    cluster = pm.kafka(kafka_broker.address)
+
+    with pytest.raises(PaimonError, match="not JSON"):
+        catalog.ingest(cluster.topic(topic, format="json"), into="ods", name="strict").run()
+    catalog.ingest(cluster.topic(topic, format="json"), into="ods", name="lax", max_dead=1).run()
+
+    assert _rows(catalog.table(f"ods.{topic}")) == [{"id": "1"}, {"id": "2"}]
+    (dead,) = catalog.table("ods.lax__dead").scan().to_arrow().to_pylist()
+    assert "offset" in str(dead)
+    assert b"oops" in dead.values()
