@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.write.expressions.coercion import (
     as_decimal_type,
@@ -171,10 +172,9 @@ def _remainders(a: pa.Array, b: pa.Array) -> pa.Array:
     """Return remainders with the sign of the number that is divided."""
     _refuse_zero(b, a)
     is_valid = pc.and_(a.is_valid(), b.is_valid())
-    numbers = [side.fill_null(1).to_numpy(zero_copy_only=False) for side in (a, b)]
-    return pa.array(
-        np.fmod(*numbers), a.type, mask=~np.asarray(is_valid.to_numpy(zero_copy_only=False))
-    )
+    numbers = [numpy_values(null_filled(side, 1)) for side in (a, b)]
+    missing = None if not a.null_count and not b.null_count else ~numpy_values(is_valid)
+    return arrow_array(np.fmod(*numbers), a.type, mask=missing)
 
 
 _INTEGERS: dict[str, _Compute] = {

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.datafile.casts import atomic_cast
 from paimonlab.datafile.per_value import per_value
 from paimonlab.errors import DataError, UnsupportedError
@@ -36,7 +37,7 @@ def is_numeric(data_type: pa.DataType) -> bool:
 
 def zero(data_type: pa.DataType) -> pa.Scalar:
     """Return nought as a number of a type."""
-    return pa.scalar(Decimal(0) if pa.types.is_decimal(data_type) else 0, data_type)
+    return arrow_scalar(Decimal(0) if pa.types.is_decimal(data_type) else 0, data_type)
 
 
 def bounded_decimal(precision: int, scale: int) -> pa.DataType:
@@ -224,7 +225,8 @@ def _whole_of_floats(array: pa.Array, target: pa.DataType) -> pa.Array:
     whole = pc.trunc(array.cast(pa.float64()))
     bound = np.iinfo(target.to_pandas_dtype())
     fits = pc.and_(
-        pc.greater_equal(whole, float(bound.min)), pc.less(whole, float(bound.max) + 1.0)
+        pc.greater_equal(whole, arrow_scalar(float(bound.min))),
+        pc.less(whole, arrow_scalar(float(bound.max) + 1.0)),
     )
     # NaN compares as false: it is no whole number either.
     if pc.any(pc.invert(fits)).as_py():

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.predicates.like import like_regex
 from paimonlab.write.expressions.coercion import common_type, converted
@@ -54,11 +55,11 @@ def _ranked(value: Expression) -> Expression:
 
 def _ordered(numbers: pa.Array) -> pa.Array:
     """Give floats whole numbers in their order, NaN last, both zeros alike."""
-    values = numbers.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
+    values = numpy_values(null_filled(numbers.cast(pa.float64()), 0.0)) + 0.0
     bits = np.where(np.isnan(values), np.float64("nan"), values).view(np.int64)
     ranks = np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
-    is_null = np.asarray(numbers.is_null().to_numpy(zero_copy_only=False))
-    return pa.array(ranks, pa.int64(), mask=is_null)
+    is_null = numpy_values(numbers.is_null()) if numbers.null_count else None
+    return arrow_array(ranks, pa.int64(), mask=is_null)
 
 
 def null_safe_equal(left: Expression, right: Expression) -> Expression:
@@ -67,7 +68,7 @@ def null_safe_equal(left: Expression, right: Expression) -> Expression:
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
         both = pc.and_(left.evaluate(rows).is_null(), right.evaluate(rows).is_null())
-        return pc.or_(both, same.evaluate(rows).fill_null(False))  # noqa: FBT003
+        return pc.or_(both, null_filled(same.evaluate(rows), False))
 
     return Expression(pa.bool_(), evaluate, f"({left.text} <=> {right.text})")
 
@@ -145,16 +146,15 @@ def case(
         for condition, value in values:
             if not len(open_rows):
                 break
-            part = rows.take(pa.array(open_rows))
-            is_true = condition.evaluate(part).fill_null(False)  # noqa: FBT003
-            takes = np.asarray(is_true.to_numpy(zero_copy_only=False))
+            part = rows.take(arrow_array(open_rows))
+            takes = numpy_values(null_filled(condition.evaluate(part), False))
             places.append(open_rows[takes])
-            pieces.append(value.evaluate(part.filter(pa.array(takes))))
+            pieces.append(value.evaluate(part.filter(arrow_array(takes))))
             open_rows = open_rows[~takes]
         places.append(open_rows)
-        pieces.append(last.evaluate(rows.take(pa.array(open_rows))))
+        pieces.append(last.evaluate(rows.take(arrow_array(open_rows))))
         order = np.argsort(np.concatenate(places), kind="stable")
-        return pa.concat_arrays(pieces).take(pa.array(order))
+        return pa.concat_arrays(pieces).take(arrow_array(order))
 
     return Expression(target, evaluate, text)
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.errors import ColumnNotFoundError
 
 Evaluate: TypeAlias = Callable[[pa.RecordBatch], pa.Array]
@@ -43,6 +44,6 @@ def column(name: str, schema: pa.Schema, table: str) -> Expression:
 
 def literal(value: object, arrow_type: pa.DataType, text: str) -> Expression:
     """Make an expression of a constant."""
-    scalar = pa.scalar(value, arrow_type)
+    scalar = arrow_scalar(value, arrow_type)
     known = value if isinstance(value, bool | int | float | Decimal | str) else None
     return Expression(arrow_type, lambda rows: pa.repeat(scalar, rows.num_rows), text, known)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.datafile.per_value import per_value
 from paimonlab.errors import UnsupportedError
 from paimonlab.write.expressions.coercion import converted
@@ -22,7 +23,7 @@ def concat(parts: Sequence[Expression]) -> Expression:
 
     def evaluate(rows: pa.RecordBatch) -> pa.Array:
         columns = [part.evaluate(rows) for part in texts]
-        return pc.binary_join_element_wise(*columns, "", null_handling="emit_null")
+        return pc.binary_join_element_wise(*columns, arrow_scalar(""), null_handling="emit_null")
 
     return Expression(pa.string(), evaluate, text)
 
