@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from paimonlab.spark.reading.constants import Texts, partition_schema, partition
 from paimonlab.spark.reading.executor_places import uri_of
 from paimonlab.spark.reading.file_shape import FileShape
 from paimonlab.spark.reading.filters import is_float, source_filters, to_predicate
-from paimonlab.spark.reading.listing import Directory, ListedFile, Listing
+from paimonlab.spark.reading.listing import Directory, ListedFiles, Listing, are_plain
 from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.reading.masks import MASK_SCHEMA
 from paimonlab.spark.reading.padded_filters import padded_predicate
@@ -309,12 +309,17 @@ class SnapshotFileIndex(PinnedRead):
 
     def _list(self, splits: Sequence[DataSplit], rows: frozenset[int] | None) -> tuple[Any, int]:
         """List the files with these rows; returns the listing and the bytes of its masks."""
-        plain: dict[int, list[ListedFile]] = {}
+        plain: dict[int, list[ListedFiles]] = {}
         for split in splits:
-            if not has_masks(split):
-                for file in self._wanted(split, rows):
-                    listed = plain.setdefault(self._number(split, file), [])
-                    listed.append(self._listed(split, file))
+            if has_masks(split):
+                continue
+            wanted = self._wanted(split, rows)
+            if not self._of_files and wanted:
+                number = self._rows.numbers[split.partition]
+                plain.setdefault(number, []).extend(self._listed_together(split, wanted))
+                continue
+            for file in wanted:
+                plain.setdefault(self._number(split, file), []).append(self._listed(split, file))
         masked: list[Directory] = []
         for split, masks in self._with_masks(splits):
             for file, mask in zip(split.files, masks, strict=True):
@@ -337,14 +342,14 @@ class SnapshotFileIndex(PinnedRead):
     def _check(self, directories: Sequence[Directory]) -> None:
         """Refuse links that lead out: Spark would follow them. What is missing Spark says."""
         names: dict[str, set[str]] = {}
-        for file in (file for one in directories for file in one.files):
-            names.setdefault(file.folder, set()).add(file.name)
+        for group in (group for one in directories for group in one.files):
+            names.setdefault(group.folder, set()).update(group.names)
         file_io = self._snapshot.scan.store.file_io
         for folder, some in names.items():
             file_io.check_files(folder, some)
 
     def _own(self, split: DataSplit) -> list[DataFileMeta]:
-        return [file for file in split.files if self._snapshot.has_shape(file, self._shape)]
+        return self._snapshot.files_of(split, self._shape)
 
     def _with_masks(self, splits: Sequence[DataSplit]) -> list[tuple[DataSplit, SplitMasks]]:
         overlapping = [split for split in splits if has_masks(split)]
@@ -365,9 +370,22 @@ class SnapshotFileIndex(PinnedRead):
             for split, source, found in zip(overlapping, chosen, masks, strict=True)
         ]
 
-    def _listed(self, split: DataSplit, file: DataFileMeta) -> ListedFile:
+    def _listed(self, split: DataSplit, file: DataFileMeta) -> ListedFiles:
         folder, _, name = self._snapshot.path(split, file).rpartition("/")
-        return ListedFile(folder, name, file.file_size_bytes, file.creation_time_millis or 0)
+        millis = file.creation_time_millis or 0
+        return ListedFiles(folder, [name], [file.file_size_bytes], [millis])
+
+    def _listed_together(
+        self, split: DataSplit, files: Sequence[DataFileMeta]
+    ) -> Iterable[ListedFiles]:
+        names = [file.file_name for file in files]
+        if any(file.external_path is not None for file in files) or not are_plain(names):
+            return [self._listed(split, file) for file in files]
+        folder = self._snapshot.path(split, files[0]).rpartition("/")[0]
+        sizes = [file.file_size_bytes for file in files]
+        return [
+            ListedFiles(folder, names, sizes, [file.creation_time_millis or 0 for file in files])
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from paimonlab.spark.jvm.bridge import Bridge
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9_=.-]*", re.ASCII)
+_PLAIN_NAMES = re.compile(r"[A-Za-z0-9_=.\n-]*", re.ASCII)
+"""Plain names, each after a line break, if none of them begins with a dot or is empty."""
 _PLAIN_FOLDER = re.compile(rf"file:(?:/{_PLAIN_NAME.pattern})+/", re.ASCII)
 """Folders whose URI has nothing to be quoted or left out."""
 _TEXTS = "[[Ljava.lang.String;"
@@ -211,13 +213,13 @@ public final class Listing {
 """
 
 
-class ListedFile(NamedTuple):
-    """What Spark has to know of a file."""
+class ListedFiles(NamedTuple):
+    """What Spark has to know of files in a folder; a value for each."""
 
     folder: str
-    name: str
-    size_bytes: int
-    modified_millis: int
+    names: Sequence[str]
+    size_bytes: Sequence[int]
+    modified_millis: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ class Directory:
 
     row: int
     """Number of their `Listing` row."""
-    files: Sequence[ListedFile]
+    files: Sequence[ListedFiles]
     mask: bytes | None = None
     """None: all rows of all files count."""
 
@@ -287,26 +289,42 @@ def _packed(directories: Sequence[Directory], *, has_mask_column: bool) -> tuple
     is_plain
         Whether all paths are URIs as they are, and need no second look.
     """
-    files = [file for one in directories for file in one.files]
-    folders = {folder: at for at, folder in enumerate(dict.fromkeys(file.folder for file in files))}
+    groups = [group for one in directories for group in one.files]
+    in_order = dict.fromkeys(group.folder for group in groups)
+    folders = {folder: at for at, folder in enumerate(in_order)}
     uris = [f"{uri_of(folder)}/" for folder in folders]
     texts = [uri.encode() for uri in uris]
-    names = [file.name.encode() for file in files]
+    names = [name for group in groups for name in group.names]
+    in_folders = np.array([folders[group.folder] for group in groups], "<i4")
+    encoded = [name.encode() for name in names]
     masks = [one.mask for one in directories] if has_mask_column else []
     small = (
-        (len(folders), len(files), len(directories)),
+        (len(folders), len(names), len(directories)),
         map(len, texts),
-        (folders[file.folder] for file in files),
-        map(len, names),
+        np.repeat(in_folders, np.fromiter((len(group.names) for group in groups), np.int64)),
+        map(len, encoded),
         (one.row for one in directories),
-        (len(one.files) for one in directories),
+        (sum(len(group.names) for group in one.files) for one in directories),
         (-1 if mask is None else len(mask) for mask in masks),
     )
-    large = ((file.size_bytes for file in files), (file.modified_millis for file in files))
-    parts = [np.fromiter(numbers, "<i4").tobytes() for numbers in small]
-    parts += [np.fromiter(numbers, "<i8").tobytes() for numbers in large]
-    parts += [*texts, *names, *(mask for mask in masks if mask is not None)]
-    is_plain = all(map(_PLAIN_FOLDER.fullmatch, uris)) and all(
-        _PLAIN_NAME.fullmatch(file.name) for file in files
+    large = (
+        [size for group in groups for size in group.size_bytes],
+        [time for group in groups for time in group.modified_millis],
     )
-    return b"".join(parts), is_plain
+    parts = [np.fromiter(numbers, "<i4").tobytes() for numbers in small]
+    parts += [np.array(numbers, "<i8").tobytes() for numbers in large]
+    parts += [*texts, *encoded, *(mask for mask in masks if mask is not None)]
+    return b"".join(parts), all(map(_PLAIN_FOLDER.fullmatch, uris)) and are_plain(names)
+
+
+def are_plain(names: Sequence[str]) -> bool:
+    """Whether all names are such that they are the same in a URI, and stay in their folder.
+
+    Examples
+    --------
+    >>> are_plain(["data-1.parquet", "b"]), are_plain(["a", ".."]), are_plain(["a b"])
+    (True, False, False)
+    """
+    text = "\n".join(("", *names, "-"))
+    is_whole = text.count("\n") == len(names) + 1
+    return bool(is_whole and _PLAIN_NAMES.fullmatch(text)) and not ("\n." in text or "\n\n" in text)

@@ -134,6 +134,14 @@ class SnapshotScan:
         """Return a split with all of its files, those included that a predicate rules out."""
         return self._whole[split.files[0].file_name]
 
+    def files_of(self, split: DataSplit, shape: FileShape) -> list[DataFileMeta]:
+        """Return the files of a split that belong to the scan of a shape."""
+        ids = {file.schema_id for file in split.files}
+        wanted = {schema_id for schema_id in ids if self._shape_in(schema_id) is shape}
+        if wanted == ids:
+            return [*split.files]
+        return [file for file in split.files if file.schema_id in wanted]
+
     def has_shape(self, file: DataFileMeta, shape: FileShape) -> bool:
         """Say whether a file belongs to the scan of that shape."""
         return self._shape(file) is shape
@@ -188,7 +196,7 @@ class SnapshotScan:
         """
         native, arrow = [], []
         for split in self.plan.splits:
-            fit = split.with_files(self._is_native)
+            fit = split if self._fits(split) else split.with_files(self._is_native)
             can_mask = not has_masks(split) or self._can_mask(split)
             if len(fit.files) == len(split.files) and can_mask:
                 native.append(split)
@@ -207,6 +215,15 @@ class SnapshotScan:
             return False
         return self.abilities.masks and not names & _NAMES_OF_SPARK
 
+    def _fits(self, split: DataSplit) -> bool:
+        """Whether Spark reads all files of a split, if that is known without a closer look."""
+        if self.abilities.own_reader:
+            return False
+        ids = {file.schema_id for file in split.files}
+        return all(self._shape_in(schema_id) is not None for schema_id in ids) and all(
+            file.write_cols is None and file.file_name.endswith(_PARQUET) for file in split.files
+        )
+
     def _is_native(self, file: DataFileMeta) -> bool:
         return (
             not self.abilities.own_reader
@@ -223,9 +240,13 @@ class SnapshotScan:
         return set(schema.field_names) <= set(file.write_cols)
 
     def _shape(self, file: DataFileMeta) -> FileShape | None:
-        if file.schema_id not in self._shapes:
-            self._shapes[file.schema_id] = self._shape_of_schema(file.schema_id)
-        return self._shapes[file.schema_id]
+        return self._shape_in(file.schema_id)
+
+    def _shape_in(self, schema_id: int) -> FileShape | None:
+        """Return the shape of the files that were written with a schema."""
+        if schema_id not in self._shapes:
+            self._shapes[schema_id] = self._shape_of_schema(schema_id)
+        return self._shapes[schema_id]
 
     def _shape_of_schema(self, schema_id: int) -> FileShape | None:
         schema = self.scan.schema
