@@ -90,6 +90,13 @@ def find_matches(
 def _match(
     split: DataSplit, plan: ReadPlan, file_io: FileIO, condition: RowCondition | None
 ) -> Iterator[FileMatch]:
+    yield match_of(split, plan, file_io, condition)
+
+
+def match_of(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO, condition: RowCondition | None = None
+) -> FileMatch:
+    """Look for rows in the only file of a split, in the calling thread; see `find_matches`."""
     (survivors,) = surviving_rows(split, plan, file_io)
     row_count = split.files[0].row_count
     if plan.predicate is None and condition is None:
@@ -98,7 +105,7 @@ def _match(
         hits = _hits(split, plan, file_io, survivors, condition)
     matched = DeletionVector.of(np.flatnonzero(hits))
     alive_count = row_count if survivors is None else int(np.count_nonzero(survivors))
-    yield FileMatch(split, matched, alive_count)
+    return FileMatch(split, matched, alive_count)
 
 
 def _hits(

@@ -14,6 +14,8 @@ import paimonlab
 from paimonlab.arrow_values import arrow_array
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.rows.executor_changes import ChangeTask
+from paimonlab.spark.rows.executor_conditions import FileChangeTask, KeyedChangeTask, RowChange
+from paimonlab.spark.rows.expression_trees import Columns, Tree
 from paimonlab.spark.writing.executor_write import KIND_COLUMN, WriteTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
@@ -35,6 +37,20 @@ for keys in ([], ["id"]):
     outcome = pickle.loads(answer.column(0)[0].as_py())
     assert outcome.written.messages, pickle.loads(outcome.written.error)
     (answer,) = write(iter([rows.select(["id"])]))
+    made.write(rows.select(["id"]))
+    scan = made.scan()
+    column, ten = Tree("AttributeReference", "int", "7"), Tree("Literal", "int", "10")
+    product = Tree("Multiply", "int", "ANSI", (column, ten))
+    condition = Tree("LessThan", "boolean", None, (product, Tree("Literal", "int", "15")))
+    columns = Columns({"7": "id"}, made.schema.arrow_schema, name)
+    change = RowChange(condition, None if keys else {"id": product}, columns)
+    splits = [pickle.dumps(scan.plan().splits)]
+    if keys:
+        task = KeyedChangeTask(splits, scan.read_plan(), change, write)
+    else:
+        task = FileChangeTask(splits, scan.read_plan(), change, write, False)
+    outcome = pickle.loads(*task([0]))
+    assert sum(outcome.counts) == 1 and outcome.written.messages, outcome
 print(*sorted({"pandas", "polars", "duckdb", "IPython"} & set(sys.modules)))
 """
 

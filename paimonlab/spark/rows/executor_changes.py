@@ -45,6 +45,9 @@ class Positions:
     """An encoded deletion vector."""
     example: int | None = None
     """A position that came twice."""
+    alive_count: int | None = None
+    """Rows of the file that were not deleted before, if the task has written again those of them
+    that are left; None: it has not."""
 
     @property
     def vector(self) -> DeletionVector:

@@ -33,6 +33,7 @@ from paimonlab.spark.rows.executor_changes import (
     several_source_rows,
 )
 from paimonlab.spark.rows.executor_lookups import MergeTask
+from paimonlab.spark.rows.in_tasks import changed_in_tasks
 from paimonlab.spark.rows.lookups import looked_up
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay, has_subqueries
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
@@ -245,6 +246,11 @@ class RunningStatement:
         engine = definition.options.slice(keyed.KeyedOptions).merge_engine
         keeps_nulls = not table.primary_keys or engine != "partial-update"
         wanted, scan = self._wanted, self._scan(snapshot)
+        done = changed_in_tasks(
+            bridge, self.statement, table, scan, user=user, keeps_nulls=keeps_nulls
+        )
+        if done is not None:
+            return done
         divided: DataFrame
         work: ChangeTask | ColumnsTask
         found = looked_up(bridge, self.statement, table, scan, keeps_nulls=keeps_nulls)
@@ -339,6 +345,12 @@ class RunningStatement:
         by_file = self._positions(snapshot, outcomes)
         if not by_file:
             return written
+        alive_counts = {
+            found.file: found.alive_count
+            for outcome in outcomes
+            for found in outcome.positions
+            if found.alive_count is not None
+        }
         definition, store = definition_of(self.table), store_of(self.table)
         change = append.AppendChange(definition, store, snapshot, None)
         again = []
@@ -347,10 +359,14 @@ class RunningStatement:
                 if file.file_name not in by_file:
                     continue
                 one = split.with_files(file.__eq__)
-                alive = alive_count(one, change.read_plan, store.file_io)
+                is_done = file.file_name in alive_counts
+                if is_done:
+                    alive = alive_counts[file.file_name]
+                else:
+                    alive = alive_count(one, change.read_plan, store.file_io)
                 match = FileMatch(one, by_file.pop(file.file_name), alive)
                 change.take(match)
-                if change.replaces_file(match) and not match.is_whole:
+                if change.replaces_file(match) and not match.is_whole and not is_done:
                     again.append(match)
         assert not by_file, f"files {sorted(by_file)} are not in snapshot {snapshot.id}"
         messages = [*written, *self._rewritten(change, again)]

@@ -64,7 +64,7 @@ class WriteTask:
     def outcome(self, batches: Iterator[pa.RecordBatch]) -> TaskOutcome:
         """Write the rows of one task; an error of ours is part of what comes back."""
         try:
-            with self._writer() as writer:
+            with self.writer() as writer:
                 for batch in batches:
                     rows, columns = self._rows(batch), batch.schema.names
                     writer.write(
@@ -79,7 +79,8 @@ class WriteTask:
             return TaskOutcome(error=pickle.dumps(error))
         return TaskOutcome(messages=messages)
 
-    def _writer(self) -> TableWriter:
+    def writer(self) -> TableWriter:
+        """Make what writes the files of one task."""
         if keeps_ids(self.plan):
             return IdKeepingWriter(self.plan, self.file_io)
         router = self.routing(self.plan) if self.routing is not None else None
