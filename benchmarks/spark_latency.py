@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 from pyspark.sql import SparkSession
@@ -19,7 +20,18 @@ from paimonlab.spark import connect
 
 ROUNDS = 21
 WARM_UP = 6
+CHANGED = {
+    "keyed": "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2')",
+    "append": "",
+    "vectors": "TBLPROPERTIES ('deletion-vectors.enabled' = 'true')",
+}
+"""Tables of 1,000 rows in which rows are changed."""
 ROWS = ", ".join(f"({number}, 'text {number}')" for number in range(10))
+
+MERGE = (
+    f"MERGE INTO {{}} t USING (SELECT * FROM VALUES {ROWS} AS s (id, s)) s "
+    "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+)
 
 
 def main() -> None:
@@ -30,6 +42,10 @@ def main() -> None:
         spark.sql("CREATE DATABASE paimon.db")
         spark.sql("CREATE TABLE paimon.db.t (id BIGINT, s STRING)")
         spark.sql("CREATE TABLE paimon.db.written (id BIGINT, s STRING)")
+        for name, options in CHANGED.items():
+            spark.sql(f"CREATE TABLE paimon.db.{name} (id BIGINT, s STRING) {options}")
+            values = "SELECT id, concat('text ', id) FROM range(1000)"
+            spark.sql(f"INSERT INTO paimon.db.{name} {values}")
         spark.sql(f"INSERT INTO paimon.db.t VALUES {ROWS}")
         plain = f"{folder}/plain"
         spark.sql(f"SELECT * FROM VALUES {ROWS}").write.parquet(plain)
@@ -53,7 +69,25 @@ def _statements(spark: SparkSession, plain: str) -> dict[str, Callable[[], objec
     def answer_of(text: str) -> Callable[[], object]:
         return lambda: spark.sql(text).collect()
 
-    return {
+    def delete(kind: str) -> object:
+        number = next(numbers) % 1000
+        return spark.sql(f"DELETE FROM paimon.db.{kind} WHERE id = {number}").collect()
+
+    changes: dict[str, Callable[[], object]] = {
+        f"DELETE of a row, {kind}": partial(delete, kind) for kind in CHANGED
+    }
+    changes |= {
+        f"{name}, {kind}": answer_of(text.format(f"paimon.db.{kind}"))
+        for kind in CHANGED
+        for name, text in (
+            ("UPDATE of 10 rows", "UPDATE {} SET s = 'x' WHERE id % 100 = 7"),
+            (
+                "MERGE of 10 rows",
+                MERGE,
+            ),
+        )
+    }
+    return changes | {
         "plain: spark.read.parquet": lambda: spark.read.parquet(plain).collect(),
         "SELECT of 10 rows": answer_of("SELECT * FROM paimon.db.t"),
         "plain: 10 rows written": write_plain,
