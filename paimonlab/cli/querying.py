@@ -69,7 +69,7 @@ def _without_spark() -> Iterator[None]:
         yield
     except NotReadError as error:
         raise RefusedError(
-            f"{error.problem}: {error.guess or 'correct it'}; if Spark reads it, "
+            f"{error.problem}: {error.hint or 'correct it'}; if Spark reads it, "
             "paimonlab.spark.connect(…).sql(…) runs it in Python and notebooks"
         ) from error
     except NotTranslatedError as error:

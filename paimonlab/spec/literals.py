@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.types.arrow import timestamp_unit
-from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot, with_nullable
 from paimonlab.spec.types.text import format_type
 
 
@@ -110,8 +110,26 @@ def place(value: object, data_type: DataType, *, zone: dt.tzinfo | None = None) 
     except (ValueError, TypeError, OverflowError, InvalidOperation):
         placed = None
     if placed is None:
-        raise SchemaError(f"{value!r} cannot be compared with {format_type(data_type)}")
+        wanted = format_type(with_nullable(data_type, nullable=True))
+        written = _WRITTEN.get(data_type.root, "")
+        advice = f": write {written}" if written else ""
+        if data_type.root in (TypeRoot.VARCHAR, TypeRoot.CHAR) and isinstance(value, int | float):
+            advice = f": write '{value}'"
+        raise SchemaError(f"{value!r} cannot be compared with {wanted}{advice}")
     return placed
+
+
+_WRITTEN = {
+    TypeRoot.DATE: "dates as '2026-01-31'",
+    TypeRoot.TIMESTAMP: "times as '2026-01-31 12:00:00'",
+    TypeRoot.TIMESTAMP_LTZ: "times as '2026-01-31 12:00:00'",
+    TypeRoot.BOOLEAN: "true or false",
+    **dict.fromkeys(
+        (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT, TypeRoot.DOUBLE),
+        "a number",
+    ),
+}
+"""What is compared with columns of a type."""
 
 
 def _from_numpy(value: np.generic) -> object:

@@ -11,6 +11,7 @@ from paimonlab.sql_engine import decimals, kinds
 from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast
+from paimonlab.sql_engine.words import written
 
 _SHARES_OF_ORDER = ("percentile_cont", "percentile_disc")
 _NUMBERED = {"row_number": kinds.INT, "rank": kinds.INT, "dense_rank": kinds.INT}
@@ -29,10 +30,22 @@ _SPREADS = {
 _PAIRED = {"corr": "corr", "covar_samp": "covar_samp", "covar_pop": "covar_pop"}
 _CHOSEN = {"max_by": "arg_max_null", "min_by": "arg_min_null"}
 _FIRST = {"first": "first", "last": "last", "any_value": "first"}
+_BITS = ("bit_and", "bit_or", "bit_xor")
 _LISTS = ("collect_list", "array_agg", "collect_set")
 AGGREGATES = frozenset(
     {"count", "sum", "avg", "mean", "min", "max", "count_if", "bool_and", "every", "bool_or"}
-    | {"any", "some", "median", "percentile", *_SPREADS, *_PAIRED, *_CHOSEN, *_FIRST, *_LISTS}
+    | {
+        "any",
+        "some",
+        "median",
+        "percentile",
+        *_SPREADS,
+        *_PAIRED,
+        *_CHOSEN,
+        *_FIRST,
+        *_LISTS,
+        *_BITS,
+    }
 )
 """Functions of groups, which also take OVER."""
 WINDOWS = frozenset({*_NUMBERED, *_SHARES, "ntile", "lag", "lead", "nth_value"} | _ENDS.keys())
@@ -91,7 +104,7 @@ def aggregate(name: str, values: Sequence[Value], *, distinct: bool, star: bool)
         elif len(values) > 1:
             found = _of_several(name, values, which)
     if found is None:
-        raise NotTranslatedError(f"{name}({which}{types})", name)
+        raise NotTranslatedError(f"{name}({which}{types})", name, written(name))
     pattern, kind = found
     if name == "percentile":
         called = f"{called[:-1]}, 1)"
@@ -135,8 +148,14 @@ def _translated(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
         return None if which else _percentile(value, 0.5)
     if name in ("count_if", "bool_and", "every", "bool_or", "any", "some"):
         return None if which else _truths(name, sql, kind)
-    if not kinds.is_numeric(kind):
-        return None
+    return _of_number(name, value, which) if kinds.is_numeric(kind) else None
+
+
+def _of_number(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
+    sql, kind = value.text, value.kind
+    if name in _BITS:
+        is_whole = kinds.is_whole(kind) and not which
+        return (f"{name}({sql}){HERE}", kind) if is_whole else None
     if name == "sum":
         return _sum(sql, kind, which)
     if name in ("avg", "mean"):
@@ -264,7 +283,7 @@ def window(name: str, values: Sequence[Value]) -> Aggregate:
     if name in ("lag", "lead") and 1 <= len(values) <= 3:
         return _shifted(name, values)
     types = ", ".join(spark_type(value.kind) for value in values)
-    raise NotTranslatedError(f"{name}({types})", name)
+    raise NotTranslatedError(f"{name}({types})", name, written(name))
 
 
 def _shifted(name: str, values: Sequence[Value]) -> Aggregate:

@@ -8,7 +8,7 @@ from paimonlab.sql_engine import decimals, kinds
 from paimonlab.sql_engine.failures import DIVIDED, fails
 from paimonlab.sql_engine.kinds import Kind, duck_type, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.value import Value, cast, literal, together
+from paimonlab.sql_engine.value import Value, cast, literal, read_text, together
 
 
 def add(sign: str, left: Value, right: Value) -> Value:
@@ -82,12 +82,39 @@ def compare(sign: str, left: Value, right: Value, *, name: str = "") -> Value:
     """Compare two values of any type that has an order."""
     called = name or f"({left.name} {sign} {right.name})"
     left, right = read_beside(left, right)
+    _check_sides(sign, left, right)
     mine, other = together([left, right], sign)
     for value in (mine, other):
         if not kinds.is_atomic(value.kind):
             raise NotTranslatedError(f"{sign} of {spark_type(value.kind)}", sign)
     duck = {"<=>": "IS NOT DISTINCT FROM", "==": "="}.get(sign, sign)
     return Value(f"({mine.text} {duck} {other.text})", kinds.BOOLEAN, called)
+
+
+_DAY_HINT = "A date is written DATE '2026-01-31', a time TIMESTAMP '2026-01-31 12:00:00'"
+_TIMES = (kinds.DATE, kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
+
+
+def _check_sides(sign: str, left: Value, right: Value) -> None:
+    """Refuse to compare a text with what is none, or a day with a number, saying what to write."""
+    types = f"{spark_type(left.kind)} and {spark_type(right.kind)}"
+    for text, other in ((left, right), (right, left)):
+        if text.kind in _TIMES and kinds.is_numeric(other.kind):
+            raise NotTranslatedError(f"{sign} of {types}", sign, _DAY_HINT)
+        if text.kind != kinds.STRING or read_text(text, other.kind) is not None:
+            continue
+        hint = ""
+        if kinds.is_numeric(other.kind):
+            number = "BIGINT" if kinds.is_whole(other.kind) else "DOUBLE"
+            hint = f"Compare with a number: CAST({text.name} AS {number})"
+            if other.is_literal:
+                hint = f"Compare with a text: '{other.name}'"
+            elif text.is_literal:
+                hint = f"{other.name} is {spark_type(other.kind)}: compare it with a number"
+        elif other.kind in _TIMES:
+            hint = _DAY_HINT
+        if hint:
+            raise NotTranslatedError(f"{sign} of {types}", sign, hint)
 
 
 _WHOLE_TEXT = re.compile(r"[+-]?[0-9]{1,18}")
@@ -125,7 +152,11 @@ def _numbers(sign: str, left: Value, right: Value) -> tuple[Value, Value]:
 def _check_numbers(sign: str, left: Value, right: Value) -> None:
     for value in (left, right):
         if not kinds.is_numeric(value.kind):
-            raise NotTranslatedError(f"{sign} of {spark_type(value.kind)}", sign)
+            hint = ""
+            if value.kind == kinds.STRING:
+                shown = f"'{value.name}'" if value.is_literal else value.name
+                hint = f"Texts are joined by ||; a number in one is CAST({shown} AS DOUBLE)"
+            raise NotTranslatedError(f"{sign} of {spark_type(value.kind)}", sign, hint)
 
 
 def _is_exact(left: Value, right: Value) -> bool:

@@ -11,6 +11,8 @@ from sqlglot import exp
 from paimonlab.errors import ColumnNotFoundError, SchemaError, UnsupportedError
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate, all_of
+from paimonlab.spec.sql_text.guesses import guess
+from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import engine, kinds, merges, pushing
 from paimonlab.sql_engine.engine import EngineOptions, Planned
@@ -98,7 +100,9 @@ def _define(tree: exp.Expression, text: str, sources: Sources) -> None:
         alterations.alter_by_words(text, sources)
     else:
         word = text.split(maxsplit=1)[0].upper()
-        raise NotTranslatedError(word, word)
+        tokens = tokenize(text)
+        hint = guess(tokens, tokens[1].start) if len(tokens) > 1 else ""
+        raise NotTranslatedError(word, word, hint)
 
 
 def _target(node: exp.Expression, sources: Sources) -> tuple[Table, Relation]:
@@ -134,7 +138,8 @@ def _insert(
         counts = f"{len(planned.columns)} columns for {len(targets)}"
         raise SchemaError(f"{table.name}: the query has {counts}")
     for (_, kind), field in zip(planned.columns, targets, strict=True):
-        check_stored(kind, kind_of(field.type), f"{table.name}.{field.name}")
+        column = f"{table.name}.{field.name}"
+        check_stored(kind, kind_of(field.type), column, is_converted=True)
     rows = engine.run(stored_query(planned, targets), options, progress)
     for field in table.arrow_schema:
         if field.name not in rows.schema.names:

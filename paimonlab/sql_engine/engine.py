@@ -29,6 +29,15 @@ from paimonlab.sql_engine.tree import parse
 
 _POLL_SECONDS = 0.05
 BATCH_ROWS = 1 << 17
+_DAYS = "to_date(text, 'dd.MM.yyyy') reads other dates"
+_HINTS = {
+    "CAST of such a text": f"try_cast(…) gives NULL where a text is no number; {_DAYS}",
+    "TRY_CAST of such a text": f"Numbers are written 12.5, dates 2026-01-31; {_DAYS}",
+    "a day in such a text": f"Dates are written 2026-01-31; {_DAYS}",
+    "to_date() of such a text": "Text and pattern fit in to_date('31.01.2026', 'dd.MM.yyyy')",
+    "to_timestamp() of such a text": "Times are written 2026-01-31 12:00:00",
+}
+"""What to write instead, by what turned out not to be proven."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,8 @@ class Planned:
     columns: Sequence[tuple[str, Kind]]
     """Names and types as Spark has them."""
     parts: Sequence[Part] = field(repr=False)
+    shown: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Names of columns by those that they have in ``text``, for messages."""
 
     @property
     def types(self) -> list[str]:
@@ -101,10 +112,11 @@ def plan(
         text = history_text(text, sources) or text
     tree = parse(text) if isinstance(text, str) else text
     translated = listing(tree, sources)
+    queries = QueryTranslator(sources, Given(values))
     if translated is None:
-        translated = QueryTranslator(sources, Given(values)).query(tree, most=most)
+        translated = queries.query(tree, most=most)
     whole, parts = sources.planned(translated.text)
-    return Planned(whole, translated.columns, parts)
+    return Planned(whole, translated.columns, parts, queries.shown())
 
 
 def run(
@@ -227,11 +239,13 @@ def _explained(error: duckdb.Error, planned: Planned) -> PaimonError:
     kind, _, rest = message.partition(": ")
     if NOT_PROVEN in message:
         what = message.partition(NOT_PROVEN)[2].lstrip(": ")
-        return NotTranslatedError(what or "such a value")
+        return NotTranslatedError(what or "such a value", hint=_HINTS.get(what, ""))
     if "must appear in the GROUP BY" in message:
+        column = planned.shown.get(message.partition('"')[2].partition('"')[0], "")
         return StatementFailedError(
-            "a column is neither in GROUP BY nor within an aggregate",
-            "add it to GROUP BY, or write any_value(…) if it does not matter which row it is of",
+            f"{column or 'a column'} is neither in GROUP BY nor within an aggregate",
+            f"add it to GROUP BY, or write any_value({column or '…'}) if it does not matter which "
+            "row it is of",
         )
     if isinstance(error, duckdb.OutOfMemoryException):
         return StatementFailedError(

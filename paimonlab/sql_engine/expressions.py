@@ -27,8 +27,9 @@ from paimonlab.sql_engine.kinds import Kind, duck_type, spark_type
 from paimonlab.sql_engine.protocols import Queries
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Scope
-from paimonlab.sql_engine.tree import check_parts
+from paimonlab.sql_engine.tree import TIME_LITERAL, check_parts
 from paimonlab.sql_engine.value import Value, quoted, read_text, together
+from paimonlab.sql_engine.words import written
 
 _TIME_PARTS = {
     **{name: name for name in ("year", "month", "day", "quarter", "hour", "minute")},
@@ -37,6 +38,13 @@ _TIME_PARTS = {
     "dayofweek": "dayofweek",
     "doy": "dayofyear",
 }
+_INSTEAD: dict[type[exp.Expression], str] = {
+    exp.Array: "Names are written in backquotes: `name`; an array is array(1, 2)",
+    exp.Tuple: "Compare each value: a = 1 AND b = 2",
+    exp.Star: "* is written alone, or in count(*)",
+}
+"""What to write instead."""
+_TIME_HINT = "Times are written TIMESTAMP '2026-01-31 12:00:00'"
 _WITHOUT_PARENTHESES = frozenset({"current_date", "current_timestamp"})
 _COMPARED: dict[type[exp.Expression], str] = {
     exp.EQ: "=",
@@ -102,7 +110,7 @@ class Translator:
             return _COMPUTED[kind](*self.sides(node))
         translate = _TRANSLATED.get(kind)
         if translate is None:
-            raise NotTranslatedError(node.key.upper(), node.key)
+            raise NotTranslatedError(node.key.upper(), node.key, _INSTEAD.get(kind, ""))
         return translate(self, node)
 
     def truth(self, node: exp.Expression, what: str) -> Value:
@@ -251,7 +259,16 @@ class Translator:
     def cast(self, node: exp.Cast) -> Value:
         """Translate CAST."""
         check_parts(node, "this", "to")
-        return casts.convert(self.value(node.this), casts.type_of(node.args["to"]))
+        value, kind = self.value(node.this), casts.type_of(node.args["to"])
+        if not node.meta.get(TIME_LITERAL):
+            return casts.convert(value, kind)
+        read = read_text(value, kind)
+        if read is None:
+            raise NotTranslatedError("such a time", "TIMESTAMP", _TIME_HINT)
+        shown = str(value.literal).replace("T", " ")
+        shown = f"{shown} 00:00:00" if len(shown) == len("2026-01-31") else shown
+        shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
+        return replace(read, name=f"{spark_type(kind)} '{shown}'")
 
     def tried_cast(self, node: exp.TryCast) -> Value:
         """Translate TRY_CAST."""
@@ -280,10 +297,12 @@ class Translator:
         if name in AGGREGATES:
             return self.aggregate(node).over("", "")
         if name in WINDOWS:
-            raise NotTranslatedError(f"{name}() without OVER", name)
+            raise NotTranslatedError(f"{name}() without OVER", name, written(name))
         special = self._special(name, node.expressions)
         if special is not None:
             return special
+        if name not in functions.FUNCTIONS:
+            raise NotTranslatedError(f"{name}()", name, functions.meant(name))
         return functions.call(name, [self.value(part) for part in node.expressions])
 
     def _special(self, name: str, parts: Sequence[exp.Expression]) -> Value | None:
@@ -300,6 +319,9 @@ class Translator:
             )
         if name == "sequence" and len(parts) == 3 and isinstance(parts[2], exp.Interval):
             return self._days(parts)
+        if name in ("date_part", "datepart") and len(parts) == 2 and isinstance(first, exp.Column):
+            unit = first.name.upper()
+            raise NotTranslatedError(f"{name}() of a column", name, f"Write {name}('{unit}', …)")
         if name in ("date_part", "datepart") and len(parts) == 2 and isinstance(first, exp.Literal):
             value = self.value(parts[1])
             found = self._time_part(first.name.lower(), value)
@@ -359,7 +381,8 @@ class Translator:
         """Translate an aggregate whose rows are not chosen yet."""
         name = str(node.this).lower()
         if self.allows == "none" or (self.allows == "window" and not is_window):
-            raise NotTranslatedError(f"{name}() here", name)
+            hint = "Conditions on groups are written after GROUP BY: HAVING count(*) > 1"
+            raise NotTranslatedError(f"{name}() here", name, hint)
         if not is_window:
             self.has_aggregates = True
         parts, distinct = list(node.expressions), False
@@ -424,7 +447,7 @@ class Translator:
         text = self.value(node.this)
         found = read_text(text, kinds.DATE)
         if found is None:
-            raise NotTranslatedError("such a date", "DATE")
+            raise NotTranslatedError("such a date", "DATE", "Dates are written DATE '2026-01-31'")
         return Value(found.text, kinds.DATE, f"DATE '{text.literal}'", found.literal)
 
     def null(self, _node: exp.Null) -> Value:

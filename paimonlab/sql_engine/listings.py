@@ -25,6 +25,9 @@ _TABLES = re.compile(rf"TABLES\s+(?:IN|FROM)\s+({_NAME})", re.IGNORECASE)
 _COLUMNS = re.compile(rf"COLUMNS\s+(?:IN|FROM)\s+({_NAME})", re.IGNORECASE)
 
 
+_SHOWN = "Write SHOW DATABASES, SHOW TABLES IN db, or SHOW COLUMNS IN db.table"
+
+
 def listing(tree: exp.Expression, sources: Sources) -> Translated | None:
     """Answer a statement that lists; None if it is another one.
 
@@ -49,7 +52,7 @@ def listing(tree: exp.Expression, sources: Sources) -> Translated | None:
         table = _table(tuple(found[1].split(".")), sources)
         names = [(field.name,) for field in table.schema.fields]
         return _rows([("col_name", kinds.STRING)], names)
-    raise NotTranslatedError(f"SHOW {text}", text.partition(" ")[0])
+    raise NotTranslatedError(f"SHOW {text}", text.partition(" ")[0], _SHOWN)
 
 
 def _tables(path: list[str], sources: Sources) -> Translated:

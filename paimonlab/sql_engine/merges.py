@@ -229,7 +229,8 @@ class _Binding:
         if is_update and (target.name, value.text) in self.joined:
             return None
         stored = kind_of(target.type)
-        check_stored(value.kind, stored, f"{self.table.name}.{target.name}")
+        column = f"{self.table.name}.{target.name}"
+        check_stored(value.kind, stored, column, is_converted=True)
         assert stored is not None, "what is stored has a type"
         if not kinds.is_atomic(stored):
             raise NotTranslatedError(f"MERGE of {target.name}", target.name)

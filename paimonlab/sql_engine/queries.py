@@ -54,6 +54,7 @@ class QueryTranslator:
     given: Given
     _with: list[Mapping[str, Translated]] = field(default_factory=list)
     _number: int = 0
+    _names: dict[str, dict[str, None]] = field(default_factory=dict)
 
     @property
     def tables(self) -> Sources:
@@ -120,8 +121,18 @@ class QueryTranslator:
             SqlColumn(name, kind, f"{alias}.c{number}")
             for number, (name, kind) in enumerate(made.columns)
         )
+        for number, (name, _) in enumerate(made.columns):
+            self._names.setdefault(f"c{number}", {})[name] = None
         head = ", ".join(f"c{number}" for number in range(len(columns)))
         return f"({made.text}) AS {alias}({head})", Relation(names, columns)
+
+    def shown(self) -> Mapping[str, str]:
+        """Return the names of columns by those that they have in DuckDB's SQL, for messages."""
+        names = {number: dict(known) for number, known in self._names.items()}
+        for reading in self.sources.readings:
+            for name, index in reading.indexes.items():
+                names.setdefault(f"c{index}", {})[name] = None
+        return {number: " or ".join(known) for number, known in names.items()}
 
     def _body(self, node: exp.Expression, outer: Scope | None, most: int | None) -> Translated:
         if isinstance(node, exp.Subquery):
@@ -158,7 +169,10 @@ class QueryTranslator:
             self.sources.push(where.this, scope, self.given)
             rows = self._translator(scope, "none")
             rows.members = where_members(where.this)
-            filtered = f" WHERE {rows.truth(where.this, 'WHERE').text}"
+            try:
+                filtered = f" WHERE {rows.truth(where.this, 'WHERE').text}"
+            except ColumnNotFoundError as error:
+                raise _where_hint(node, error) or error from None
         lists = self._translator(scope)
         lists.windows = {one.this.name.lower(): one for one in node.args.get("windows") or ()}
         chosen = self._chosen(node, lists)
@@ -316,6 +330,8 @@ class QueryTranslator:
 
     def _limits(self, node: exp.Expression, most: int | None) -> str:
         limit, offset = node.args.get("limit"), node.args.get("offset")
+        if limit is not None and not isinstance(limit, exp.Limit):
+            raise NotTranslatedError(limit.key.upper(), limit.key, "Write LIMIT 10")
         count = None if limit is None else self._count(limit.expression, "LIMIT")
         if most is not None:
             count = most if count is None else min(most, count)
@@ -389,6 +405,24 @@ def renamed(made: Translated, alias: exp.Expression | None) -> Translated:
         raise SchemaError(f"{len(names)} names for {len(made.columns)} columns")
     columns = zip(names, (kind for _, kind in made.columns), strict=True)
     return Translated(made.text, tuple(columns))
+
+
+def _where_hint(node: exp.Select, error: ColumnNotFoundError) -> ColumnNotFoundError | None:
+    """Say that WHERE asked for a name that only SELECT gives, or for a text; None if not."""
+    for part in node.expressions:
+        if isinstance(part, exp.Alias) and part.alias.lower() == error.column.lower():
+            hint = "WHERE does not know names that SELECT gives: repeat the expression"
+            if part.find(exp.Window):
+                hint = f"SELECT computes {part.alias} after WHERE: write QUALIFY instead of WHERE"
+            return ColumnNotFoundError(error.column, error.table, error.known, hint)
+    where = node.args.get("where")
+    for column in [] if where is None else where.find_all(exp.Column):
+        is_it = column.name == error.column and len(column.parts) == 1
+        is_quoted = bool(column.this.args.get("quoted"))
+        if is_it and not is_quoted and isinstance(column.parent, exp.EQ | exp.NEQ | exp.In):
+            hint = f"If it is a text, write '{column.name}'"
+            return ColumnNotFoundError(error.column, error.table, error.known, hint)
+    return None
 
 
 def _output(value: Value, number: int) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from paimonlab.errors import PaimonError, UnsupportedError
+from collections.abc import Sequence
+
+from paimonlab.errors import ColumnNotFoundError, PaimonError, UnsupportedError
 
 ADVICE = "use --engine spark, or auto"
 
@@ -16,11 +18,14 @@ class NotTranslatedError(UnsupportedError):
         The part, as ``ILIKE`` or ``round of FLOAT``.
     word
         Text in the statement that shows where it is; empty: the first word of ``feature``.
+    hint
+        What to write instead; empty: nothing is known.
     """
 
-    def __init__(self, feature: str, word: str = "") -> None:
+    def __init__(self, feature: str, word: str = "", hint: str = "") -> None:
         super().__init__(f"{feature} without Spark", ADVICE)
         self.word = word or feature.partition(" ")[0]
+        self.hint = hint
 
 
 class NoDatabaseError(NotTranslatedError):
@@ -36,8 +41,43 @@ class NoDatabaseError(NotTranslatedError):
         super().__init__(f"{table}, neither db.table nor a data frame,", table)
         self.table = table
 
+    def __str__(self) -> str:
+        return (
+            f"{self.table} is no data frame; a table is written with its database, as "
+            f"database.{self.table}"
+        )
+
     def __reduce__(self) -> tuple[type[NoDatabaseError], tuple[str]]:
         return type(self), (self.table,)
+
+
+class QualifierNotFoundError(ColumnNotFoundError):
+    """A column is asked of a table that is not in ``FROM``.
+
+    Parameters
+    ----------
+    column
+        Its name.
+    qualifier
+        What it is asked of.
+    known
+        What the tables in ``FROM`` are called.
+    owners
+        Those of them that have such a column.
+    """
+
+    def __init__(
+        self, column: str, qualifier: str, known: Sequence[str], owners: Sequence[str]
+    ) -> None:
+        super().__init__(column, qualifier, known)
+        self.owners = tuple(owners)
+        self.args = (column, qualifier, self.known, self.owners)
+
+    def __str__(self) -> str:
+        named = ", ".join(self.known) or "no table"
+        meant = " or ".join(f"{owner}.{self.column}" for owner in self.owners[:3])
+        end = f" Did you mean {meant}?" if meant else ""
+        return f"FROM has no {self.table}; it has {named}.{end}"
 
 
 class NotReadError(NotTranslatedError):
@@ -52,10 +92,9 @@ class NotReadError(NotTranslatedError):
     """
 
     def __init__(self, problem: str, guess: str = "") -> None:
-        super().__init__(problem)
+        super().__init__(problem, hint=guess)
         self.word = ""
         self.problem = problem
-        self.guess = guess
 
     def __str__(self) -> str:
         return f"{self.problem}: correct it, or use --engine spark if Spark reads it"

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
 from paimonlab.sql_engine.kinds import Kind
-from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.refusal import NotTranslatedError, QualifierNotFoundError
 from paimonlab.sql_engine.value import Value
 
 
@@ -88,9 +88,20 @@ class Scope:
                 return found
             scope = scope.outer
         relations = list(self._all())
-        known = [column.name for one in relations for column in one.columns]
-        named = relations[0].names if len(relations) == 1 else ()
-        raise ColumnNotFoundError(name, ".".join([*named, *path]) or "the query", known)
+        known = list(dict.fromkeys(column.name for one in relations for column in one.columns))
+        if path and not any(one.is_called(path) for one in relations):
+            called = {".".join(one.names): one for one in relations if one.names}
+            owners = [
+                label
+                for label, one in called.items()
+                if any(column.name.lower() == name.lower() for column in one.columns)
+            ]
+            raise QualifierNotFoundError(name, ".".join(path), list(called), owners)
+        if path:
+            relations = [one for one in relations if one.is_called(path)]
+            known = [column.name for one in relations for column in one.columns]
+        named = ".".join(relations[0].names) if len(relations) == 1 else ""
+        raise ColumnNotFoundError(name, named or ".".join(path) or "the query", known)
 
     def found(self, path: Sequence[str], name: str) -> Value | None:
         """Find a column of the query itself; None if it has none."""

@@ -6,25 +6,63 @@ from collections.abc import Sequence
 from typing import Any
 
 from paimonlab.spec.sql_text.call_text import literal
-from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.data_types import AtomicType, DataField
 from paimonlab.sql_engine import kinds, pushing
 from paimonlab.sql_engine.engine import Planned
 from paimonlab.sql_engine.kinds import Kind, duck_type, kind_of, shape, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value
 
+_WRITTEN = {
+    kinds.DATE: "DATE '2026-01-31', or to_date(text, 'dd.MM.yyyy')",
+    kinds.TIMESTAMP: "TIMESTAMP '2026-01-31 12:00:00'",
+    kinds.TIMESTAMP_NTZ: "TIMESTAMP_NTZ '2026-01-31 12:00:00'",
+    kinds.BOOLEAN: "true or false",
+}
 
-def check_stored(kind: Kind, target: Kind | None, column: str) -> None:
-    """Refuse what Spark stores only after a conversion that is not proven."""
+
+def check_stored(
+    kind: Kind, target: Kind | None, column: str, *, is_converted: bool = False
+) -> None:
+    """Refuse what Spark stores only after a conversion that is not proven.
+
+    Parameters
+    ----------
+    kind
+        Of the value.
+    target
+        Of the column; None: it is not computed with.
+    column
+        Its name.
+    is_converted
+        Whether DuckDB converts the value, which makes texts of numbers and days as well.
+    """
     is_stored = target is not None and (
         kind in (target, kinds.VOID)
+        or (is_converted and target == kinds.STRING and _is_written_plainly(kind))
         or (kinds.is_whole(kind) and kinds.is_whole(target))
         or _is_exact(kind, target)
         or (kinds.is_numeric(kind) and target == kinds.common(kind, target) == kinds.DOUBLE)
     )
     if not is_stored:
         shown = "its type" if target is None else spark_type(target)
-        raise NotTranslatedError(f"INSERT of {spark_type(kind)} into {column}, {shown},", "INSERT")
+        what = f"INSERT of {spark_type(kind)} into {column}, {shown},"
+        raise NotTranslatedError(what, "INSERT", _advice(kind, target))
+
+
+def _advice(kind: Kind, target: Kind | None) -> str:
+    """Say how a value of another type is written, or converted."""
+    if target is None or not isinstance(target, AtomicType):
+        return ""
+    if kind == kinds.STRING and target in _WRITTEN:
+        return f"Write {_WRITTEN[target]}"
+    return f"Convert it: CAST(… AS {spark_type(target)})"
+
+
+def _is_written_plainly(kind: Kind) -> bool:
+    """Tell whether values become the same texts."""
+    plain = (kinds.DATE, kinds.BOOLEAN)
+    return kinds.is_whole(kind) or kinds.is_decimal(kind) or kind in plain
 
 
 def _is_exact(kind: Kind, target: Kind) -> bool:

@@ -12,10 +12,21 @@ from sqlglot.parsers.spark import SparkParser
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.sql_text.guesses import guess
+from paimonlab.spec.sql_text.mistakes import certain_mistake
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
 
 _KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
+
+
+TIME_LITERAL = "time literal"
+"""What a cast is marked with that is written ``TIMESTAMP '2026-01-31 12:00:00'``."""
+
+
+def _time_literal(this: exp.Expression, kind: exp.DataType) -> exp.Cast:
+    made = exp.Cast(this=this, to=kind)
+    made.meta[TIME_LITERAL] = True
+    return made
 
 
 class AsWritten(Spark):
@@ -28,7 +39,9 @@ class AsWritten(Spark):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}
         TYPE_LITERAL_PARSERS: ClassVar[dict[Any, Any]] = {
-            exp.DType.DATE: lambda _self, this, _type: exp.DateStrToDate(this=this)
+            exp.DType.DATE: lambda _self, this, _type: exp.DateStrToDate(this=this),
+            exp.DType.TIMESTAMPTZ: lambda _self, this, kind: _time_literal(this, kind),
+            exp.DType.TIMESTAMPNTZ: lambda _self, this, kind: _time_literal(this, kind),
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
             name: SparkParser.FUNCTION_PARSERS[name] for name in _KEPT_PARSERS
@@ -55,6 +68,9 @@ def parse(text: str) -> exp.Expression:
     NotReadError, NotTranslatedError
         If it is not read, or in a way that would lose a part of it.
     """
+    wrong = certain_mistake(tokenize(text))
+    if wrong:
+        raise NotReadError("the SQL cannot be read", wrong)
     try:
         tokens = _dialect.tokenize(text)
         trees = _dialect.parser().parse(tokens, text)
@@ -74,6 +90,10 @@ def parse(text: str) -> exp.Expression:
     for hint in tree.find_all(exp.Hint):
         hint.pop()  # which joins are made is DuckDB's choice
     assert isinstance(tree, exp.Expression), "a statement is an expression"
+    if isinstance(tree, exp.Column | exp.Dot | exp.Anonymous | exp.Alias | exp.Literal):
+        raise NotReadError(
+            "the SQL cannot be read", "A statement begins with SELECT, WITH, INSERT …"
+        )
     return tree
 
 
@@ -97,14 +117,16 @@ def check_parts(node: exp.Expression, *known: str) -> None:
 
 def _guess(text: str, error: SqlglotError | RecursionError) -> str:
     """Say what is probably meant where a text is not understood."""
-    if not isinstance(error, ParseError) or not error.errors:
+    if isinstance(error, RecursionError):
         return ""
+    if not isinstance(error, ParseError) or not error.errors:
+        return guess(tokenize(text), len(text))
     word, line = error.errors[0].get("highlight"), error.errors[0].get("line")
     tokens = tokenize(text)
     for token in tokens:
         if token.text == word and text.count("\n", 0, token.start) + 1 == line:
             return guess(tokens, token.start)
-    return ""
+    return guess(tokens, len(text))
 
 
 def _fault(error: SqlglotError | RecursionError) -> str:

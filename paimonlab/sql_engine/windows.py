@@ -13,6 +13,7 @@ from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
+from paimonlab.sql_engine.words import written
 
 _ENDED = frozenset({"first_value", "last_value", "first", "last"})
 _OF_KNOWN = _ENDED | {"lag", "lead", "nth_value"}
@@ -107,7 +108,7 @@ def _window(translator: Translating, node: exp.Window, function: str) -> tuple[s
         texts.append("ORDER BY " + ", ".join(text for text, _ in terms))
         names.append("ORDER BY " + ", ".join(name for _, name in terms))
     elif function in WINDOWS:
-        raise NotTranslatedError(f"{function}() without ORDER BY", function)
+        raise NotTranslatedError(f"{function}() without ORDER BY", function, written(function))
     frame, frame_name = _frame(node, function, has_order=order is not None)
     return " ".join([*texts, *frame]), " ".join([*names, *frame_name])
 

@@ -36,7 +36,8 @@ def written_rows(node: exp.Values, translate: Callable[[exp.Expression], Value])
         for value in column:
             wider = common(kind, value.kind)
             if wider is None:
-                raise NotTranslatedError("VALUES of different types", "VALUES")
+                hint = "Each row is in brackets: VALUES (1, 'a'), (2, 'b')"
+                raise NotTranslatedError("VALUES of different types", "VALUES", hint)
             kind = wider
         types.append(kind)
     lines = []

@@ -13,6 +13,7 @@ from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import SentText, Statement
 from paimonlab.spec import predicates
 from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
 _PLACE = re.compile(r"(.*?)[,:] at position (\d+)\n", re.DOTALL)
@@ -72,6 +73,7 @@ class Condition:
             message, offset = (match[1], int(match[2])) if match else (str(error), 0)
             begin = self.sent.cell_offset(offset)
             word = _WORD.match(self.statement.cell, begin)
+            is_unread = isinstance(error, SchemaError) and message.startswith("cannot read")
             raise QueryError(
                 message.removesuffix(" is not supported") + " is not supported without Spark"
                 if isinstance(error, UnsupportedError)
@@ -79,6 +81,7 @@ class Condition:
                 topic="without spark",
                 statement=self.statement,
                 span=Span(begin, begin + len(word[0]) if word else begin + 1),
+                hint=guess(self.statement.tokens, begin) if is_unread else "",
             ) from error
 
 

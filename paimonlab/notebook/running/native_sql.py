@@ -25,7 +25,6 @@ from paimonlab.sql_engine import changes, engine, tables
 from paimonlab.sql_engine.changes import WRITING
 from paimonlab.sql_engine.refusal import (
     NoDatabaseError,
-    NotReadError,
     NotTranslatedError,
     StatementFailedError,
 )
@@ -234,11 +233,9 @@ def _nothing(_name: str) -> None:
 
 def refused(connection: Connection, statement: Statement, error: NotTranslatedError) -> QueryError:
     """Say what of a statement is refused, and point at it."""
-    hint = ""
+    hint = error.hint
     if isinstance(error, NoDatabaseError) and not connection.is_auto:
         hint = without_database(error.table, connection.known_tables()).strip()
-    elif isinstance(error, NotReadError):
-        hint = error.guess
     word = error.word.lower()
     found = next((one for one in statement.tokens if one.text.strip("`'\"").lower() == word), None)
     return QueryError(

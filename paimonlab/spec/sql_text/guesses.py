@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from itertools import pairwise
 
+from paimonlab.spec.sql_text.mistakes import mistake
 from paimonlab.spec.sql_text.tokens import Token, TokenKind
 
 _KEYWORDS = (
@@ -20,7 +20,15 @@ _SHORT_KEYWORDS = (
     *("AS", "BY", "AND", "OR", "ON", "SET", "NOT", "IN", "IS", "TO", "ADD", "USING", "ALL"),
     *("ELSE", "END", "ASC", "DESC", "FOR", "OF", "OVER", "ANY", "NULL", "TRUE", "FALSE"),
 )
+_TYPES = (
+    *("INT", "INTEGER", "BIGINT", "SMALLINT", "DOUBLE", "FLOAT", "DECIMAL", "STRING", "VARCHAR"),
+    *("BOOLEAN", "DATE", "BINARY"),
+)
+_RIGHT = frozenset((*_KEYWORDS, *_TYPES, "COUNT"))
+"""Words that are near another one and right as they are."""
 _NO_NAMES = frozenset((*_KEYWORDS, *_SHORT_KEYWORDS))
+_BEFORE_NAMES = frozenset({".", ",", "(", "=", "<", ">", "SELECT", "BY", "WHERE", "AND", "OR"})
+"""After which a keyword may be the first word of a name."""
 
 
 def guess(tokens: Sequence[Token], offset: int) -> str:
@@ -41,7 +49,12 @@ def guess(tokens: Sequence[Token], offset: int) -> str:
     >>> guess(tokenize("Unit Price > 1"), 5)
     'If Unit Price is one name, write it in backquotes: `Unit Price`'
     """
-    return _unclosed(tokens) or _close_keyword(tokens, offset) or _one_name(tokens, offset)
+    return (
+        _unclosed(tokens)
+        or mistake(tokens, offset)
+        or _close_keyword(tokens, offset)
+        or _one_name(tokens, offset)
+    )
 
 
 def _unclosed(tokens: Sequence[Token]) -> str:
@@ -57,8 +70,9 @@ def _close_keyword(tokens: Sequence[Token], offset: int) -> str:
         token = tokens[number]
         beside = {one.text for one in tokens[max(number - 1, 0) : number + 2]}
         is_word = token.kind is TokenKind.WORD and "." not in beside  # else a part of a name
-        if is_word and token.text.upper() not in _KEYWORDS:
-            close = difflib.get_close_matches(token.text.upper(), _KEYWORDS, n=1, cutoff=0.7)
+        if is_word and token.text.upper() not in _RIGHT:
+            known = (*_KEYWORDS, *_TYPES)
+            close = difflib.get_close_matches(token.text.upper(), known, n=1, cutoff=0.7)
             if close:
                 return f"Did you mean {close[0]} instead of {token.text}?"
     return ""
@@ -66,12 +80,19 @@ def _close_keyword(tokens: Sequence[Token], offset: int) -> str:
 
 def _one_name(tokens: Sequence[Token], offset: int) -> str:
     """Look for a name of two words that is not quoted."""
-    for first, second in pairwise(tokens):
+    triples = zip([None, *tokens], tokens, tokens[1:], [*tokens[2:], None], strict=False)
+    for before, first, second, after in triples:
+        is_there = offset in (first.start, second.start)
+        is_renamed = after is not None and after.text.upper() == "AS" and offset == after.start
+        is_words = first.kind is second.kind is TokenKind.WORD and not first.text[0].isdigit()
+        is_name = first.text.upper() not in _NO_NAMES or (
+            before is not None and before.text.upper() in _BEFORE_NAMES
+        )
         if (
-            offset in (first.start, second.start)
-            and first.kind is second.kind is TokenKind.WORD
-            and not {first.text.upper(), second.text.upper()} & _NO_NAMES
-            and not first.text[0].isdigit()
+            (is_there or is_renamed)
+            and is_words
+            and is_name
+            and second.text.upper() not in _NO_NAMES
         ):
             name = f"{first.text} {second.text}"
             return f"If {name} is one name, write it in backquotes: `{name}`"

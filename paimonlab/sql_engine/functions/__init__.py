@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 
+from paimonlab.sql_engine import words
+from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
 from paimonlab.sql_engine.functions.arrays import ARRAYS
 from paimonlab.sql_engine.functions.choices import CHOICES
 from paimonlab.sql_engine.functions.days import DAYS
@@ -44,9 +47,18 @@ def call(name: str, values: Sequence[Value]) -> Value:
     """
     translate = FUNCTIONS.get(name)
     if translate is None:
-        raise NotTranslatedError(f"{name}()", name)
+        raise NotTranslatedError(f"{name}()", name, meant(name))
     try:
         return translate(values)
     except (IndexError, WrongUseError):
         types = ", ".join(spark_type(value.kind) for value in values)
-        raise NotTranslatedError(f"{name}({types})", name) from None
+        raise NotTranslatedError(f"{name}({types})", name, words.written(name)) from None
+
+
+def meant(name: str) -> str:
+    """Say which function is probably meant by a name; empty if that is unclear."""
+    if name in words.ELSEWHERE:
+        return words.written(name)
+    known = sorted({*FUNCTIONS, *AGGREGATES, *WINDOWS})
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f"Did you mean {close[0]}()?" if close else ""

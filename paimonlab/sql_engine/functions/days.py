@@ -256,6 +256,8 @@ def _seconds(name: str) -> Translate:
 
 def _from_seconds(values: Sequence[Value]) -> Value:
     expect(values, kinds.is_whole, *[is_text] * (len(values) - 1))
+    if len(values) > 2:
+        raise WrongUseError
     shown = [*values, _USUAL][:2]
     moment = Value(f"to_timestamp({cast(values[0], kinds.BIGINT).text})", kinds.TIMESTAMP, "")
     text = _formatted(clocks.shown(moment).text, shown[1])

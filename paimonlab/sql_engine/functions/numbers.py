@@ -48,6 +48,8 @@ def _whole_number(name: str, duck: str) -> Translate:
 def _round(values: Sequence[Value]) -> Value:
     if len(values) == 2:
         constant(values[1], int, least=-_MOST_CUT)
+    elif len(values) != 1:
+        raise WrongUseError
     expect(values, kinds.is_numeric, *[kinds.is_whole] * (len(values) - 1))
     value = values[0]
     places = values[1].literal if len(values) == 2 else 0

@@ -76,6 +76,8 @@ def _like(name: str) -> Translate:
 
 def _extract(values: Sequence[Value]) -> Value:
     expect(values, is_text, is_text, *[kinds.is_whole] * (len(values) - 2))
+    if len(values) > 3:
+        raise WrongUseError
     shown = [*values, Value("", kinds.INT, "1", 1)][:3]
     pattern, group = checked(values[1]), shown[2].literal
     if type(group) is not int or not 0 <= group <= re.compile(pattern).groups:

@@ -79,6 +79,8 @@ def _substring(name: str) -> Translate:
 def _padded(name: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, is_text, kinds.is_whole, *[is_text] * (len(values) - 2))
+        if len(values) > 3:
+            raise WrongUseError
         length = constant(values[1], int, least=0)
         pad = constant(values[2], str) if len(values) > 2 else "' '"
         shown = [*values, Value("", kinds.STRING, " ")][:3]

@@ -96,7 +96,8 @@ def _text(node: exp.Expression) -> str:
         if sizes:
             return f"{name}({', '.join(sizes)})"
     if name not in _TYPES or inner:
-        raise NotTranslatedError(f"the type {node.sql('spark')}", name)
+        hint = "Write STRING, or VARCHAR(10)" if name in ("VARCHAR", "CHAR") else ""
+        raise NotTranslatedError(f"the type {name}", name, hint)
     return _TYPES[name]
 
 

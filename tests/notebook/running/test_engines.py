@@ -44,7 +44,11 @@ def test_the_result_says_who_computed_it(auto: InteractiveShell) -> None:
 def test_what_is_not_translated_goes_to_spark_only_where_it_may(
     auto: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for sql in ("SELECT named_struct('a', id) FROM db.t", "DROP VIEW db.t", "SELECT 1 / 0"):
+    for sql in (
+        "SELECT to_json(named_struct('a', id)) FROM db.t",
+        "DROP VIEW db.t",
+        "SELECT 1 / 0",
+    ):
         with pytest.raises(RuntimeError, match="Spark starts"):
             paimonlab.sql(sql)
         native = failure(auto, capsys, f"%paimon --engine native {sql}")
