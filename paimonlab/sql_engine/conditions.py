@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -11,7 +12,7 @@ from paimonlab.sql_engine.kinds import spark_type
 from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tree import check_parts
-from paimonlab.sql_engine.value import Value, together
+from paimonlab.sql_engine.value import NOT_WRITTEN, Value, cast, together
 
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
 
@@ -59,7 +60,8 @@ def tested(translator: Translating, node: exp.Is) -> Value:
         word = "true" if node.expression.this else "false"
         text = f"({value.text} IS NOT DISTINCT FROM {word})"
         return Value(text, kinds.BOOLEAN, f"({value.name} <=> {word})")
-    raise NotTranslatedError("IS with such an operand", "IS")
+    hint = "IS is followed by NULL, TRUE or FALSE; values are compared with ="
+    raise NotTranslatedError("IS with such an operand", "IS", hint)
 
 
 def between(translator: Translating, node: exp.Between) -> Value:
@@ -116,6 +118,8 @@ def like(translator: Translating, node: exp.Like | exp.ILike) -> Value:
 
 def _fits(value: Value, pattern: Value, *, is_blind: bool) -> str:
     is_pattern = pattern.is_literal and pattern.kind == kinds.STRING
+    if kinds.is_whole(value.kind) or value.kind == kinds.DATE:
+        value = replace(cast(value, kinds.STRING), literal=NOT_WRITTEN)
     if value.kind != kinds.STRING or not is_pattern:
         raise NotTranslatedError("LIKE without a pattern in the statement", "LIKE")
     escaped = _ESCAPES.sub("", str(pattern.literal))

@@ -14,7 +14,8 @@ from paimonlab.sql_engine.refusal import NotTranslatedError
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}:\d{2}(\.\d{1,6})?)?")
-_NOTHING = object()
+NOT_WRITTEN = object()
+"""The literal of a value that is not written in the statement."""
 EXACT_DIGITS = 15
 """Decimals of so many digits become the nearest double."""
 
@@ -28,7 +29,7 @@ class Value:
     kind: Kind
     name: str
     """As Spark calls a column that is not named."""
-    literal: Any = _NOTHING
+    literal: Any = NOT_WRITTEN
     """The value, if it is written in the statement."""
     column: Any = None
     """The column of a relation, if it is nothing but one."""
@@ -36,7 +37,7 @@ class Value:
     @property
     def is_literal(self) -> bool:
         """Whether the value is written in the statement."""
-        return self.literal is not _NOTHING
+        return self.literal is not NOT_WRITTEN
 
 
 def quoted(text: str) -> str:

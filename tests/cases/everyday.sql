@@ -391,3 +391,15 @@ SELECT o_orderpriority, avg(o_totalprice) AS mean, avg(o_totalprice * 2) AS twic
 
 -- months of days that a file left as texts
 SELECT month(d) AS m, count(*) AS n FROM (SELECT date_format(day, 'yyyy-MM-dd') AS d FROM db.sales) x GROUP BY month(d) ORDER BY m;
+
+-- inline struct
+SELECT named_struct('a', 1, 'b', 'x') AS s, struct(1, 2) AS t, map('k', 1) AS m;
+
+-- numbers and days as texts
+SELECT lpad(id, 6, '0') AS number, left(day, 7) AS month, count(*) AS n FROM db.events WHERE id LIKE '1%' GROUP BY 1, 2 ORDER BY 1;
+
+-- places of arrays
+SELECT id, get(tags, 0) AS first, array_remove(tags, 'red') AS others, arrays_overlap(tags, array('red', 'blue')) AS is_bright FROM db.events ORDER BY id LIMIT 9;
+
+-- printed
+SELECT format_string('%s bought %d', user, count(*)) AS said FROM db.events WHERE at >= TIMESTAMP '2026-01-05 00:00:00' GROUP BY user ORDER BY 1;

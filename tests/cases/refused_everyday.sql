@@ -13,9 +13,6 @@ SELECT mode(store) FROM (SELECT 'a' AS store UNION ALL SELECT 'a' UNION ALL SELE
 -- stack
 SELECT stack(2, 'a', 1, 'b', 2) AS (k, v);
 
--- inline struct
-SELECT named_struct('a', 1, 'b', 'x') AS s, struct(1, 2) AS t, map('k', 1) AS m;
-
 -- to_json
 SELECT id, to_json(place) AS j FROM db.events;
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 
-from paimonlab.sql_engine import words
+from paimonlab.sql_engine import kinds, words
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
 from paimonlab.sql_engine.functions.arrays import ARRAYS
 from paimonlab.sql_engine.functions.choices import CHOICES
@@ -16,11 +17,12 @@ from paimonlab.sql_engine.functions.mathematics import MATHEMATICS
 from paimonlab.sql_engine.functions.numbers import NUMBERS
 from paimonlab.sql_engine.functions.patterns import PATTERNS
 from paimonlab.sql_engine.functions.pieces import PIECES
-from paimonlab.sql_engine.functions.signatures import WrongUseError
+from paimonlab.sql_engine.functions.signatures import Translate, WrongUseError
+from paimonlab.sql_engine.functions.structs import STRUCTS
 from paimonlab.sql_engine.functions.texts import TEXTS
 from paimonlab.sql_engine.kinds import spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.value import Value
+from paimonlab.sql_engine.value import NOT_WRITTEN, Value, cast
 
 FUNCTIONS = {
     **TEXTS,
@@ -33,8 +35,16 @@ FUNCTIONS = {
     **LISTS,
     **ARRAYS,
     **JSON_FIELDS,
+    **STRUCTS,
 }
 """By name in small letters: the closed list."""
+_OF_TEXT = frozenset(
+    {"upper", "ucase", "lower", "lcase", "length", "char_length", "trim", "ltrim", "rtrim"}
+    | {"substring", "substr", "lpad", "rpad", "replace", "left", "right", "instr", "split"}
+    | {"contains", "startswith", "endswith", "substring_index", "split_part", "translate"}
+    | {"initcap", "regexp_like", "rlike", "regexp_extract", "regexp_replace", "ascii"}
+)
+"""Functions of a text first, which take a number or a day as the text that it is written as."""
 
 
 def call(name: str, values: Sequence[Value]) -> Value:
@@ -49,10 +59,23 @@ def call(name: str, values: Sequence[Value]) -> Value:
     if translate is None:
         raise NotTranslatedError(f"{name}()", name, meant(name))
     try:
-        return translate(values)
+        return _translated(name, translate, values)
     except (IndexError, WrongUseError):
         types = ", ".join(spark_type(value.kind) for value in values)
         raise NotTranslatedError(f"{name}({types})", name, words.written(name)) from None
+
+
+def _translated(name: str, translate: Translate, values: Sequence[Value]) -> Value:
+    if name in _OF_TEXT and values and _is_written_plainly(values[0]):
+        written = replace(cast(values[0], kinds.STRING), literal=NOT_WRITTEN, column=None)
+        return translate([written, *values[1:]])
+    return translate(values)
+
+
+def _is_written_plainly(value: Value) -> bool:
+    """Tell whether a value is the same text in both, where a text is expected."""
+    kind = value.kind
+    return kinds.is_whole(kind) or kinds.is_decimal(kind) or kind in (kinds.DATE, kinds.BOOLEAN)
 
 
 def meant(name: str) -> str:

@@ -178,6 +178,88 @@ def _appended(values: Sequence[Value]) -> Value:
     return Value(text, values[0].kind, named("array_append", values))
 
 
+def _prepended(values: Sequence[Value]) -> Value:
+    if len(values) != 2 or values[1].kind != element_kind(values[0].kind):
+        raise WrongUseError
+    whole = values[0].text
+    text = f"(CASE WHEN {whole} IS NULL THEN NULL ELSE list_prepend({values[1].text}, {whole}) END)"
+    return Value(text, values[0].kind, named("array_prepend", values))
+
+
+def _removed(values: Sequence[Value]) -> Value:
+    """``array_remove``: NULL is no value that is removed; of NULL the result is NULL."""
+    if len(values) != 2 or not _is_array(values[0].kind):
+        raise WrongUseError
+    kind = _comparable(values[:1])
+    if kinds.common(kind, values[1].kind) != kind or values[1].kind == kinds.VOID:
+        raise WrongUseError
+    gone = cast(values[1], kind).text
+    kept = f"list_filter({values[0].text}, lambda x: x IS NULL OR x <> {gone})"
+    text = f"(CASE WHEN {gone} IS NULL THEN NULL ELSE {kept} END)"
+    return Value(text, values[0].kind, named("array_remove", values))
+
+
+def _get(values: Sequence[Value]) -> Value:
+    """``get``: from 0, NULL where there is no element."""
+    expect(values, _is_array, kinds.is_whole)
+    kind, index = element_kind(values[0].kind), cast(values[1], kinds.BIGINT).text
+    found = f"list_extract({values[0].text}, {index} + 1)"
+    text = f"(CASE WHEN {index} < 0 THEN NULL ELSE {found} END)"
+    return Value(text, kind, named("get", values))
+
+
+def _tried_element(values: Sequence[Value]) -> Value:
+    if len(values) != 2 or not isinstance(values[0].kind, MapType):
+        expect(values, _is_array, kinds.is_whole)
+        kind, index = element_kind(values[0].kind), cast(values[1], kinds.BIGINT).text
+        text = (
+            f"(CASE WHEN {index} = 0 THEN {fails(_OUTSIDE)} "
+            f"ELSE list_extract({values[0].text}, {index}) END)"
+        )
+        return Value(text, kind, named("try_element_at", values))
+    found = _element_at(values)
+    return Value(found.text, found.kind, named("try_element_at", values))
+
+
+def _repeated(values: Sequence[Value]) -> Value:
+    expect(values, kinds.is_atomic, kinds.is_whole)
+    kind, count = array_of(values[0].kind), values[1].literal if values[1].is_literal else None
+    if type(count) is not int or count > _MOST_MADE:
+        raise WrongUseError
+    made = f"list_transform(range({max(count, 0)}), lambda n: {values[0].text})"
+    return Value(made, kind, named("array_repeat", values))
+
+
+def _overlap(values: Sequence[Value]) -> Value:
+    """``arrays_overlap``: unknown where nothing is in both and one has a NULL."""
+    expect(values, _is_array, _is_array)
+    _comparable(values)
+    left, right = (value.text for value in values)
+    known = [f"list_filter({one}, lambda x: x IS NOT NULL)" for one in (left, right)]
+    has_null = " OR ".join(f"list_count({one}) < len({one})" for one in (left, right))
+    text = (
+        f"(CASE WHEN {left} IS NULL OR {right} IS NULL THEN NULL "
+        f"WHEN list_has_any({known[0]}, {known[1]}) THEN true "
+        f"WHEN len({left}) > 0 AND len({right}) > 0 AND ({has_null}) THEN NULL ELSE false END)"
+    )
+    return Value(text, kinds.BOOLEAN, named("arrays_overlap", values))
+
+
+def _array_sort(values: Sequence[Value]) -> Value:
+    """``array_sort`` without a function: nulls last, unlike ``sort_array``."""
+    expect(values, _is_array)
+    if not kinds.is_atomic(element_kind(values[0].kind)):
+        raise WrongUseError
+    text = f"list_sort({values[0].text}, 'ASC', 'NULLS LAST')"
+    order = (
+        "lambdafunction((IF(((namedlambdavariable() IS NULL) AND (namedlambdavariable() IS NULL)), "
+        "0, (IF((namedlambdavariable() IS NULL), 1, (IF((namedlambdavariable() IS NULL), -1, "
+        "(IF((namedlambdavariable() < namedlambdavariable()), -1, (IF((namedlambdavariable() > "
+        "namedlambdavariable()), 1, 0)))))))))), namedlambdavariable(), namedlambdavariable())"
+    )
+    return Value(text, values[0].kind, f"array_sort({values[0].name}, {order})")
+
+
 def _sequence(values: Sequence[Value]) -> Value:
     if len(values) not in (2, 3):
         raise WrongUseError
@@ -237,6 +319,13 @@ ARRAYS: dict[str, Translate] = {
     "map_contains_key": _has_key,
     "array_compact": _compact,
     "array_append": _appended,
+    "array_prepend": _prepended,
+    "array_remove": _removed,
+    "array_repeat": _repeated,
+    "array_sort": _array_sort,
+    "arrays_overlap": _overlap,
+    "get": _get,
+    "try_element_at": _tried_element,
     "sequence": _sequence,
 }
 """By name in small letters."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from paimonlab.sql_engine import kinds
@@ -132,6 +133,65 @@ def _bytes(name: str, template: str) -> Translate:
     return simple(name, template, kinds.STRING, is_text)
 
 
+_PLACES = re.compile(r"%([sd%])")
+
+
+def _as_printed(value: Value, letter: str) -> str:
+    """Write a value as Java's ``%s`` or ``%d`` does."""
+    kind = value.kind
+    is_number = kinds.is_whole(kind)
+    if not (is_number or (letter == "s" and kind in (kinds.STRING, kinds.BOOLEAN))):
+        raise WrongUseError
+    return f"coalesce(CAST({value.text} AS VARCHAR), 'null')"
+
+
+def _printed(name: str) -> Translate:
+    """``format_string`` with ``%s`` and ``%d`` alone."""
+
+    def translate(values: Sequence[Value]) -> Value:
+        pattern = values[0].literal if values[0].is_literal else None
+        if not isinstance(pattern, str) or "%" in _PLACES.sub("", pattern):
+            raise WrongUseError
+        rest, parts, end = list(values[1:]), [], 0
+        for place in _PLACES.finditer(pattern):
+            parts.append(quoted(pattern[end : place.start()]))
+            end = place.end()
+            parts.append("'%'" if place[1] == "%" else _as_printed(rest.pop(0), place[1]))
+        parts.append(quoted(pattern[end:]))
+        if rest:
+            raise WrongUseError
+        return Value(f"({' || '.join(parts)})", kinds.STRING, named(name, values))
+
+    return translate
+
+
+def _chosen(values: Sequence[Value]) -> Value:
+    """``elt``: the text of a place that the statement has."""
+    place = values[0].literal if values and values[0].is_literal else None
+    texts = values[1:]
+    if type(place) is not int or not 1 <= place <= len(texts):
+        raise WrongUseError
+    expect(texts, *[is_text] * len(texts))
+    return Value(texts[place - 1].text, kinds.STRING, named("elt", values))
+
+
+def _place_in_list(values: Sequence[Value]) -> Value:
+    """``find_in_set``: 0 also of a text with a comma."""
+    expect(values, is_text, is_text)
+    sought, listed = values[0].text, values[1].text
+    found = f"coalesce(list_position(string_split({listed}, ','), {sought}), 0)"
+    text = (
+        f"(CASE WHEN {sought} IS NULL OR {listed} IS NULL THEN NULL "
+        f"WHEN contains({sought}, ',') THEN 0 ELSE CAST({found} AS INTEGER) END)"
+    )
+    return Value(text, kinds.INT, named("find_in_set", values))
+
+
+def _bits(values: Sequence[Value]) -> Value:
+    expect(values, kinds.is_whole)
+    return Value(f"bin(CAST({values[0].text} AS BIGINT))", kinds.STRING, named("bin", values))
+
+
 def _space(values: Sequence[Value]) -> Value:
     expect(values, kinds.is_whole)
     count = constant(values[0], int, least=0)
@@ -186,5 +246,10 @@ PIECES: dict[str, Translate] = {
     "bit_length": simple("bit_length", "CAST(8 * strlen({}) AS INTEGER)", kinds.INT, is_text),
     "space": _space,
     "format_number": _formatted,
+    "format_string": _printed("format_string"),
+    "printf": _printed("printf"),
+    "elt": _chosen,
+    "find_in_set": _place_in_list,
+    "bin": _bits,
 }
 """By name in small letters."""
