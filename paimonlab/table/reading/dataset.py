@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from paimonlab.table.reading.scan import Scan
 
 if TYPE_CHECKING:
     import duckdb
+    import ibis.expr.types as ir
 
 
 class ScanDataset(ds.FileSystemDataset):  # type: ignore[misc]
@@ -207,3 +208,33 @@ def relation(
         return database.from_arrow(rows)
     database.register(name, rows)
     return database.view(name)
+
+
+def ibis_table(scan: Scan, backend: Any, name: str | None) -> ir.Table:
+    """Make a table of Ibis; see `Scan.to_ibis`."""
+    try:
+        library = whole_module("ibis")
+        whole_module("pyarrow_hotfix")  # of Ibis' extra for DuckDB, asked for only at the end
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("to_ibis needs Ibis: pip install 'paimonlab[ibis]'") from None
+    opened = library.duckdb.connect() if backend is None else backend
+    if getattr(opened, "name", "") != "duckdb":
+        raise UnsupportedError(
+            f"to_ibis with the backend {getattr(opened, 'name', opened)!r}",
+            "give one of ibis.duckdb, or none",
+        )
+    # Ibis 12 asks for its own list by what DuckDB 2 has no more.
+    known = opened.con.execute("SELECT table_name FROM information_schema.tables").fetchall()
+    free = _free_name(scan.definition.name.rpartition(".")[2], {one for (one,) in known})
+    taken = name or free
+    relation(scan, opened.con, taken)
+    return opened.table(taken)
+
+
+def _free_name(name: str, known: Collection[str]) -> str:
+    """Return a name that no other table has: the rows of that one would be read instead."""
+    number, free = 1, name
+    while free in known:
+        number += 1
+        free = f"{name}_{number}"
+    return free

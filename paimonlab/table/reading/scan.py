@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import pyarrow as pa
 
@@ -34,6 +34,7 @@ from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
     import duckdb
+    import ibis.expr.types as ir
     import pandas as pd
     import polars as pl
     import pyarrow.dataset as ds  # noqa: TID251 - its type alone
@@ -225,6 +226,34 @@ class Scan:
             orders.scan().to_duckdb(name="orders").query("o", "SELECT sum(amount) FROM orders")
         """
         return reading.dataset.relation(self, connection, name)
+
+    def to_ibis(self, backend: Any = None, *, name: str | None = None) -> ir.Table:
+        """Return a table of Ibis, whose expressions read the columns and rows they need.
+
+        Parameters
+        ----------
+        backend
+            Of ``ibis.duckdb``, which computes them: tables that are joined have the same one,
+            ``a.get_backend()``. None: a new one, in memory.
+        name
+            Of the table there, which replaces one of this name; None: that of this table, with a
+            number after it if there is one.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If Ibis is not installed.
+        UnsupportedError
+            If the backend is not DuckDB.
+
+        Examples
+        --------
+        ::
+
+            orders = table.scan().to_ibis()
+            orders.group_by("city").agg(total=orders.amount.sum()).to_pyarrow()
+        """
+        return reading.dataset.ibis_table(self, backend, name)
 
     def _projected(
         self, columns: Sequence[str] | None, limit: int | None, where: pl.Expr | None
