@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from decimal import Decimal
 
 from paimonlab.sql_engine import decimals, kinds
 from paimonlab.sql_engine.failures import DIVIDED, fails
@@ -80,7 +82,7 @@ def negate(value: Value) -> Value:
 
 def compare(sign: str, left: Value, right: Value, *, name: str = "") -> Value:
     """Compare two values of any type that has an order."""
-    called = name or f"({left.name} {sign} {right.name})"
+    called = name or f"({_shown(sign, left, right)} {sign} {_shown(_MIRRORED[sign], right, left)})"
     left, right = read_beside(left, right)
     _check_sides(sign, left, right)
     mine, other = together([left, right], sign)
@@ -89,6 +91,22 @@ def compare(sign: str, left: Value, right: Value, *, name: str = "") -> Value:
             raise NotTranslatedError(f"{sign} of {spark_type(value.kind)}", sign)
     duck = {"<=>": "IS NOT DISTINCT FROM", "==": "="}.get(sign, sign)
     return Value(f"({mine.text} {duck} {other.text})", kinds.BOOLEAN, called)
+
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<=>": "<=>", "<>": "<>"}
+
+
+def _shown(sign: str, value: Value, other: Value) -> str:
+    """Name a side: Spark compares integers with the integer beside a decimal of the statement.
+
+    Source: ``DecimalPrecision.integralAndDecimalLiteral`` of Spark 4.
+    """
+    number = value.literal if value.is_literal else None
+    if not isinstance(number, Decimal) or not kinds.is_whole(other.kind):
+        return value.name
+    if sign in (">", "<="):  # it is above what is on the other side, or equal and below
+        return str(math.ceil(number))
+    return str(math.floor(number)) if sign in ("<", ">=") else value.name
 
 
 _DAY_HINT = "A date is written DATE '2026-01-31', a time TIMESTAMP '2026-01-31 12:00:00'"

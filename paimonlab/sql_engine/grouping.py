@@ -141,7 +141,7 @@ def _all(node: exp.Select, chosen: Sequence[Value]) -> Sequence[str]:
         raise NotTranslatedError("GROUP BY ALL beside *", "GROUP")
     texts = []
     for part, value in zip(node.expressions, chosen, strict=True):
-        calls = [one for one in part.find_all(exp.Anonymous) if _is_aggregate(one)]
+        calls = [one for one in part.find_all(exp.Anonymous, exp.WithinGroup) if _is_aggregate(one)]
         if part.find(exp.Window, exp.Subquery):
             raise NotTranslatedError("GROUP BY ALL beside OVER or a query", "GROUP")
         if not calls:
@@ -152,8 +152,8 @@ def _all(node: exp.Select, chosen: Sequence[Value]) -> Sequence[str]:
     return texts
 
 
-def _is_aggregate(node: exp.Anonymous) -> bool:
-    return str(node.this).lower() in AGGREGATES
+def _is_aggregate(node: exp.Expression) -> bool:
+    return isinstance(node, exp.WithinGroup) or str(node.this).lower() in AGGREGATES
 
 
 def _is_within(node: exp.Expression, calls: Sequence[exp.Expression]) -> bool:

@@ -15,6 +15,7 @@ from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import Kind
+from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.sql_engine.value import Value, read_text
 
@@ -95,7 +96,7 @@ def _value(node: exp.Expression | None, scope: Scope, given: Given) -> Value | N
 
 
 def _refuse(_node: exp.Expression, _scope: Scope) -> Any:
-    raise AssertionError("no query is looked at")
+    raise NotTranslatedError("a query in a condition of a scan", "SELECT")
 
 
 def _column(value: Value | None) -> tuple[Relation, SqlColumn] | None:

@@ -155,10 +155,6 @@ def _habits(_tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
             return "Write DELETE FROM table WHERE …"
         case ["INSERT", second, *_] if second not in ("INTO", "OVERWRITE"):
             return "Write INSERT INTO table VALUES (…)"
-        case ["FROM", *_] if not {"SELECT", "INSERT"} & {*words}:
-            return "Write SELECT * FROM table."
-    if words[-1:] == ["AS"]:
-        return "A name is missing after AS."
     return ""
 
 
