@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from paimonlab import storage
 from paimonlab.catalog.catalog import MAX_COLUMNS, Catalog
 from paimonlab.catalog.kinds import METASTORES, CatalogKind, CatalogRequest, kind_of
+from paimonlab.catalog.option_values import size_bytes
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.external_paths import root_folder
@@ -49,8 +50,12 @@ _FOLLOW_LINKS = "follow-links"
 _LOOKUP_FOLDER = "lookup.cache-folder"
 _MAX_COLUMNS = "max-columns"
 _SQL_MEMORY = "sql.memory"
+_SQL_COLUMNS = "sql.columns-memory"
 _MEMORY = re.compile(r"[1-9]\d*(\.\d+)?\s*(%|[kmgt]i?b)", re.IGNORECASE)
-_OWN = ("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COLUMNS, _SQL_MEMORY)
+_OWN = (
+    *("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COLUMNS),
+    *(_SQL_MEMORY, _SQL_COLUMNS),
+)
 _KNOWN = (
     *(*_OWN, *_SUPPORTED, *sorted(_NO_EFFECT)),
     *("uri", "lock.enabled", "lock.type"),
@@ -78,7 +83,9 @@ def connect(
         with ``true`` whatever would change the warehouse raises `ReadOnlyError`; and
         ``lookup.cache-folder``: where copies of files for finding rows by their keys are kept,
         by default a folder of the user's among temporary files; and ``sql.memory``: how much a
-        query without Spark may take, ``2GB`` or ``50%`` of the machine's, which is the default.
+        query without Spark may take, ``2GB`` or ``50%`` of the machine's, which is the default;
+        and ``sql.columns-memory``: how much of columns such queries keep that were merged of
+        several files, ``256 mb`` by default, ``0 b`` for none.
     follow_links
         Whether links in the folder of a table are read also where they lead out of it; the
         catalog option ``follow-links`` says the same. Only for tables of people you trust:
@@ -192,6 +199,8 @@ def _checked_kind(options: Mapping[str, str]) -> CatalogKind:
     memory = options.get(_SQL_MEMORY)
     if memory is not None and not _MEMORY.fullmatch(memory):
         raise ValueError(f"{_SQL_MEMORY} = {memory!r} is not a size such as 2GB, or 50%")
+    if _SQL_COLUMNS in options:
+        _ = size_bytes(options, _SQL_COLUMNS)
     if kind.needs_warehouse and not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
     return kind

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paimonlab.spec.options.grammar import parse_boolean, parse_duration_millis
+from paimonlab.spec.options.grammar import (
+    parse_boolean,
+    parse_duration_millis,
+    parse_memory_size_bytes,
+)
 
 
 def positive(given: Mapping[str, str], key: str) -> int:
@@ -29,5 +33,14 @@ def boolean(given: Mapping[str, str], key: str) -> bool:
     text = given[key]
     try:
         return parse_boolean(text)
+    except ValueError as error:
+        raise ValueError(f"{key} = {text!r}: {error}") from None
+
+
+def size_bytes(given: Mapping[str, str], key: str) -> int:
+    """Read a size in memory, as in ``64 mb``."""
+    text = given[key]
+    try:
+        return parse_memory_size_bytes(text)
     except ValueError as error:
         raise ValueError(f"{key} = {text!r}: {error}") from None

@@ -30,7 +30,7 @@ class MaskCache:
 
     def get(self, split: DataSplit, plan: ReadPlan) -> list[Mask | None] | None:
         """Return the masks that `put` kept, None if there are none."""
-        bits = self._kept.get(_key(split, plan))
+        bits = self._kept.get(split_key(split, plan))
         if bits is None:
             return None
         return [
@@ -42,7 +42,7 @@ class MaskCache:
         self, split: DataSplit, plan: ReadPlan, find: Callable[[], list[Mask | None]]
     ) -> list[bytes | None]:
         """Return masks as `of` does, a bit for each row: the first is the most significant."""
-        bits = self._kept.get(_key(split, plan))
+        bits = self._kept.get(split_key(split, plan))
         if bits is None:
             masks = find()
             self.put(split, plan, masks)
@@ -53,7 +53,7 @@ class MaskCache:
         """Keep the masks of all rows of a split."""
         bits = _packed(masks)
         size = sum(_FILE_BYTES + (0 if bit is None else bit[1].nbytes) for bit in bits)
-        self._kept.put(_key(split, plan), bits, size)
+        self._kept.put(split_key(split, plan), bits, size)
 
     def of(
         self, split: DataSplit, plan: ReadPlan, find: Callable[[], list[Mask | None]]
@@ -74,8 +74,8 @@ def _packed(masks: Sequence[Mask | None]) -> _Bits:
     return tuple(None if mask is None else (len(mask), np.packbits(mask)) for mask in masks)
 
 
-def _key(split: DataSplit, plan: ReadPlan) -> Hashable:
-    """Return everything that the masks depend on."""
+def split_key(split: DataSplit, plan: ReadPlan) -> Hashable:
+    """Return everything that the rows of a split depend on, merged."""
     files = tuple((file.file_name, file.level, file.file_size_bytes) for file in split.files)
     return (
         plan.table_path,

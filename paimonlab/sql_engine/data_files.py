@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
+
+import pyarrow as pa
 
 from paimonlab.read.lookups import rules_out_most
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merging import key_predicate, masks_of
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.read.splits import within_partition
+from paimonlab.read.splits import read_split, within_partition
 from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.sql_engine.kinds import is_atomic, kind_of
+from paimonlab.sql_engine.merged_columns import MergedColumns
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.reading.scan_kinds import OfSnapshot
@@ -43,6 +46,11 @@ class MaskedFiles:
     bits: bytes = field(repr=False)
     """One for each row, the most significant bit of a byte first; each file begins a byte."""
 
+    @property
+    def row_count(self) -> int:
+        """How many rows count."""
+        return int.from_bytes(self.bits).bit_count()
+
 
 @dataclass(slots=True)
 class Division:
@@ -54,13 +62,25 @@ class Division:
     """Files that DuckDB reads by masks."""
     rest: list[DataSplit] | None = None
     """Splits that are read here; None: the whole scan is."""
+    kept: list[pa.Table] = field(default_factory=list)
+    """Merged rows that are in memory."""
+    plain_row_count: int = 0
+    """Rows of the files that are read as they are."""
+
+    @property
+    def row_count(self) -> int | None:
+        """How many rows there are; None if that is not known before they are read."""
+        if self.rest is None or self.rest:
+            return None
+        in_memory = sum(rows.num_rows for rows in self.kept)
+        return self.plain_row_count + in_memory + sum(files.row_count for files in self.masked)
 
 
-_Masked: TypeAlias = tuple[str, bytes]
-"""The path of a file, and a bit for each of its rows."""
+_Masked: TypeAlias = tuple[str, int, bytes | None]
+"""The path of a file, how many rows it has, and a bit for each; None: all count."""
 
 
-def divided(scan: Scan, fields: Sequence[tuple[str, DataType]]) -> Division:
+def divided(scan: Scan, fields: Sequence[tuple[str, DataType]], columns: MergedColumns) -> Division:
     """Choose what DuckDB reads: local Parquet of the current schema, rows of no nested type.
 
     Rows that are merged here into others are read here; where merging only chooses rows, the
@@ -72,18 +92,25 @@ def divided(scan: Scan, fields: Sequence[tuple[str, DataType]]) -> Division:
         Its columns and condition are those that are wanted.
     fields
         Names and types of its columns.
+    columns
+        Those of merged files that are in memory, or may be kept there.
     """
     names = [one.name.lower() for one in scan.schema.fields]
     plan = scan.read_plan()
     if not _is_for_duckdb(scan, fields) or plan.options.data_evolution:
         return Division()
     plain: list[str] = []
+    plain_rows = 0
     rest: list[DataSplit] = []
+    kept: list[pa.Table] = []
     finding: list[Callable[[], Iterator[list[_Masked]]]] = []
     seen: dict[str, bool] = {}
     masked_rows = 0 if _OF_DUCKDB.isdisjoint(names) else MOST_MASKED_ROWS
     file_count = 0
-    for split in scan.plan().splits:
+    splits = scan.plan().splits
+    merged = [one for one in splits if not one.raw_convertible]
+    is_kept = bool(merged) and columns.room(merged, plan.fields)
+    for split in splits:
         paths = _paths(split, scan.schema.id, plan, seen)
         file_count += len(paths or ())
         if paths is None or file_count > MOST_FILES:
@@ -91,19 +118,30 @@ def divided(scan: Scan, fields: Sequence[tuple[str, DataType]]) -> Division:
             continue
         if split.raw_convertible and not split.has_deletions:
             plain += paths
+            plain_rows += sum(file.row_count for file in split.files)
             continue
         masked_rows += sum(file.row_count for file in split.files)
         wanted = within_partition(split, plan)
         if wanted is None:
             continue
-        if masked_rows <= MOST_MASKED_ROWS and _is_masked(split, wanted, scan.store.file_io):
+        is_whole = _is_read_whole(split, wanted, scan.store.file_io)
+        rows = None
+        if is_kept and is_whole:
+            rows = _in_memory(split, wanted, scan.store.file_io, columns)
+        is_masked = is_whole and (split.raw_convertible or plan.engine.selects_rows)
+        if rows is not None:
+            kept.append(rows)
+        elif masked_rows <= MOST_MASKED_ROWS and is_masked:
             finding.append(partial(_found, split, paths, wanted, scan.store.file_io))
         else:
             rest.append(split)
-    masked = [file for found in in_threads(finding) for file in found]
+    found = [file for files in in_threads(finding) for file in files]
+    whole = [(path, row_count) for path, row_count, bits in found if bits is None]
+    masked = [(path, bits) for path, _, bits in found if bits is not None]
     begins = range(0, len(masked), _FILES_A_GROUP)
     groups = [_group(masked[begin : begin + _FILES_A_GROUP]) for begin in begins]
-    return Division(plain, groups, rest)
+    plain += [path for path, _ in whole]
+    return Division(plain, groups, rest, kept, plain_rows + sum(count for _, count in whole))
 
 
 def _is_for_duckdb(scan: Scan, fields: Sequence[tuple[str, DataType]]) -> bool:
@@ -119,14 +157,24 @@ def _is_for_duckdb(scan: Scan, fields: Sequence[tuple[str, DataType]]) -> bool:
     )
 
 
-def _is_masked(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> bool:
-    """Tell whether the rows of a split are best found by masks of all of them."""
-    if not split.raw_convertible and not plan.engine.selects_rows:
-        return False
+def _is_read_whole(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> bool:
+    """Tell whether all rows of a split are best merged, whatever the condition is."""
     keys = key_predicate(plan)
     if keys is None or shared_masks.get(split, plan) is not None:
         return True
     return not rules_out_most(split, keys, plan, file_io)
+
+
+def _in_memory(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO, columns: MergedColumns
+) -> pa.Table | None:
+    """Return all rows of merged files; None if they are not kept in memory."""
+
+    def read(names: Sequence[str]) -> pa.Table:
+        wanted = replace(plan, columns=tuple(names), predicate=None)
+        return pa.Table.from_batches(read_split(split, wanted, file_io), wanted.arrow_schema)
+
+    return None if split.raw_convertible else columns.of(split, plan, read)
 
 
 def _found(
@@ -135,18 +183,13 @@ def _found(
     """Yield the files of a split that have rows that count."""
     every = shared_masks.packed(split, plan, lambda: masks_of(split, plan, file_io))
     yield [
-        (path, _all_ones(file.row_count) if bits is None else bits)
+        (path, file.row_count, bits)
         for path, file, bits in zip(paths, split.files, every, strict=True)
         if bits is None or bits.count(0) < len(bits)
     ]
 
 
-def _all_ones(row_count: int) -> bytes:
-    """Return the bits of a file all of whose rows count."""
-    return b"\xff" * -(-row_count // 8)
-
-
-def _group(files: Sequence[_Masked]) -> MaskedFiles:
+def _group(files: Sequence[tuple[str, bytes]]) -> MaskedFiles:
     starts, end = [], 0
     for _, bits in files:
         starts.append(end)

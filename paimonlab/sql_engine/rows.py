@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,12 +18,17 @@ from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.sql_engine.data_files import MaskedFiles, divided
 from paimonlab.sql_engine.kinds import duck_type, is_atomic, kind_of
+from paimonlab.sql_engine.merged_columns import merged_columns
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import quoted
 from paimonlab.table.reading.conditions import bound
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.system.system_table import SystemTable
 
+COLUMNS_MEMORY = 256 << 20
+"""Of the option ``sql.columns-memory``, unless it says otherwise."""
+_PIECE_ROWS = 1 << 17
+"""Rows in memory that a thread takes at once."""
 _PATTERN = frozenset("*?[]{}")
 """DuckDB reads these in a path as a pattern."""
 
@@ -121,6 +127,8 @@ class TableRows:
     """Rows of a table of the catalog."""
 
     scan: Scan
+    columns_memory: int = COLUMNS_MEMORY
+    """Bytes of columns of merged files that are kept."""
 
     @property
     def fields(self) -> Sequence[tuple[str, DataType]]:
@@ -137,8 +145,11 @@ class TableRows:
         scan = self.scan.narrowed([column for column, _ in fields], predicate)
         at = "none" if scan.snapshot is None else scan.snapshot.id
         label = f"{scan.definition.name}@{at}"
-        division = divided(scan, fields)
+        division = divided(scan, fields, merged_columns(self.columns_memory))
         rest, parts = division.rest, []
+        row_count = division.row_count if counts and not conditions else None
+        if row_count is not None:
+            return [Part(f"SELECT 1 FROM range({row_count})", label=label)]
         if division.plain:
             text = _selected([] if counts else fields, _parquet(division.plain))
             parts.append(Part(text, paths=tuple(division.plain), label=label))
@@ -147,6 +158,18 @@ class TableRows:
             source = f"{_parquet(files.paths, numbered=True)} WHERE {_is_set(variable, files)}"
             text = _selected([] if counts else fields, source)
             parts.append(Part(text, variable, paths=files.paths, bits=files.bits, label=label))
+        for number, rows in enumerate(division.kept):
+            in_pieces = partial(rows.to_reader, max_chunksize=_PIECE_ROWS)
+            parts.append(
+                _streamed(
+                    f"{name}_kept{number}",
+                    fields,
+                    rows.schema,
+                    in_pieces,
+                    counts=counts,
+                    label=label,
+                )
+            )
 
         def make() -> pa.RecordBatchReader:
             if rest is None:

@@ -11,13 +11,22 @@ from sqlglot import exp
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import SchemaError, TableNotFoundError
+from paimonlab.spec.options.grammar import parse_memory_size_bytes
 from paimonlab.spec.types.text import format_type
 from paimonlab.sql_engine import pushing
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
 from paimonlab.sql_engine.refusal import NoDatabaseError, NotTranslatedError
-from paimonlab.sql_engine.rows import FileRows, FrameRows, Part, Rows, SystemTableRows, TableRows
+from paimonlab.sql_engine.rows import (
+    COLUMNS_MEMORY,
+    FileRows,
+    FrameRows,
+    Part,
+    Rows,
+    SystemTableRows,
+    TableRows,
+)
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.table.table import Table
 
@@ -127,7 +136,9 @@ class Sources:
         found = self.catalog.relation(name)
         point = self._point(version, given)
         if isinstance(found, Table):
-            return TableRows(found.scan(**point))
+            memory = self.catalog.options.get("sql.columns-memory")
+            kept = COLUMNS_MEMORY if memory is None else parse_memory_size_bytes(memory)
+            return TableRows(found.scan(**point), kept)
         if version is not None:
             raise NotTranslatedError("time travel of a system table", path[-1])
         return SystemTableRows(found, name)

@@ -20,14 +20,20 @@ import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import ColumnNotFoundError, PaimonError, SchemaError
 from paimonlab.sql_engine import engine
-from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
+from paimonlab.sql_engine.refusal import (
+    NotReadError,
+    NotTranslatedError,
+    StatementFailedError,
+)
 from paimonlab.sql_engine.tables import Sources
 
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     """Make an append table of two days and a table with keys that wait for compaction."""
-    catalog = paimonlab.connect(tmp_path_factory.mktemp("warehouse"))
+    folder = str(tmp_path_factory.mktemp("warehouse"))
+    # No columns are kept, so that plans say which files are read.
+    catalog = paimonlab.connect({"warehouse": folder, "sql.columns-memory": "0 b"})
     catalog.create_database("db")
     days = catalog.create_table(
         "db.days", {"day": "STRING", "id": "INT", "v": "STRING"}, partition_keys=["day"]
@@ -229,9 +235,17 @@ def test_what_is_not_proven_is_refused(catalog: Catalog, sql: str) -> None:
     [
         ("SELECT nope FROM db.days", ColumnNotFoundError),
         ("SELECT v FROM db.days, db.keyed", SchemaError),
-        ("SELECT v, FROM db.days", SchemaError),
+        ("SELECT v, FROM db.days", NotReadError),
         ("SELECT FROM db.days", SchemaError),
         ("SELECT v FROM db.days UNION SELECT 1, 2", SchemaError),
+        ("SELECT v FROM db.days LIMIT 1 WHERE id = 1", NotReadError),
+        ("SELECT v FROM db.days LIMIT 1, 2", NotReadError),
+        ("SELECT v FROM db.days FETCH FIRST 3 ROWS ONLY", NotReadError),
+        ("SELECT v,, id FROM db.days", NotReadError),
+        ("SELECT round(1.5, 1, 2)", NotTranslatedError),
+        ("SELECT from_unixtime(1, 'yyyy', 'z')", NotTranslatedError),
+        ("SELECT lpad('a', 3, 'b', 'c')", NotTranslatedError),
+        ("SELECT md5(1.5)", NotTranslatedError),
     ],
 )
 def test_what_is_wrong_is_said(catalog: Catalog, sql: str, error: type[PaimonError]) -> None:

@@ -15,6 +15,8 @@ import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.sql_engine import data_files, engine
+from paimonlab.sql_engine.merged_columns import merged_columns
+from paimonlab.sql_engine.rows import COLUMNS_MEMORY
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.table.table import Table
 
@@ -102,8 +104,55 @@ def test_runs_that_overlap_give_the_rows_of_a_dict(
 
     shared_masks.clear()
     parts = _check(catalog, model)
-    assert any(part.bits is not None for part in parts), "DuckDB reads them"
-    assert all(part.stream is None for part in _check(catalog, model)[:1]), "and nothing else does"
+    assert any(part.bits is not None for part in parts[:3]), "DuckDB reads them"
+    assert all(part.bits is None for part in _check(catalog, model)), "and keeps their columns"
+    merged_columns(COLUMNS_MEMORY).clear()
+
+
+def test_columns_that_are_kept_are_those_of_the_newest_snapshot(tmp_path: Path) -> None:
+    drawn = random.Random(_SEED)
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = _table(catalog, "db.t", _KEYED, keys=True)
+    model: dict[tuple[int, int], dict[str, Any]] = {}
+    chosen = [["id", "s"], ["v"], ["v", "id", "p"], ["s"], ["id", "v"]]
+    kept = 0
+    for step in range(12):
+        batch, given = _batch(drawn, kinds=True)
+        table.write(batch, row_kinds="_kind")
+        for row in given:
+            model.pop((row["p"], row["id"]), None)
+            if row["_kind"] == "+I":
+                model[row["p"], row["id"]] = row
+        if step == 7:
+            table.compact(full=True)
+        for _ in range(4):
+            names = drawn.choice(chosen)
+            planned, found = _answer(catalog, f"SELECT {', '.join(names)} FROM db.t WHERE p < 5")
+            wanted = [tuple(row[name] for name in names) for row in model.values()]
+            assert found == sorted(wanted, key=repr), (step, names)
+            kept += any("kept" in part.name for part in planned.parts)
+    assert kept > 10, "most are asked for twice"
+
+
+@pytest.mark.parametrize(("memory", "is_kept"), [("0 b", False), ("1 kb", False), ("9 mb", True)])
+def test_no_more_columns_are_kept_than_the_option_says(
+    tmp_path: Path, memory: str, is_kept: bool
+) -> None:
+    catalog = paimonlab.connect({"warehouse": str(tmp_path), "sql.columns-memory": memory})
+    catalog.create_database("db")
+    table = _table(catalog, "db.t", _KEYED, keys=True)
+    for version in range(3):
+        table.write([{"id": n, "p": 0, "v": version, "s": "x"} for n in range(version, 50)])
+
+    for _ in range(2):
+        _answer(catalog, "SELECT id, s FROM db.t")
+    planned, found = _answer(catalog, "SELECT id, s FROM db.t")
+
+    assert found == sorted(((n, "x") for n in range(50)), key=repr)
+    assert any("kept" in part.name for part in planned.parts) == is_kept
+    with pytest.raises(ValueError, match=r"sql\.columns-memory = 'much'"):
+        paimonlab.connect({"warehouse": str(tmp_path), "sql.columns-memory": "much"})
 
 
 def test_rows_that_vectors_delete_are_left_out(tmp_path: Path) -> None:
@@ -135,6 +184,10 @@ def test_engines_that_make_rows_are_read_here(tmp_path: Path, engine_name: str) 
 
     assert found == wanted
     assert all(part.stream is not None for part in planned.parts)
+    for _ in range(2):
+        planned, found = _answer(catalog, "SELECT id, p, v, s FROM db.t")
+        assert found == wanted
+    assert any("kept" in part.name for part in planned.parts), "rows that were made are kept"
 
 
 def test_columns_may_be_called_as_those_of_duckdb(tmp_path: Path) -> None:
