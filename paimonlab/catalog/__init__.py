@@ -17,11 +17,19 @@ if TYPE_CHECKING:
     from paimonlab.catalog import column_types as column_types
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import loading as loading
+    from paimonlab.catalog import migrating as migrating
     from paimonlab.catalog import replacing as replacing
     from paimonlab.catalog import serving as serving
 
 __all__ = ["Catalog", "FileSystemCatalog", "connect"]
 
 __getattr__, __dir__ = attributes_on_use(
-    __name__, "altering", "column_types", "global_tables", "loading", "replacing", "serving"
+    __name__,
+    "altering",
+    "column_types",
+    "global_tables",
+    "loading",
+    "migrating",
+    "replacing",
+    "serving",
 )

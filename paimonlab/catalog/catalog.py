@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from paimonlab import catalog
-from paimonlab.catalog import copying, filled_tables, ingesting, migrating, opening
+from paimonlab.catalog import copying, filled_tables, ingesting, opening
 from paimonlab.catalog.names import SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.commit.publisher import RenamelessPublisher
@@ -44,10 +44,12 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
+    from paimonlab.catalog.migrating import FolderMigration
     from paimonlab.catalog.replacing import Replacement, Schemas
     from paimonlab.catalog.served import ServedCatalog
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.publisher import TablePublisher
+    from paimonlab.progress import Progress
     from paimonlab.spec.schema.change_kinds import SchemaChange
     from paimonlab.table.system import SystemTable
 
@@ -316,8 +318,81 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
 
     copy_table = copying.copy_table
     write_table = filled_tables.write_table
-    migrate_folder = migrating.migrate_folder
     ingest = ingesting.ingest
+
+    def migrate_folder(
+        self,
+        source: str,
+        target: str,
+        *,
+        moves: bool = False,
+        file_format: str | None = None,
+        partition_types: Mapping[str, str] | None = None,
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> FolderMigration:
+        """Make an append table of a folder of Parquet or ORC files.
+
+        Without partitions the files become those of the table as they are; of partitions the rows
+        are written anew.
+
+        Parameters
+        ----------
+        source
+            The folder, in the same store as the warehouse. Folders below it may be those of
+            partitions, ``dt=2026-01-01/h=7``; files and folders whose names begin with ``_`` or
+            ``.`` are left alone.
+        target
+            ``database.table``. Is made if it is not there; else its columns must be those of the
+            files.
+        moves
+            Whether the files are moved, so that the folder no longer has them; else they are
+            copied. Files in folders of partitions cannot be moved.
+        file_format
+            What the files must be, ``parquet`` or ``orc``; None: either.
+        partition_types
+            Types of partition columns by name, as ``{"dt": "DATE"}``. Of others INT, BIGINT or DATE
+            where all values are written so, else STRING.
+        options, comment
+            Of a table that is made.
+        dry_run
+            Change nothing, only return what would be done.
+        progress
+            Is called as files are read, then as they are moved or copied.
+
+        Returns
+        -------
+        FolderMigration
+            What was done.
+
+        Raises
+        ------
+        SchemaError
+            If files differ in their columns, or do not fit the table.
+        UnsupportedError
+            If a type is none of Paimon's, or the table has keys or buckets.
+        CorruptDataError
+            If a file is damaged, or has other rows after it was moved.
+
+        Notes
+        -----
+        After it was killed, call it again with the same source and target: it goes on. Orphan files
+        are not looked for meanwhile.
+        """
+        return catalog.migrating.migrate_folder(
+            self,
+            source,
+            target,
+            moves=moves,
+            file_format=file_format,
+            partition_types=partition_types,
+            options=options,
+            comment=comment,
+            dry_run=dry_run,
+            progress=progress,
+        )
 
     def alter_table(self, name: str, *changes: SchemaChange) -> Table:
         """Change the definition of a table; data files stay as they are.

@@ -153,53 +153,7 @@ def migrate_folder(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> FolderMigration:
-    """Make an append table of a folder of Parquet or ORC files.
-
-    Without partitions the files become those of the table as they are; of partitions the rows are
-    written anew.
-
-    Parameters
-    ----------
-    source
-        The folder, in the same store as the warehouse. Folders below it may be those of
-        partitions, ``dt=2026-01-01/h=7``; files and folders whose names begin with ``_`` or ``.``
-        are left alone.
-    target
-        ``database.table``. Is made if it is not there; else its columns must be those of the files.
-    moves
-        Whether the files are moved, so that the folder no longer has them; else they are copied.
-        Files in folders of partitions cannot be moved.
-    file_format
-        What the files must be, ``parquet`` or ``orc``; None: either.
-    partition_types
-        Types of partition columns by name, as ``{"dt": "DATE"}``. Of others INT, BIGINT or DATE
-        where all values are written so, else STRING.
-    options, comment
-        Of a table that is made.
-    dry_run
-        Change nothing, only return what would be done.
-    progress
-        Is called as files are read, then as they are moved or copied.
-
-    Returns
-    -------
-    FolderMigration
-        What was done.
-
-    Raises
-    ------
-    SchemaError
-        If files differ in their columns, or do not fit the table.
-    UnsupportedError
-        If a type is none of Paimon's, or the table has keys or buckets.
-    CorruptDataError
-        If a file is damaged, or has other rows after it was moved.
-
-    Notes
-    -----
-    After it was killed, call it again with the same source and target: it goes on. Orphan files
-    are not looked for meanwhile.
-    """
+    """Make an append table of a folder of files; see `Catalog.migrate_folder`."""
     folder = _absolute(source)
     is_new = not catalog.has_table(target)
     io = catalog.file_io.within(folder)
