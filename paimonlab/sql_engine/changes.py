@@ -36,6 +36,7 @@ WRITING = frozenset(
     }
 )
 """First words of statements that write."""
+_EVOLVES = "data-evolution.enabled"
 _WHAT = {exp.Insert: "INSERT", exp.Create: "CREATE", exp.Delete: "DELETE", exp.Update: "UPDATE"}
 
 
@@ -274,4 +275,6 @@ def _condition(
     condition = Translator(scope, given, _no_query, allows="none").value(where.this)
     if condition.kind != kinds.BOOLEAN:
         raise NotTranslatedError("a condition that is no truth value", "WHERE")
+    if table.schema.options.get(_EVOLVES, "").lower() == "true":
+        raise NotTranslatedError(f"such a condition with {_EVOLVES}", "WHERE")
     return _for_table(where.this, table, relation)

@@ -345,6 +345,20 @@ def test_what_verbs_do_not_compute_is_left_to_spark(sql: str, tmp_path: Path) ->
         run(catalog, sql)
 
 
+def test_conditions_on_columns_in_files_of_their_own_are_left_to_spark(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    apart = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+    table = catalog.create_table("db.t", {"id": "INT", "n": "INT"}, options=apart)
+    table.write([{"id": 1, "n": 2}, {"id": 2, "n": 2}])
+
+    run(catalog, "UPDATE db.t SET n = 5 WHERE id > 1")
+    with pytest.raises(NotTranslatedError, match="data-evolution"):
+        run(catalog, "UPDATE db.t SET n = 7 WHERE n > id")
+
+    assert sorted(table.refresh().scan().to_arrow()["n"].to_pylist()) == [2, 5]
+
+
 @pytest.mark.parametrize("kind", ["ARRAY<INT>", "MAP<STRING, INT>", "STRUCT<a: INT>"])
 def test_casts_to_nested_types_are_left_to_spark(kind: str, catalog: Catalog) -> None:
     with pytest.raises(NotTranslatedError, match="the type"):
