@@ -392,7 +392,8 @@ class RunningStatement:
                 common = np.intersect1d(before.positions(), vector.positions())
                 if len(common):
                     raise self._several(snapshot, _place(name, int(common[0])))
-        if not self._checks_sources and self.statement.source is not None:
+        is_merge = self.statement.source is not None
+        if is_merge and not self._checks_sources and not self._evolves:
             # A row that several source rows delete is one row; updated rows have places too.
             marked = sum(vector.cardinality for vector in by_file.values())
             self.counts.deleted = marked - self.counts.updated

@@ -98,6 +98,8 @@ def test_only_the_columns_that_are_updated_are_written(
     expected = [(1, "m", 11), (2, "b20", 20), (3, "c30", 30), (4, "d", -1), (8, "n", None)]
     assert rows(made) == expected
     assert [row[2] for row in ids_of(made)] == [0, 1, 2, 3, 4]
+    alone = MERGE + "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = 0"
+    assert counts(spark, alone) == (3, 3, 0, 0)
 
 
 def test_what_data_evolution_cannot_do_is_an_error(catalog: Catalog, spark: SparkSession) -> None:
