@@ -77,6 +77,8 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
 
     keeps_database_options = True
     """Whether databases have options, such as ``comment``."""
+    takes_places = False
+    """Whether who creates a table may say where it is, by the option ``path``."""
 
     def __init__(
         self,

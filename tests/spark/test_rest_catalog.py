@@ -51,6 +51,28 @@ def test_statements_and_executors_work_on_a_server(spark: SparkSession, server: 
     assert seen.tables("db") == []
 
 
+def test_tables_of_a_server_take_new_columns_with_their_rows(
+    spark: SparkSession, server: Server
+) -> None:
+    spark.sql("CREATE DATABASE served.db")
+    spark.sql("CREATE TABLE served.db.t (a INT, b STRING)")
+    spark.sql("INSERT INTO served.db.t VALUES (1, '1'), (2, '2')")
+    spark.conf.set("spark.paimon.write.merge-schema", "true")
+    try:
+        spark.sql("INSERT INTO served.db.t BY NAME SELECT 3 AS a, '3' AS b, 3 AS c")
+        more = spark.sql("SELECT 4 AS a, '4' AS b, 4 AS c, 4 AS d")
+        more.write.format("paimon").mode("append").saveAsTable("served.db.t")
+    finally:
+        spark.conf.unset("spark.paimon.write.merge-schema")
+
+    assert sorted(map(tuple, spark.table("served.db.t").collect())) == [
+        (1, "1", None, None),
+        (2, "2", None, None),
+        (3, "3", 3, None),
+        (4, "4", 4, 4),
+    ]
+
+
 def test_the_doctor_asks_the_server(server: Server) -> None:
     found = {one.name: one for one in checks(measured(pl.connect(server.options)))}
     assert found["warehouse"].found.endswith("the server answers")

@@ -64,7 +64,7 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.secrets import without_credentials
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange
 from paimonlab.storage import FileIO, join
 from paimonlab.table.table import Table
@@ -84,6 +84,8 @@ class HiveTable(FoundTable, frozen=True, kw_only=True):
 
 class HiveCatalog(HiveViews, HiveRepair):
     """Databases, tables and views that a Hive metastore knows."""
+
+    takes_places = True
 
     def __repr__(self) -> str:
         return f"<paimonlab.Catalog {without_credentials(self.path)} in {self._metastore.shown}>"
@@ -156,7 +158,8 @@ class HiveCatalog(HiveViews, HiveRepair):
         Parameters
         ----------
         options
-            Besides those of all catalogs ``path``: where the table is to be, also if it is there;
+            Besides those of all catalogs ``path``: where the table is to be, also if it is there,
+            and without columns only then;
             and ``external`` = ``true``: its files stay when it is dropped, which they do with
             ``path``, too.
         """
@@ -168,6 +171,8 @@ class HiveCatalog(HiveViews, HiveRepair):
             if key in definition.options
         }
         others = {key: value for key, value in definition.options.items() if key not in of_place}
+        if PATH in of_place and not definition.fields:
+            definition = self._definition_at(identifier, of_place[PATH])
         made_of = checked_schema(replace(definition, options=others))
         if of_place:
             made_of = replace(made_of, options={**made_of.options, **of_place})
@@ -178,6 +183,18 @@ class HiveCatalog(HiveViews, HiveRepair):
         if not exist_ok:
             raise AlreadyExistsError("table", identifier.full_name)
         return self.table(name)
+
+    def _definition_at(self, identifier: Identifier, place: str) -> Schema:
+        """Return the columns and keys of the table that is in a folder."""
+        path, store = self._store_at(given_place(PATH, place))
+        there = schema_files(path, store, identifier).latest()
+        if there is None:
+            raise SchemaError(
+                f"{identifier.full_name}: there is no table in {path}; say which columns it has"
+            )
+        return Schema(
+            there.fields, there.partition_keys, there.primary_keys, {}, comment=there.comment
+        )
 
     def _create(self, identifier: Identifier, schema: TableSchema) -> FoundTable | None:
         self._check_writable(f"creating {identifier.full_name}")

@@ -13,6 +13,7 @@ from paimonlab.errors import (
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.text import format_type
 
 COMMENT = "comment"
 PATH = "path"
@@ -70,9 +71,10 @@ def check_same(identifier: Identifier, path: str, there: TableSchema, wanted: Ta
     SchemaError
         Says what differs.
     """
-    names = [(one.name, one.type) for one in there.fields]
+    # As texts: ids of nested fields are those of the table that is there.
+    names = [(one.name, format_type(one.type)) for one in there.fields]
     differs = ""
-    if [(one.name, one.type) for one in wanted.fields] != names:
+    if [(one.name, format_type(one.type)) for one in wanted.fields] != names:
         differs = "other columns"
     elif wanted.primary_keys and wanted.primary_keys != there.primary_keys:
         differs = "another primary key"

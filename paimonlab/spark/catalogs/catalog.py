@@ -13,6 +13,7 @@ from paimonlab.catalog.names import is_name, parse
 from paimonlab.errors import (
     AlreadyExistsError,
     DatabaseNotFoundError,
+    SchemaError,
     TableNotFoundError,
     UnsupportedError,
 )
@@ -180,6 +181,12 @@ class SparkCatalog(Views, Functions, Procedures):
         """Start CREATE TABLE AS SELECT."""
         table = self._created(identifier, definition)
         name = self._full_name(identifier)
+        if table.snapshot is not None:  # at a LOCATION that has a table
+            self._catalog.drop_table(name)
+            raise SchemaError(
+                f"{name}: there are rows in {table.path}; use CREATE TABLE without AS SELECT, "
+                "then INSERT"
+            )
         return CreatedTable(
             self._bridge, self._name, table, lambda: self._catalog.drop_table(name, missing_ok=True)
         )
@@ -210,7 +217,9 @@ class SparkCatalog(Views, Functions, Procedures):
         if "$" in name:
             raise UnsupportedError(f"CREATE TABLE {name}", "'$' in a name means a system table")
         check_new_table(self._bridge)
-        schema = table_definition(self._bridge, definition, copied or {})
+        schema = table_definition(
+            self._bridge, definition, copied or {}, takes_places=self._catalog.takes_places
+        )
         self._make_default_database(identifier.namespace())
         try:
             return self._catalog.create_table(name, schema)

@@ -32,11 +32,16 @@ PROVIDER = "paimon"
 COMMENT = "comment"
 _OPTION_PREFIX = "option."
 _SET_BY_SPARK = frozenset({"owner", "is_managed_location", "table_type"})
-_NO_OPTION = {"location": "LOCATION", "external": "CREATE EXTERNAL TABLE", "path": "a table path"}
+_LOCATION, _EXTERNAL, _PATH = "location", "external", "path"
+_NO_OPTION = {_LOCATION: "LOCATION", _EXTERNAL: "CREATE EXTERNAL TABLE", _PATH: "a table path"}
 
 
 def table_definition(
-    bridge: Bridge, definition: Any, copied: Mapping[str, str] | None = None
+    bridge: Bridge,
+    definition: Any,
+    copied: Mapping[str, str] | None = None,
+    *,
+    takes_places: bool = False,
 ) -> Schema:
     """Turn the ``TableInfo`` of CREATE TABLE into a definition.
 
@@ -48,23 +53,35 @@ def table_definition(
         What the statement says.
     copied
         Properties that it takes from another table; its own go before them.
+    takes_places
+        Whether it may say where the table is: LOCATION becomes the option ``path``, and EXTERNAL
+        the option ``external``.
 
     Raises
     ------
     UnsupportedError
-        For another provider than paimon, a LOCATION, an external table, a partition transform,
-        a column type or a default that a Paimon table cannot have here.
+        For another provider than paimon, a LOCATION or an external table where that cannot be
+        said, a partition transform, a column type or a default that a Paimon table cannot have
+        here.
     """
     fields = fields_from_spark(bridge.python_schema(definition.schema()))
     properties = {**(copied or {}), **dict(definition.properties())}
     comment = properties.pop(COMMENT, None)
+    of_place = _place(properties) if takes_places else {}
     return Schema(
         fields=_with_defaults(fields, definition.columns()),
         primary_keys=_primary_key(definition.constraints()),
         partition_keys=[_partition_key(transform) for transform in definition.partitions()],
-        options=table_options(properties),
+        options={**table_options(properties), **of_place},
         comment=comment,
     )
+
+
+def _place(properties: dict[str, str]) -> dict[str, str]:
+    """Take where a table is, and whether its files stay, out of the properties."""
+    found = {_PATH: properties.pop(_LOCATION, None) or properties.pop(_PATH, None)}
+    found[_EXTERNAL] = properties.pop(_EXTERNAL, None)
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _primary_key(constraints: Iterable[Any]) -> list[str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from paimonlab.spec.schema.definition import TableSchema
     from paimonlab.table.table import Table
 
-_PRIMARY_KEY = "primary-key"
+_PRIMARY_KEY, _PATH, _EXTERNAL = "primary-key", "path", "external"
 _TRUNCATE = "TRUNCATE TABLE"
 _DEFAULT_KEYS = ("CURRENT_DEFAULT", "EXISTS_DEFAULT")
 """Metadata where Spark looks for the default of a column."""
@@ -200,7 +200,11 @@ def described_properties(table: Table) -> dict[str, str]:
     properties = dict(sorted(table.schema.options.items()))
     if table.primary_keys:
         properties[_PRIMARY_KEY] = ",".join(table.primary_keys)
-    properties |= {"provider": "paimon", "location": table.path, "is_managed_location": "true"}
+    properties |= {"provider": "paimon", "location": table.path}
+    if properties.pop(_PATH, None) is not None or properties.get(_EXTERNAL) == "true":
+        properties[_EXTERNAL] = "true"
+    else:
+        properties["is_managed_location"] = "true"
     if table.schema.comment is not None:
         properties["comment"] = table.schema.comment
     return properties

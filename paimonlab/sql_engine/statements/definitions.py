@@ -36,7 +36,7 @@ def create_table(tree: exp.Create, sources: Sources) -> None:
     if not isinstance(columns, exp.Schema):
         raise NotTranslatedError("CREATE TABLE without columns and without a query", "CREATE")
     check_parts(columns, "this", "expressions")
-    made = _Definition()
+    made = _Definition(takes_places=sources.catalog.takes_places)
     for one in columns.expressions:
         made.add(one)
     properties = tree.args.get("properties")
@@ -58,6 +58,7 @@ def create_table(tree: exp.Create, sources: Sources) -> None:
 class _Definition:
     """What CREATE TABLE says, part by part."""
 
+    takes_places: bool
     fields: list[DataField] = field(default_factory=list)
     primary_keys: list[str] = field(default_factory=list)
     partition_keys: list[str] = field(default_factory=list)
@@ -93,6 +94,8 @@ class _Definition:
         elif isinstance(node, exp.SchemaCommentProperty):
             self.comment = fixed_text(node.this)
         elif isinstance(node, exp.LocationProperty):
+            if self.takes_places:
+                raise NotTranslatedError("LOCATION")
             raise UnsupportedError("LOCATION", "a table lives in the folder of its database")
         elif type(node) is exp.Property:
             ((key, value),) = properties_of([node])
