@@ -205,6 +205,8 @@ class Translator:
         check_parts(node, "this", "expression", "position")
         what = node.args.get("expression")
         where = str(node.args.get("position") or "").upper()
+        if what is None and not where:
+            return functions.call("trim", [self.value(node.this)])
         return texts.trimmed(where, self.value(node.this), what and self.value(what))
 
     def part(self, node: exp.Substring) -> Value:
