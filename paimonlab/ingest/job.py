@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -25,7 +27,7 @@ from paimonlab.spec.options.grammar import parse_duration_millis, parse_memory_s
 from paimonlab.storage import join
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import FrameType, TracebackType
     from typing import Self
 
 Span: TypeAlias = float | str | timedelta
@@ -162,8 +164,10 @@ class Job:
         ending = _until(until, rows)
         if not self._running.acquire(blocking=False):
             raise RuntimeError(f"ingest job {self.name!r} is running in this process already")
+        self._controls = Controls()
         try:
-            self._run(ending)
+            with _remembered_interrupts(self._controls):
+                self._run(ending)
         finally:
             self._running.release()
         return self._status
@@ -436,6 +440,27 @@ def noted_jobs(catalog: Catalog, state: str | None = None) -> list[NotedJob]:
             )
         )
     return sorted(found, key=lambda job: job.name)
+
+
+@contextmanager
+def _remembered_interrupts(controls: Controls) -> Iterator[None]:
+    """Let no interrupt get lost: a commit that happened anyway may return in its place."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    answer = before
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        controls.interrupt.set()
+        answer(number, frame)
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is remember:
+            signal.signal(signal.SIGINT, before)
 
 
 def _until(until: Literal["caught-up"] | Span | None, rows: int | None) -> Until:

@@ -111,6 +111,8 @@ class Controls:
     stop: threading.Event = field(default_factory=threading.Event)
     pause: threading.Event = field(default_factory=threading.Event)
     resumed: threading.Event = field(default_factory=threading.Event)
+    interrupt: threading.Event = field(default_factory=threading.Event)
+    """Ctrl-C came, which what commits may have taken for its own."""
 
 
 @dataclass(kw_only=True)
@@ -309,6 +311,8 @@ class Runner:
         self._boundary = None
         with closing(_closable(events)) as reading:
             for event in reading:
+                if self.controls.interrupt.is_set():
+                    raise KeyboardInterrupt
                 self._take(event)
                 if self._is_over(event, until, began):
                     return Ending.DONE

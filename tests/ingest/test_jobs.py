@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,6 +123,24 @@ def test_rows_of_an_unfinished_transaction_are_not_committed(catalog: pm.Catalog
         job.run()
 
     assert job.status.phase == "interrupted"
+    assert _rows(catalog) == [(1, "a")]
+
+
+class _LosesInterrupts(ScriptedSource):
+    def acknowledge(self, position: Any) -> None:
+        """As a commit that happened although it was interrupted."""
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_that_others_took_ends_a_run_all_the_same(catalog: pm.Catalog) -> None:
+    script: list[Any] = [rows("a.t", PLAIN, "+I 1 a"), "|", rows("a.t", PLAIN, "+I 2 b"), "|"]
+    before = signal.getsignal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        _of(catalog, _LosesInterrupts(script, {"a.t": source(PLAIN)}), max_rows=1).run()
+
+    assert signal.getsignal(signal.SIGINT) is before
     assert _rows(catalog) == [(1, "a")]
 
 
