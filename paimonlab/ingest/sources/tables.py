@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,8 +63,7 @@ class TableSource:
         while True:
             start: Any = self.start if at is None else at
             with self.table.follow(start) as follower:
-                yield from self._follow(follower)
-                at = follower.position
+                at = yield from self._follow(follower)
             before = self.table.schema
             self.table.refresh()
             yield from self._changed(before, self._position(at))
@@ -78,20 +77,28 @@ class TableSource:
     def close(self) -> None:
         """Do nothing: a consumer keeps its place for the next run."""
 
-    def _follow(self, follower: Follower) -> Iterator[Event]:
-        """Yield changes until the schema of the table is another."""
+    def _follow(self, follower: Follower) -> Generator[Event, None, Position]:
+        """Yield changes until the schema of the table is another; return the place after them."""
         schema = source_schema(self.table.schema)
+        read_until = 0
         while True:
+            at = follower.position
             batch = follower.poll()
             if batch is not None:
+                if batch.snapshot_id > read_until and self._has_new_schema():
+                    return at  # rows of new columns are read again, with these
+                read_until = batch.snapshot_id
                 yield self._rows(batch, schema)
                 yield self._boundary(batch)
                 continue
             yield Boundary(position=self._position(follower.position), phase=Phase.CAUGHT_UP)
-            latest = self.table.schemas.latest()
-            if latest is not None and latest.id != self.table.schema.id:
-                return
+            if self._has_new_schema():
+                return follower.position
             time.sleep(_POLL_SECONDS)
+
+    def _has_new_schema(self) -> bool:
+        latest = self.table.schemas.latest()
+        return latest is not None and latest.id != self.table.schema.id
 
     def _rows(self, batch: ChangeBatch, schema: SourceSchema) -> RowChanges:
         data = batch.data.combine_chunks()
