@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.read.lookups import rules_out_most
 from paimonlab.read.mask_cache import shared_masks
