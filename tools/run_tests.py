@@ -121,7 +121,8 @@ short.
 
 _VALUES = ("datafile", "formats", "merge", "scan", "spec")
 _NOT_QUICK = (
-    *("golden", "interleaving", "tools", "traps", "test_packaging.py"),
+    *("golden", "ingest/kafka", "interleaving", "random_changes", "tools", "traps"),
+    "test_packaging.py",
     *("commit/test_race.py", "maintenance/test_history_crashes.py"),
     *("catalog/test_every_catalog.py", "catalog/jdbc/test_races.py"),
     *("catalog/jdbc/test_jdbc_catalog.py", "catalog/rest/test_java_server.py", "catalog/hive"),

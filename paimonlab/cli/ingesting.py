@@ -6,19 +6,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from paimonlab import ingest as ingestion
 from paimonlab.catalog import Catalog, connect
 from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag
 from paimonlab.cli.commands import command
 from paimonlab.cli.opening import open_table, refused
 from paimonlab.cli.output import json_text
 from paimonlab.errors import UnsupportedError, close_matches
-from paimonlab.ingest import changes, epochs, job, status
-from paimonlab.ingest.sources import files, tables
 from paimonlab.spec.options.grammar import parse_duration_millis
+
+if TYPE_CHECKING:
+    from paimonlab.ingest import changes, epochs, job, status
 
 _KINDS = ("files", "table", "status")
 _ACTIONS = (
@@ -132,7 +134,7 @@ def _check_told(kind: str, place: str | None, given: Mapping[str, Any]) -> None:
 def _files(folder: str, given: Mapping[str, Any]) -> changes.Source:
     after = given.get("after", "keep")
     declared = dict(map(_column, given.get("columns", ()))) or None
-    return files.files(
+    return ingestion.files(
         folder,
         table=given.get("source_table"),
         pattern=given.get("pattern", "*"),
@@ -147,7 +149,7 @@ def _files(folder: str, given: Mapping[str, Any]) -> changes.Source:
 def _table(catalog: Catalog, name: str, given: Mapping[str, Any]) -> changes.Source:
     place = given.get("source_warehouse")
     table = open_table(catalog if place is None else connect(place), name, {})
-    return tables.table_changes(
+    return ingestion.table_changes(
         table, consumer=given.get("consumer"), start=given.get("start", "latest-full")
     )
 
@@ -214,7 +216,7 @@ def _tell(found: status.JobStatus, *, as_json: bool) -> None:
 
 
 def _status(catalog: Catalog, name: str | None, *, as_json: bool) -> None:
-    jobs = job.noted_jobs(catalog)
+    jobs = ingestion.noted_jobs(catalog)
     if name is None:
         _print_jobs(jobs, as_json=as_json)
         return
@@ -222,7 +224,7 @@ def _status(catalog: Catalog, name: str | None, *, as_json: bool) -> None:
         if name not in [one.name for one in jobs]:
             close = close_matches(name, [one.name for one in jobs])
             raise ValueError(f"there is no job {name!r}.{close}")
-        log = job.files_of(catalog, name).events()
+        log = ingestion.job.files_of(catalog, name).events()
     if as_json:
         click.echo(json_text([_event(one) for one in log]))
         return

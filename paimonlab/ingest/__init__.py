@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.ingest import job as job
     from paimonlab.ingest.changes import (
         Boundary,
         Event,
@@ -62,6 +63,7 @@ __all__ = [
 
 __getattr__, __dir__ = attributes_on_use(
     __name__,
+    "job",
     Boundary="changes",
     Event="changes",
     IngestPlan="plan",
