@@ -15,12 +15,14 @@ from paimonlab.catalog.names import check_name
 from paimonlab.errors import IngestStateError, ReadOnlyError, UnsupportedError
 from paimonlab.ingest import leases, recovery
 from paimonlab.ingest.changes import Source, SourceSchema
+from paimonlab.ingest.controls import Controls, Pace, Until
 from paimonlab.ingest.epochs import JobEvent, JobFiles
 from paimonlab.ingest.evolution import Evolve
+from paimonlab.ingest.job_tables import plan_of
 from paimonlab.ingest.landing import user_of
 from paimonlab.ingest.plan import IngestPlan
 from paimonlab.ingest.rules import Columns, IngestRules, refuse_missing
-from paimonlab.ingest.running import Controls, Pace, Runner, Until, plan_of
+from paimonlab.ingest.running import Runner
 from paimonlab.ingest.status import JobStatus
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.grammar import parse_duration_millis, parse_memory_size_bytes
@@ -313,7 +315,7 @@ class Job:
                 controls=self._controls,
                 report=self._report,
             )
-            self._events = runner.events
+            self._events = runner.journal.events
             runner.run(until)
         finally:
             lease.release()

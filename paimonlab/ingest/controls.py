@@ -1,0 +1,50 @@
+"""When the epochs and runs of a job end, and what other threads ask of a run."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """When epochs end, and when a run does."""
+
+    interval_seconds: float = 10.0
+    """How long rows wait at most before they are committed, while changes are read."""
+    max_bytes: int = 256 << 20
+    """How many bytes of rows wait in memory."""
+    max_rows: int | None = None
+    """Rows of an epoch; None: as many as come."""
+    max_dead: int = 0
+    """How many rows the job may set aside since it was created."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Until:
+    """When a run ends by itself."""
+
+    caught_up: bool = False
+    seconds: float | None = None
+    rows: int | None = None
+    """Rows that were read in this run; it ends at the boundary after them."""
+
+
+class Ending(Enum):
+    """Why reading ended."""
+
+    DONE = "done"
+    STOP = "stop"
+    PAUSE = "pause"
+
+
+@dataclass(slots=True)
+class Controls:
+    """What other threads ask of a run."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    pause: threading.Event = field(default_factory=threading.Event)
+    resumed: threading.Event = field(default_factory=threading.Event)
+    interrupt: threading.Event = field(default_factory=threading.Event)
+    """Ctrl-C came, which what commits may have taken for its own."""

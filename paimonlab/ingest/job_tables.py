@@ -1,0 +1,361 @@
+"""The tables of a running job: made, found for rows, and changed as their sources change.
+
+What is known of each source's schema, and of tables that stopped, is kept here and written with the
+next epoch.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from paimonlab.catalog import Catalog
+from paimonlab.clock import now_millis
+from paimonlab.errors import (
+    IngestError,
+    IngestSchemaError,
+    IngestStateError,
+    SchemaError,
+    UnsupportedError,
+)
+from paimonlab.ingest import dead_letters
+from paimonlab.ingest.changes import JsonValue, Source, SourceSchema, SourceSchemaChange
+from paimonlab.ingest.epochs import Known, Stopped
+from paimonlab.ingest.evolution import evolution, merged
+from paimonlab.ingest.journal import Journal
+from paimonlab.ingest.landing import check_unused
+from paimonlab.ingest.plan import IngestPlan, PlannedTable, ingest_plan
+from paimonlab.ingest.rules import IngestRules
+from paimonlab.ingest.status import position_text
+from paimonlab.ingest.targets import Target
+from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.types.text import format_type
+
+logger = logging.getLogger(__name__)
+
+_SHOWN_ERRORS = 3
+
+
+@dataclass(kw_only=True)
+class JobTables:
+    """Which table takes the rows of which source, and what is known of them."""
+
+    job: str
+    catalog: Catalog
+    rules: IngestRules
+    journal: Journal
+    end_epoch: Callable[[], None]
+    """Commits rows that wait, if any: a table is about to change."""
+    targets: dict[str, Target] = field(default_factory=dict)
+    """By ``database.table`` here."""
+    has_news: bool = False
+    """Whether something is known that no epoch says."""
+    _target_of: dict[str, Target | None] = field(default_factory=dict)
+    """By source; None: it is not read."""
+    _schemas: dict[str, SourceSchema] = field(default_factory=dict)
+    _stopped: dict[str, Stopped] = field(default_factory=dict)
+    _skipped: dict[str, int] = field(default_factory=dict)
+    _places: dict[str, str] = field(default_factory=dict)
+    """Where rows of sources went in earlier runs."""
+
+    def restore(self, known: Known) -> None:
+        """Take what the newest epoch knows."""
+        self._schemas = dict(known.schemas)
+        self._stopped, self._skipped = dict(known.stopped), dict(known.skipped)
+        self._places = dict(known.targets)
+
+    def prepare(self, source: Source, *, is_first_run: bool) -> None:
+        """Create and alter tables as planned.
+
+        Raises
+        ------
+        IngestSchemaError
+            If some are refused.
+        IngestStateError
+            If rows would go elsewhere than before.
+        """
+        plan = plan_of(self.catalog, source, self.rules, self._schemas)
+        if plan.refused:
+            reasons = [f"{refused.target}: {refused.reason}" for refused in plan.refused]
+            more = f"; and {len(reasons) - _SHOWN_ERRORS} more" * (len(reasons) > _SHOWN_ERRORS)
+            raise IngestSchemaError(
+                self.job,
+                f"{_first(reasons)}{more}. Leave tables out with excluding, or change what is said",
+            )
+        self.catalog.create_database(self.rules.into, exist_ok=True)
+        if is_first_run:
+            self._check_unused(plan)
+        found = source.tables()
+        for planned in plan.tables:
+            self._check_places(planned, is_first_run=is_first_run)
+            self._open(planned)
+            for name in planned.sources:
+                if name not in self._schemas:
+                    self._schemas[name] = found[name]
+                    self.has_news = True
+
+    def _check_places(self, planned: PlannedTable, *, is_first_run: bool) -> None:
+        """Make sure that rows go on where those before went.
+
+        Raises
+        ------
+        IngestStateError
+            If a table of the source went elsewhere: its earlier rows are not read again.
+        """
+        for source in planned.sources:
+            before = self._places.get(source)
+            if before is not None and before != planned.name:
+                raise IngestStateError(
+                    self.job,
+                    f"{source} went to {before} so far, not to {planned.name}, which would lack "
+                    "what was read before: give the job another name, or the arguments it had",
+                )
+            if before is None and not is_first_run and self._places:
+                self.journal.warnings.append(
+                    f"{source} was not read before: {planned.name} gets what comes from here on"
+                )
+                self.journal.note("note", planned.name, self.journal.warnings[-1])
+
+    def _check_unused(self, plan: IngestPlan) -> None:
+        dead = dead_letters.table_of(self.rules.into, self.job)
+        for name in (*(table.name for table in plan.tables), dead):
+            if self.catalog.has_table(name):
+                check_unused(self.job, self.catalog.table(name))
+
+    def _open(self, planned: PlannedTable) -> Target:
+        """Create or alter a table as planned, and write to it from here on."""
+        name = planned.name
+        if planned.definition is not None:
+            table = self.catalog.create_table(name, planned.definition, exist_ok=True)
+            self.journal.note("created", name, f"from {', '.join(planned.sources)}")
+        elif planned.changes:
+            before = _columns_of(self.catalog.table(name).schema)
+            table = self.catalog.alter_table(name, *planned.changes)
+            after = _columns_of(table.schema)
+            self.journal.note("altered", name, "as the source is", before=before, after=after)
+        else:
+            table = self.catalog.table(name)
+        target = Target(
+            name=name,
+            table=table,
+            sources=list(planned.sources),
+            has_own_key=planned.has_own_key,
+            stopped=self._stopped.get(name),
+            skipped=self._skipped.get(name, 0),
+        )
+        self.targets[name] = target
+        for source in planned.sources:
+            self._target_of[source] = target
+        return target
+
+    def target_for(self, source: str, schema: SourceSchema) -> Target | None:
+        """Return the table that rows go to, which is created if the source has just got it."""
+        if source in self._target_of:
+            return self._target_of[source]
+        if not self.rules.wants(source):
+            self._target_of[source] = None
+            return None
+        name = f"{self.rules.into}.{self.rules.target_of(source)}"
+        there = self.targets.get(name)
+        if there is not None and self.rules.merge_shards:
+            there.sources.append(source)
+            self._target_of[source] = there
+            if there.stopped is None:
+                self.follow(there, source, None, schema, reason=f"{source} is new in the source")
+            return there
+        existing = {}
+        if self.catalog.has_table(name):
+            existing[name] = self.catalog.table(name).schema
+        plan = ingest_plan({source: schema}, existing, self.rules)
+        if there is not None or plan.refused:
+            reason = plan.refused[0].reason if plan.refused else f"{name} has another source"
+            self.journal.note("refused", source, reason)
+            if self.rules.on_error == "stop":
+                raise IngestSchemaError(self.job, f"{source}: {reason}")
+            self.journal.warnings.append(f"{source} is not read: {reason}")
+            self._target_of[source] = None
+            return None
+        target = self._open(plan.tables[0])
+        self._schemas[source] = schema
+        self.has_news = True
+        return target
+
+    def target_of(self, source: str) -> Target | None:
+        """Return the table of a source; None: it is not read, or not known yet."""
+        return self._target_of.get(source)
+
+    def follow_rows(self, target: Target, source: str, schema: SourceSchema) -> None:
+        """Let a table follow the schema of rows that came, if it is another one."""
+        known = self._schemas.get(source)
+        if known is schema or schema in target.accepted:
+            return
+        if known == schema:
+            target.accepted.add(schema)
+            return
+        self.follow(target, source, known, schema, reason="rows of the source")
+
+    def take_change(self, change: SourceSchemaChange) -> None:
+        """Let the table of a source follow a change of its schema."""
+        before, after = _columns(change.before), _columns(change.after)
+        self.journal.note(
+            "schema", change.table, change.reason, change.position, before=before, after=after
+        )
+        if change.after is None:
+            self.journal.warnings.append(
+                f"the source dropped {change.table}: its rows are kept here"
+            )
+            return
+        is_new = change.table not in self._target_of
+        target = self.target_for(change.table, change.after)
+        if target is None or is_new or target.stopped is not None:
+            return
+        known = self._schemas.get(change.table) or change.before
+        self.follow(
+            target,
+            change.table,
+            known,
+            change.after,
+            renamed=change.renamed,
+            reason=change.reason,
+            position=change.position,
+        )
+
+    def follow(
+        self,
+        target: Target,
+        source: str,
+        before: SourceSchema | None,
+        after: SourceSchema,
+        *,
+        renamed: Mapping[str, str] | None = None,
+        reason: str,
+        position: JsonValue = None,
+    ) -> None:
+        """Let a table follow the schema of its source; stop the table if it cannot."""
+        target.table.refresh()
+        step = evolution(
+            target.table.schema,
+            before,
+            after,
+            mode=self.rules.evolve,
+            renamed=renamed,
+            is_shared=len(target.sources) > 1,
+            has_own_key=target.has_own_key,
+        )
+        at = self.journal.here() if position is None else position
+        if step.refusal is not None:
+            self.stop(
+                target,
+                f"{source} at {position_text(at)}: {step.refusal} ({reason}). Rows before are "
+                f"committed. Alter or rename {target.name} and begin a new job, or leave it out",
+                at,
+            )
+            return
+        if step.changes:
+            self.end_epoch()
+            if target.writer is not None:
+                raise IngestError(
+                    self.job,
+                    f"{source} changes its schema within a transaction larger than max_bytes: give "
+                    "more memory",
+                )
+            old = _columns_of(target.table.schema)
+            try:
+                table = self.catalog.alter_table(target.name, *step.changes)
+            except (SchemaError, UnsupportedError) as error:
+                self.stop(target, f"{source} at {position_text(at)}: {error} ({reason})", at)
+                return
+            target.altered(table, step.changes)
+            self.journal.note(
+                "altered", target.name, reason, at, before=old, after=_columns_of(table.schema)
+            )
+        for note in step.notes:
+            self.journal.note("note", target.name, note, at)
+        known = after
+        if before is not None and after.is_partial:
+            both = merged(before, after)
+            known = after if isinstance(both, str) else both
+        if self._schemas.get(source) != known:
+            self._schemas[source] = known
+            self.has_news = True
+        target.accepted.add(after)
+
+    def stop(self, target: Target, reason: str, position: JsonValue = None) -> None:
+        """Let a table not go on, and the others do."""
+        at = self.journal.here() if position is None else position
+        target.stopped = Stopped(reason=reason, position=at, at_millis=now_millis())
+        self.has_news = True
+        self.journal.note("stopped", target.name, reason, at)
+        logger.warning("ingest job %s: %s stopped: %s", self.job, target.name, reason)
+        if self.rules.on_error == "stop":
+            raise IngestSchemaError(self.job, reason)
+
+    def known(self) -> Known:
+        """Say what the next epoch is to know."""
+        stopped = {**self._stopped}
+        skipped = {**self._skipped}
+        for name, target in self.targets.items():
+            if target.stopped is not None:
+                stopped[name], skipped[name] = target.stopped, target.skipped
+        targets = dict(self._places)
+        targets |= {
+            source: target.name for source, target in self._target_of.items() if target is not None
+        }
+        return Known(schemas=dict(self._schemas), stopped=stopped, skipped=skipped, targets=targets)
+
+    def stop_unopened(self, name: str, reason: str, position: JsonValue) -> None:
+        """Note that a table that was not opened in this run cannot go on."""
+        self._stopped[name] = Stopped(reason=reason, position=position, at_millis=now_millis())
+        self.has_news = True
+        self.journal.note("stopped", name, reason, position)
+
+    def check_any_goes_on(self) -> None:
+        """Make sure that not every table has stopped.
+
+        Raises
+        ------
+        IngestSchemaError
+            If all have.
+        """
+        reasons = [
+            f"{name}: {target.stopped.reason}"
+            for name, target in self.targets.items()
+            if target.stopped
+        ]
+        if reasons and len(reasons) == len(self.targets):
+            raise IngestSchemaError(self.job, f"no table can go on. {_first(reasons)}")
+
+    def abort(self) -> None:
+        """Drop all rows that are not committed."""
+        for target in self.targets.values():
+            target.abort()
+
+
+def plan_of(
+    catalog: Catalog, source: Source, rules: IngestRules, known: Mapping[str, SourceSchema]
+) -> IngestPlan:
+    """Look at a source and at the tables that exist, and decide what a job would do."""
+    found = source.tables()
+    existing = {}
+    if catalog.has_database(rules.into):
+        there = set(catalog.tables(rules.into))
+        for name in {*found, *known}:
+            target = rules.target_of(name)
+            if target in there and rules.wants(name):
+                full = f"{rules.into}.{target}"
+                existing[full] = catalog.table(full).schema
+    return ingest_plan(found, existing, rules, known=known)
+
+
+def _columns_of(schema: TableSchema) -> tuple[str, ...]:
+    """Write the columns of a table for the journal."""
+    return tuple(f"{field.name} {format_type(field.type)}" for field in schema.fields)
+
+
+def _columns(schema: SourceSchema | None) -> tuple[str, ...] | None:
+    return None if schema is None else tuple(map(str, schema.columns))
+
+
+def _first(reasons: Iterable[str]) -> str:
+    return "; ".join(list(reasons)[:_SHOWN_ERRORS])

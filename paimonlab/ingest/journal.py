@@ -1,0 +1,57 @@
+"""What happened to a job: noted in memory, written with the next epoch."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from paimonlab.clock import now_millis
+from paimonlab.ingest.changes import JsonValue
+from paimonlab.ingest.epochs import JobEvent
+
+MOST_EVENTS = 1000
+"""Events that a process keeps."""
+
+
+@dataclass(kw_only=True)
+class Journal:
+    """Events and warnings of a run."""
+
+    here: Callable[[], JsonValue]
+    """Where the source is."""
+    events: deque[JobEvent] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
+    unwritten: list[JobEvent] = field(default_factory=list)
+    """Events that the notes of the job do not have yet."""
+    warnings: list[str] = field(default_factory=list)
+
+    def note(
+        self,
+        kind: str,
+        table: str | None,
+        text: str,
+        position: JsonValue = None,
+        *,
+        before: tuple[str, ...] | None = None,
+        after: tuple[str, ...] | None = None,
+    ) -> None:
+        """Note an event.
+
+        Parameters
+        ----------
+        kind, table, text, before, after
+            As in `JobEvent`.
+        position
+            None: where the source is.
+        """
+        event = JobEvent(
+            at_millis=now_millis(),
+            kind=kind,
+            table=table,
+            text=text,
+            position=self.here() if position is None else position,
+            before=before,
+            after=after,
+        )
+        self.events.append(event)
+        self.unwritten.append(event)
