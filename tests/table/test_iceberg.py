@@ -415,6 +415,41 @@ def test_a_folder_for_an_iceberg_catalog_of_files(catalog: pl.Catalog, tmp_path:
     assert len(list(folder.iterdir())) == 4
 
 
+def test_a_catalog_of_files_may_find_metadata_in_the_tables_folder(catalog: pl.Catalog) -> None:
+    options = {
+        "metadata.iceberg.storage": "hadoop-catalog",
+        "metadata.iceberg.storage-location": "table-location",
+    }
+    table = make(catalog, {"a": "INT"}, options)
+    table.write({"a": [1]})
+    assert seen(metadata_folder(table)) == [(1,)]
+
+
+def test_former_metadata_stays_if_it_is_not_to_be_deleted(catalog: pl.Catalog) -> None:
+    stays = {**TABLE_LOCATION, "metadata.iceberg.delete-after-commit.enabled": "false"}
+    table = make(catalog, {"a": "INT"}, stays)
+    for number in range(3):
+        table.write({"a": [number]})
+    names = {path.name for path in metadata_folder(table).glob("v*.json")}
+    assert names == {f"v{number}.metadata.json" for number in (1, 2, 3)}
+
+
+@pytest.mark.parametrize("is_legacy", [True, False])
+def test_lists_of_manifests_have_former_names_of_fields_for_old_readers(
+    catalog: pl.Catalog, *, is_legacy: bool
+) -> None:
+    option = {"metadata.iceberg.manifest-legacy-version": str(is_legacy).lower()}
+    table = make(catalog, {"a": "INT"}, {**TABLE_LOCATION, **option})
+    table.write({"a": [1]})
+    (manifests,) = metadata_folder(table).glob("snap-*.avro")
+    (one,) = records(metadata_folder(table), manifests.name)
+    assert ("added_data_files_count" in one, "added_files_count" in one) == (
+        is_legacy,
+        not is_legacy,
+    )
+    assert seen(metadata_folder(table)) == [(1,)]
+
+
 def test_a_table_that_was_renamed_has_metadata_of_its_new_place(catalog: pl.Catalog) -> None:
     table = make(catalog, {"a": "INT"})
     table.write({"a": [1]})
