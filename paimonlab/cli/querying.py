@@ -68,9 +68,11 @@ def _without_spark() -> Iterator[None]:
     try:
         yield
     except NotReadError as error:
+        hint = error.hint.removesuffix(".")
+        what = f"{error.problem}. {hint}" if hint else f"{error.problem}: correct it"
         raise RefusedError(
-            f"{error.problem}: {error.hint or 'correct it'}; if Spark reads it, "
-            "paimonlab.spark.connect(…).sql(…) runs it in Python and notebooks"
+            f"{what}. If Spark reads it, paimonlab.spark.connect(…).sql(…) runs it in Python and "
+            "notebooks"
         ) from error
     except NotTranslatedError as error:
         raise RefusedError(

@@ -58,10 +58,10 @@ def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     ("statement", "said"),
     [
         ("SELECT * FROM db.nothing", "not found"),
-        ("SELECT FROM WHERE", "at 'WHERE' in line 1: correct it"),
+        ("SELECT FROM WHERE", "at 'WHERE' in line 1. Something is missing after WHERE. If"),
         ("SELECT rand() FROM db.orders", "rand"),
-        ("SELECT * FROM db.orders WHERE note = 'x", "is not closed: correct it"),
-        ("SELECT * FROM db.orders WHERE", "at 'WHERE' in line 1: correct it"),
+        ("SELECT * FROM db.orders WHERE note = 'x", "The quote ' that begins here"),
+        ("SELECT * FROM db.orders WHERE", "at 'WHERE' in line 1. Something is missing"),
         ("SELECT percentile_approx(1, 0.5)", "paimonlab.spark.connect"),
         ("", ""),
     ],
