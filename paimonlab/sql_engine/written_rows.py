@@ -42,10 +42,17 @@ def written_rows(node: exp.Values, translate: Callable[[exp.Expression], Value])
         types.append(kind)
     lines = []
     for row in rows:
-        parts = [
-            value.text if kind == kinds.VOID else f"CAST({value.text} AS {duck_type(kind)})"
-            for value, kind in zip(row, types, strict=True)
-        ]
+        parts = [_of_kind(value, kind) for value, kind in zip(row, types, strict=True)]
         lines.append(f"({', '.join(parts)})")
     columns = tuple((f"col{number}", kind) for number, kind in enumerate(types, start=1))
     return Translated(f"SELECT * FROM (VALUES {', '.join(lines)})", columns)
+
+
+def _of_kind(value: Value, kind: Kind) -> str:
+    if kind == kinds.VOID:
+        return value.text
+    if kinds.is_atomic(kind):
+        return f"CAST({value.text} AS {duck_type(kind)})"
+    if value.kind not in (kind, kinds.VOID):
+        raise NotTranslatedError("VALUES of nested types that differ", "VALUES")
+    return value.text

@@ -160,6 +160,25 @@ def test_types_and_names_are_those_of_spark(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ("(named_struct('a', 1)), (NULL)", [{"a": 1}, None]),
+        ("(array(1, 2)), (array(3))", [[1, 2], [3]]),
+        ("(map('a', 1)), (map('b', 2))", [[("a", 1)], [("b", 2)]]),
+    ],
+)
+def test_rows_that_are_written_have_nested_values(
+    catalog: Catalog, values: str, expected: list[Any]
+) -> None:
+    assert [row[0] for row in rows(catalog, f"SELECT * FROM VALUES {values}")] == expected
+
+
+def test_rows_that_are_written_do_not_mix_nested_types(catalog: Catalog) -> None:
+    with pytest.raises(NotTranslatedError, match="VALUES of different types"):
+        planned(catalog, "SELECT * FROM VALUES (named_struct('a', 1)), (named_struct('a', 'x'))")
+
+
+@pytest.mark.parametrize(
     ("sql", "message"),
     [
         ("SELECT id / 0 FROM db.days", "DIVIDE_BY_ZERO"),
