@@ -13,6 +13,7 @@ from typing import Any, Self
 import msgspec
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.snapshot import Snapshot
 
 VERSION_HINT = "version-hint.text"
@@ -55,6 +56,7 @@ class IcebergRef(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     """Paimon lets tags expire, not Iceberg."""
 
 
+@hides_secrets
 class TableMetadata(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", omit_defaults=True):
     """What an Iceberg table is as of one snapshot."""
 
