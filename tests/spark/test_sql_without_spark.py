@@ -29,6 +29,7 @@ COUNT = int(os.environ.get("PAIMONLAB_SQL_QUERIES", "40"))
 _TOTAL_ORDER = re.compile(r" ORDER BY [^()]*, id( LIMIT \d+)?( OFFSET \d+)?$")
 """How queries end whose rows have one order."""
 FOUND = (
+    "SELECT ucase(g), lcase(g), upper(g) FROM {t}",
     "SELECT day FROM {t} WHERE startswith(CASE WHEN b THEN 'a' END, 'a')",
     "SELECT id, x FROM {t} WHERE x NOT IN (SELECT uid FROM {u} WHERE uid > 3)",
     "SELECT sum(m), avg(m), round(avg(d), 2), sum(s / 4) FROM {t}",

@@ -27,14 +27,14 @@ _SAME_CASE = (
 """Characters whose case may be several characters, or another one in Java than in DuckDB."""
 
 
-def _cased(name: str) -> Translate:
+def _cased(duck: str, name: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, is_text)
         message = fails(f"{NOT_PROVEN}: {name}() of such characters")
         sql = values[0].text
         text = (
             f"(CASE WHEN regexp_matches({sql}, '{_SAME_CASE}') THEN {message} "
-            f"ELSE {name}({sql}) END)"
+            f"ELSE {duck}({sql}) END)"
         )
         return Value(text, kinds.STRING, named(name, values))
 
@@ -164,10 +164,10 @@ def trimmed(where: str, value: Value, what: Value | None) -> Value:
 
 
 TEXTS: dict[str, Translate] = {
-    "upper": _cased("upper"),
-    "ucase": _cased("upper"),
-    "lower": _cased("lower"),
-    "lcase": _cased("lower"),
+    "upper": _cased("upper", "upper"),
+    "ucase": _cased("upper", "ucase"),
+    "lower": _cased("lower", "lower"),
+    "lcase": _cased("lower", "lcase"),
     "length": simple("length", "CAST(length({}) AS INTEGER)", kinds.INT, is_text),
     "char_length": simple("char_length", "CAST(length({}) AS INTEGER)", kinds.INT, is_text),
     "trim": simple("trim", "trim({}, ' ')", kinds.STRING, is_text),
