@@ -18,6 +18,18 @@ from urllib.request import Request, urlopen
 
 from tests.interop.java_build import build_once, cache_folder
 
+_SERVER = """
+import sys, threading
+from moto.s3.responses import S3Response
+from moto.server import main
+one_at_a_time, put = threading.Lock(), S3Response.put_object
+def put_object(self):
+    with one_at_a_time:
+        return put(self)
+S3Response.put_object = put_object
+main(sys.argv[1:])
+"""
+"""moto looks whether an object is there, and then writes it: of two at once both may win."""
 _MOTO = ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5", "setuptools<82")
 _START_SECONDS = 60
 
@@ -48,7 +60,7 @@ def running(log: Path) -> Iterator[str]:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    command = [environment(), "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    command = [environment(), "-c", _SERVER, "-H", "127.0.0.1", "-p", str(port)]
     with log.open("w") as output:
         process = subprocess.Popen(
             command,
