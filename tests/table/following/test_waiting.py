@@ -52,9 +52,9 @@ def test_it_waits_no_longer_than_told() -> None:
         asked.append(None)
         return False
 
-    SystemClock().wait(threading.Event(), 1, has_news)
+    SystemClock().wait(threading.Event(), 300, has_news)
 
-    assert len(asked) == 1
+    assert asked, "it looked before the time was over"
 
 
 def test_a_look_that_was_interrupted_is_not_taken_for_one_at_another_machine(
