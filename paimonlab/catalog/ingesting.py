@@ -25,6 +25,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     primary_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     partition_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     options: Mapping[str, OptionValue] | None = None,
+    computed: Mapping[str, str | Mapping[str, str]] | None = None,
     evolve: Literal["lenient", "exact", "strict"] = "lenient",
     on_truncate: Literal["ignore", "apply"] = "ignore",
     on_error: Literal["stop-table", "stop"] = "stop-table",
@@ -61,6 +62,12 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         that are only added.
     options
         Of the tables, by Paimon's keys. Tables that exist are altered.
+    computed
+        Columns that are computed from those of the source, for all tables, or by name here:
+        ``{"dt": "date_format(created, 'yyyy-MM-dd')"}``. Keys may name them. Functions are those
+        of Paimon's actions: ``year``, ``month``, ``day``, ``hour``, ``minute``, ``second``,
+        ``date_format``, ``substring``, ``truncate``, ``upper``, ``lower``, ``trim``, ``cast`` of a
+        constant, ``now``.
     evolve
         ``lenient``: columns and wider types are added, what is dropped or renamed in the source is
         kept and null in new rows; ``exact``: also dropped and renamed; ``strict``: any change but
@@ -114,6 +121,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         primary_keys=primary_keys,
         partition_keys=partition_keys,
         options=options,
+        computed=computed,
         evolve=evolve,
         on_truncate=on_truncate,
         on_error=on_error,

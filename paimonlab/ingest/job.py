@@ -21,7 +21,7 @@ from paimonlab.ingest.evolution import Evolve
 from paimonlab.ingest.job_tables import plan_of
 from paimonlab.ingest.landing import user_of
 from paimonlab.ingest.plan import IngestPlan
-from paimonlab.ingest.rules import Columns, IngestRules, refuse_missing
+from paimonlab.ingest.rules import Columns, Computed, IngestRules, refuse_missing
 from paimonlab.ingest.running import Runner
 from paimonlab.ingest.status import JobStatus
 from paimonlab.spec.options.given import OptionValue
@@ -351,6 +351,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     primary_keys: Columns = None,
     partition_keys: Columns = None,
     options: Mapping[str, OptionValue] | None = None,
+    computed: Computed | None = None,
     evolve: Literal["lenient", "exact", "strict"] = "lenient",
     on_truncate: Literal["ignore", "apply"] = "ignore",
     on_error: Literal["stop-table", "stop"] = "stop-table",
@@ -382,6 +383,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         primary_keys=primary_keys,
         partition_keys=partition_keys,
         options=dict(options or {}),
+        computed=dict(computed or {}),
         evolve=Evolve(evolve),
         on_truncate=on_truncate,
         on_error=on_error,

@@ -22,7 +22,7 @@ from paimonlab.errors import (
 from paimonlab.ingest import dead_letters
 from paimonlab.ingest.changes import JsonValue, Source, SourceSchema, SourceSchemaChange
 from paimonlab.ingest.epochs import Known, Stopped
-from paimonlab.ingest.evolution import evolution, merged
+from paimonlab.ingest.evolution import Evolution, evolution, merged
 from paimonlab.ingest.journal import Journal
 from paimonlab.ingest.landing import check_unused
 from paimonlab.ingest.plan import IngestPlan, PlannedTable, ingest_plan
@@ -141,6 +141,7 @@ class JobTables:
             table=table,
             sources=list(planned.sources),
             has_own_key=planned.has_own_key,
+            added=self.rules.added_for(name.partition(".")[2]),
             stopped=self._stopped.get(name),
             skipped=self._skipped.get(name, 0),
         )
@@ -234,15 +235,7 @@ class JobTables:
     ) -> None:
         """Let a table follow the schema of its source; stop the table if it cannot."""
         target.table.refresh()
-        step = evolution(
-            target.table.schema,
-            before,
-            after,
-            mode=self.rules.evolve,
-            renamed=renamed,
-            is_shared=len(target.sources) > 1,
-            has_own_key=target.has_own_key,
-        )
+        step = self._step(target, before, after, renamed)
         at = self.journal.here() if position is None else position
         if step.refusal is not None:
             self.stop(
@@ -280,6 +273,32 @@ class JobTables:
             self._schemas[source] = known
             self.has_news = True
         target.accepted.add(after)
+
+    def _step(
+        self,
+        target: Target,
+        before: SourceSchema | None,
+        after: SourceSchema,
+        renamed: Mapping[str, str] | None,
+    ) -> Evolution:
+        """Decide what a table does about a schema of its source and what is added to that."""
+        added = target.added
+        lost = added.lost(before, after)
+        if lost is not None:
+            return Evolution(refusal=lost)
+        try:
+            old, new = before and added.seen(before), added.seen(after)
+        except (SchemaError, UnsupportedError) as error:
+            return Evolution(refusal=str(error))
+        return evolution(
+            target.table.schema,
+            old,
+            new,
+            mode=self.rules.evolve,
+            renamed=renamed,
+            is_shared=len(target.sources) > 1,
+            has_own_key=target.has_own_key,
+        )
 
     def stop(self, target: Target, reason: str, position: JsonValue = None) -> None:
         """Let a table not go on, and the others do."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from paimonlab.catalog.new_schemas import checked_schema
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.evolution import evolution, merged
 from paimonlab.ingest.rules import IngestRules, columns_for
@@ -148,19 +149,20 @@ def _planned(
     """Plan one table; a text says why it is refused."""
     if len(shards) > 1 and not rules.merge_shards:
         return f"{' and '.join(shards)} would both become {target}: give table_names"
-    own_key = columns_for(rules.primary_keys, target.partition(".")[2])
-    schema = _one(shards, has_own_key=own_key is not None)
+    table = target.partition(".")[2]
+    own_key = columns_for(rules.primary_keys, table)
+    added = rules.added_for(table)
+    plain = _one(shards, has_own_key=own_key is not None)
+    if isinstance(plain, str):
+        return f"{' and '.join(shards)} cannot become one table: {plain}"
+    schema = _with_added(plain, shards, added)
     if isinstance(schema, str):
-        return f"{' and '.join(shards)} cannot become one table: {schema}"
-    if twice := _twice(schema.names):
-        return f"the source has column {twice!r} twice"
+        return schema
     keys = schema.primary_keys if own_key is None else own_key
-    told = columns_for(rules.partition_keys, target.partition(".")[2])
+    told = columns_for(rules.partition_keys, table)
     partition_keys = schema.partition_keys if told is None else told
-    for what, columns in (("primary key", keys), ("partition", partition_keys)):
-        for name in columns:
-            if name not in schema.names:
-                return f"the {what} column {name!r} is not in the source ({_list(schema.names)})"
+    if (wrong := _wrong_keys(schema, added, keys, partition_keys)) is not None:
+        return wrong
     made = _existing if existing is not None else _new
     found = made(target, schema, keys, partition_keys, existing, rules)
     if isinstance(found, str):
@@ -168,10 +170,12 @@ def _planned(
     definition, changes, notes, fields = found
     if not keys:
         notes = (*notes, "no primary key: rows are appended; an update or delete would stop it")
+    notes = (*notes, *_notes_of_computed_keys(added, keys))
+    reasons = added.reasons(plain)
     return PlannedTable(
         name=target,
         sources=tuple(shards),
-        columns=tuple(_column(field, shards) for field in fields),
+        columns=tuple(_column(field, shards, reasons) for field in fields),
         primary_keys=tuple(keys),
         partition_keys=tuple(partition_keys),
         definition=definition,
@@ -179,6 +183,51 @@ def _planned(
         notes=notes,
         has_own_key=own_key is not None,
     )
+
+
+def _with_added(
+    schema: SourceSchema, shards: Mapping[str, SourceSchema], added: AddedColumns
+) -> SourceSchema | str:
+    """Return a schema with what is added to it, or why that cannot be."""
+    if twice := _twice(schema.names):
+        return f"the source has column {twice!r} twice"
+    try:
+        for shard in shards.values():
+            added.seen(shard)
+        return added.planned(schema)
+    except (SchemaError, UnsupportedError) as error:
+        return str(error)
+
+
+def _wrong_keys(
+    schema: SourceSchema,
+    added: AddedColumns,
+    keys: Sequence[str],
+    partition_keys: Sequence[str],
+) -> str | None:
+    """Say which column cannot be that of a key; None: all can."""
+    for what, columns in (("primary key", keys), ("partition", partition_keys)):
+        for name in columns:
+            if name not in schema.names:
+                return f"the {what} column {name!r} is not in the source ({_list(schema.names)})"
+    for name in keys:
+        origin = added.origin(name)
+        if origin is not None and origin.function == "now":
+            return (
+                f"the primary key column {name!r} is computed by now(), another time for each "
+                "change of a row: updates and deletes would not find it"
+            )
+    return None
+
+
+def _notes_of_computed_keys(added: AddedColumns, keys: Sequence[str]) -> Iterator[str]:
+    for name in keys:
+        origin = added.origin(name)
+        if origin is not None and origin.reads is not None and origin.reads not in keys:
+            yield (
+                f"key column {name!r} is computed from {origin.reads!r}, which is no key: updates "
+                "and deletes find a row only if the source gives the old value of it"
+            )
 
 
 _Found = tuple[Schema | None, tuple[SchemaChange, ...], tuple[str, ...], tuple[DataField, ...]]
@@ -275,7 +324,13 @@ def _type(data_type: DataType, name: str, keys: Sequence[str]) -> DataType:
     return with_nullable(data_type, nullable=False) if name in keys else data_type
 
 
-def _column(field: DataField, shards: Mapping[str, SourceSchema]) -> PlannedColumn:
+def _column(
+    field: DataField, shards: Mapping[str, SourceSchema], reasons: Mapping[str, str]
+) -> PlannedColumn:
+    if field.name in reasons:
+        return PlannedColumn(
+            name=field.name, type=format_type(field.type), reason=reasons[field.name]
+        )
     said: dict[str, list[str]] = {}
     for source, schema in shards.items():
         column = schema.column(field.name)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.ingest.added_columns import AddedColumns
+from paimonlab.ingest.computed import computed_columns
 from paimonlab.ingest.evolution import Evolve
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.given import OptionValue
@@ -16,8 +18,10 @@ from paimonlab.spec.options.given import OptionValue
 Columns: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
 """Columns of all tables, or by the name of the table here without its database; None: not told."""
 
+Computed: TypeAlias = Mapping[str, str | Mapping[str, str]]
+"""Functions by the name of the column, for all tables; or those by the name of the table here."""
+
 _NOT_HERE = {
-    "computed": "columns computed from others",
     "metadata": "columns of what the source knows beside the values",
     "type_mapping": "other types than the source maps to; sources that map types take it",
     "shard_columns": "columns that name the table of the source",
@@ -51,6 +55,8 @@ class IngestRules:
     """None: those of the source, where it has any."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """Of the tables, by Paimon's keys."""
+    computed: Computed = field(default_factory=dict)
+    """Columns that are computed from those of the source; see `paimonlab.ingest.computed`."""
     evolve: Evolve = Evolve.LENIENT
     on_truncate: str = "ignore"
     """``ignore``: rows are kept when the source empties a table; ``apply``: they are deleted."""
@@ -73,6 +79,8 @@ class IngestRules:
         ):
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: it is {' or '.join(words)}")
+        for table in ("", *(name for name, one in self.computed.items() if _is_of_table(one))):
+            self.added_for(table)
 
     def wants(self, source: str) -> bool:
         """Say whether ``database.table`` of the source is read."""
@@ -101,6 +109,34 @@ class IngestRules:
                 return self._names[name]
         plain = table if self.merge_shards else f"{database}_{table}"
         return f"{self.prefix}{plain}{self.suffix}"
+
+    def added_for(self, table: str) -> AddedColumns:
+        """Return the columns that a table here has beside those of its source.
+
+        Parameters
+        ----------
+        table
+            Without its database.
+
+        Raises
+        ------
+        ValueError, UnsupportedError
+            If a function cannot be read; names column and function.
+        """
+        found = self._added.get(table)
+        if found is None:
+            told: dict[str, Any] = {
+                name: one for name, one in self.computed.items() if not _is_of_table(one)
+            }
+            own = self.computed.get(table)
+            if _is_of_table(own):
+                told |= own
+            found = self._added[table] = AddedColumns(computed=computed_columns(told))
+        return found
+
+    @cached_property
+    def _added(self) -> dict[str, AddedColumns]:
+        return {}
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -132,6 +168,11 @@ def columns_for(given: Columns, table: str) -> tuple[str, ...] | None:
     if isinstance(given, Mapping):
         return tuple(given[table]) if table in given else None
     return tuple(given)
+
+
+def _is_of_table(told: object) -> TypeGuard[Mapping[str, str]]:
+    """Say whether columns are told, not a function."""
+    return isinstance(told, Mapping)
 
 
 @lru_cache(maxsize=64)

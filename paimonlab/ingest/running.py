@@ -219,9 +219,10 @@ class Runner:
         if not count:
             return
         self._epoch_began = self._epoch_began or self.clock()
-        rows = fitted(changes)
-        target.open.append(rows)
-        self._open_bytes += rows.size_bytes
+        size_bytes, bad = target.take(fitted(changes))
+        self._open_bytes += size_bytes
+        if bad:
+            self._set_aside(bad, self._open_dead)
         if self._waiting_bytes + self._open_bytes >= self.pace.max_bytes:
             self._make_room()
 

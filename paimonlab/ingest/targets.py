@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from paimonlab.errors import DataError
+from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.epochs import Stopped
 from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values_in_deletes
@@ -36,6 +37,8 @@ class Target:
     sources: list[str]
     """``database.table`` of the source."""
     has_own_key: bool = False
+    added: AddedColumns = field(default_factory=AddedColumns)
+    """What its rows have beside the columns of the source."""
     waiting: list[FittedRows] = field(default_factory=list)
     """Rows before the last boundary of the source."""
     open: list[FittedRows] = field(default_factory=list)
@@ -61,6 +64,25 @@ class Target:
     def waiting_rows(self) -> int:
         """How many rows wait for the next epoch."""
         return self.written_rows + sum(rows.rows.num_rows for rows in self.waiting)
+
+    def take(self, rows: FittedRows) -> tuple[int, list[BadRow]]:
+        """Let rows wait that come after the last boundary, with what is added to them.
+
+        Returns
+        -------
+        int
+            How many bytes of them wait.
+        list of BadRow
+            Rows for which a column cannot be computed; they do not wait.
+        """
+        size_bytes, bad = 0, []
+        for part in self.added.rows(rows, self.name):
+            if isinstance(part, BadRow):
+                bad.append(part)
+            else:
+                self.open.append(part)
+                size_bytes += part.size_bytes
+        return size_bytes, bad
 
     def close(self) -> None:
         """Note that the source came to a boundary."""

@@ -530,7 +530,9 @@ def test_jobs_are_listed_and_forgotten(catalog: pm.Catalog) -> None:
 @pytest.mark.parametrize(
     ("told", "error"),
     [
-        ({"computed": {"d": "now()"}}, UnsupportedError),
+        ({"computed": {"d": "soon()"}}, UnsupportedError),
+        ({"metadata": ["topic"]}, UnsupportedError),
+        ({"tags": True}, UnsupportedError),
         ({"evolve": "loose"}, ValueError),
         ({"max_dead": -1}, ValueError),
         ({"max_bytes": "much"}, ValueError),

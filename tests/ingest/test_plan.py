@@ -179,8 +179,8 @@ def test_what_was_followed_so_far_is_planned_not_what_the_source_is_now() -> Non
 
 
 def test_what_is_not_here_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedError, match="computed = "):
-        refuse_missing({"computed": {"d": "now()"}})
+    with pytest.raises(UnsupportedError, match="shard_columns = "):
+        refuse_missing({"shard_columns": ["_db"]})
     with pytest.raises(TypeError, match="'colour'"):
         refuse_missing({"colour": 1})
 
