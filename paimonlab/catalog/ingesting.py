@@ -26,6 +26,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     partition_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     options: Mapping[str, OptionValue] | None = None,
     computed: Mapping[str, str | Mapping[str, str]] | None = None,
+    metadata: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     evolve: Literal["lenient", "exact", "strict"] = "lenient",
     on_truncate: Literal["ignore", "apply"] = "ignore",
     on_error: Literal["stop-table", "stop"] = "stop-table",
@@ -68,6 +69,10 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         of Paimon's actions: ``year``, ``month``, ``day``, ``hour``, ``minute``, ``second``,
         ``date_format``, ``substring``, ``truncate``, ``upper``, ``lower``, ``trim``, ``cast`` of a
         constant, ``now``.
+    metadata
+        Names of what the source knows of rows beside their values, for all tables, or by name
+        here: they become columns after the computed ones. Every source has ``database_name`` and
+        ``table_name``; Kafka also ``op_ts``, ``topic``, ``partition``, ``offset``, ``timestamp``.
     evolve
         ``lenient``: columns and wider types are added, what is dropped or renamed in the source is
         kept and null in new rows; ``exact``: also dropped and renamed; ``strict``: any change but
@@ -122,6 +127,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         partition_keys=partition_keys,
         options=options,
         computed=computed,
+        metadata=metadata,
         evolve=evolve,
         on_truncate=on_truncate,
         on_error=on_error,

@@ -1,4 +1,4 @@
-"""Columns that a table has beside those of its source: computed ones.
+"""Columns that a table has beside those of its source: computed ones, and metadata.
 
 The schema of a source becomes that of its rows here before anything is decided about it, so plans
 and changes of schemas know nothing of where a column comes from.
@@ -10,18 +10,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.arrow_values import arrow_scalar
 from paimonlab.clock import local_now
-from paimonlab.ingest.changes import SourceColumn, SourceSchema
+from paimonlab.errors import DataError, SchemaError
+from paimonlab.ingest.changes import RowChanges, SourceColumn, SourceSchema
 from paimonlab.ingest.computed import BoundColumn, ComputedColumn, bound
 from paimonlab.ingest.fitting import BadRow, FittedRows
 from paimonlab.spec.types.arrow import to_arrow
-from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
+from paimonlab.spec.types.text import parse_type
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
+
+
+_METADATA = "metadata of the source"
+NAMES: Mapping[str, DataType] = {
+    "database_name": parse_type("STRING NOT NULL"),
+    "table_name": parse_type("STRING NOT NULL"),
+}
+"""Metadata that every source has: where rows come from."""
+
+
+class MetadataColumn(NamedTuple):
+    """What the source knows of a row beside its values."""
+
+    name: str
+    type: DataType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +48,12 @@ class AddedColumns:
     """What is added to the rows of a table, after the columns of the source."""
 
     computed: tuple[ComputedColumn, ...] = ()
+    metadata: tuple[MetadataColumn, ...] = ()
+    """After the computed ones."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to add."""
-        return bool(self.computed)
+        return bool(self.computed or self.metadata)
 
     def planned(self, schema: SourceSchema) -> SourceSchema:
         """Return a schema with what is added.
@@ -65,6 +86,13 @@ class AddedColumns:
             for column in self.computed
             if column.name in types
         ]
+        for column in self.metadata:
+            if column.name in (*schema.names, *(computed.name for computed in self.computed)):
+                raise SchemaError(
+                    f"metadata column {column.name!r}: there is a column of this name already"
+                )
+            reason = _METADATA
+            added.append(SourceColumn(name=column.name, type=column.type, source_type=reason))
         return replace(schema, columns=(*schema.columns, *added))
 
     def lost(self, before: SourceSchema | None, after: SourceSchema) -> str | None:
@@ -91,7 +119,7 @@ class AddedColumns:
             kind = None if needed is None else needed.type
             is_instant = isinstance(kind, AtomicType) and kind.root is TypeRoot.TIMESTAMP_LTZ
             found[column.name] = f"{_reason(column)}{', in UTC' * is_instant}"
-        return found
+        return found | {column.name: _METADATA for column in self.metadata}
 
     def origin(self, name: str) -> ComputedColumn | None:
         """Return the computed column at the end of what a computed column needs.
@@ -120,6 +148,7 @@ class AddedColumns:
         wall_millis = (local_now() - _EPOCH).total_seconds() * 1000
         columns = _bound(self.computed, rows.changes.schema, lacks=True)
         made, errors = _computed(rows, columns, int(wall_millis))
+        made = self._with_metadata(made, table)
         start = 0
         for place in sorted(errors):
             if place > start:
@@ -128,6 +157,33 @@ class AddedColumns:
             start = place + 1
         if start < rows.rows.num_rows:
             yield made.slice(start, rows.rows.num_rows - start)
+
+    def _with_metadata(self, rows: FittedRows, table: str) -> FittedRows:
+        batch, changes = rows.rows, rows.changes
+        for column in self.metadata:
+            kind = to_arrow(column.type)
+            array = _metadata(changes, column.name)
+            if array is None:
+                array = pa.nulls(batch.num_rows, kind)
+            elif array.type != kind:
+                raise DataError(
+                    f"{table}: a source gave metadata {column.name!r} as {array.type}, it says "
+                    f"{kind}"
+                )
+            batch = batch.add_column(batch.num_columns - 1, pa.field(column.name, kind), array)
+        return FittedRows(
+            rows=batch, kind_column=rows.kind_column, changes=changes, first=rows.first
+        )
+
+
+def _metadata(changes: RowChanges, name: str) -> pa.Array | None:
+    """Return what is known of each row of a source; None: nothing."""
+    found = changes.metadata.get(name)
+    if found is not None or name not in NAMES:
+        return found
+    database, _, table = changes.table.partition(".")
+    value = database if name == "database_name" else table
+    return pa.repeat(arrow_scalar(value), changes.rows.num_rows)
 
 
 def _reason(column: ComputedColumn) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
@@ -107,7 +107,7 @@ class RowChanges:
     only the next `Boundary` is known."""
     metadata: Mapping[str, pa.Array] = field(default_factory=dict, repr=False)
     """What the source knows of each row beside its values, by name (``op_ts``, ``topic``), each of
-    shape (n,)."""
+    shape (n,), of the types of `MetadataSource.metadata_types`."""
 
     def __post_init__(self) -> None:
         count = self.rows.num_rows
@@ -290,6 +290,20 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Release everything; called once, also after errors."""
+        ...
+
+
+@runtime_checkable
+class MetadataSource(Protocol):
+    """A source that also says what it knows of rows beside their values."""
+
+    @property
+    def metadata_types(self) -> Mapping[str, DataType]:
+        """Return the types of what `RowChanges.metadata` may have, by name; without contact.
+
+        Columns of these names can be stored (``metadata=`` of jobs). What a batch does not have
+        is null.
+        """
         ...
 
 

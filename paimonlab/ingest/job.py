@@ -14,7 +14,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.catalog.names import check_name
 from paimonlab.errors import IngestStateError, ReadOnlyError, UnsupportedError
 from paimonlab.ingest import leases, recovery
-from paimonlab.ingest.changes import Source, SourceSchema
+from paimonlab.ingest.changes import MetadataSource, Source, SourceSchema
 from paimonlab.ingest.controls import Controls, Pace, Until
 from paimonlab.ingest.epochs import JobEvent, JobFiles
 from paimonlab.ingest.evolution import Evolve
@@ -352,6 +352,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     partition_keys: Columns = None,
     options: Mapping[str, OptionValue] | None = None,
     computed: Computed | None = None,
+    metadata: Columns = None,
     evolve: Literal["lenient", "exact", "strict"] = "lenient",
     on_truncate: Literal["ignore", "apply"] = "ignore",
     on_error: Literal["stop-table", "stop"] = "stop-table",
@@ -384,6 +385,8 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         partition_keys=partition_keys,
         options=dict(options or {}),
         computed=dict(computed or {}),
+        metadata=metadata,
+        metadata_types=source.metadata_types if isinstance(source, MetadataSource) else {},
         evolve=Evolve(evolve),
         on_truncate=on_truncate,
         on_error=on_error,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from paimonlab.catalog.new_schemas import checked_schema
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.ingest.added_columns import AddedColumns
+from paimonlab.ingest.added_columns import NAMES, AddedColumns
 from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.evolution import evolution, merged
 from paimonlab.ingest.rules import IngestRules, columns_for
@@ -170,7 +170,7 @@ def _planned(
     definition, changes, notes, fields = found
     if not keys:
         notes = (*notes, "no primary key: rows are appended; an update or delete would stop it")
-    notes = (*notes, *_notes_of_computed_keys(added, keys))
+    notes = (*notes, *_notes_of_added_keys(added, keys))
     reasons = added.reasons(plain)
     return PlannedTable(
         name=target,
@@ -220,8 +220,13 @@ def _wrong_keys(
     return None
 
 
-def _notes_of_computed_keys(added: AddedColumns, keys: Sequence[str]) -> Iterator[str]:
+def _notes_of_added_keys(added: AddedColumns, keys: Sequence[str]) -> Iterator[str]:
     for name in keys:
+        if name in [column.name for column in added.metadata if column.name not in NAMES]:
+            yield (
+                f"key column {name!r} is metadata: updates and deletes find a row only if it is "
+                "the same for each change of the row"
+            )
         origin = added.origin(name)
         if origin is not None and origin.reads is not None and origin.reads not in keys:
             yield (

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeGuard
 
-from paimonlab.errors import UnsupportedError
-from paimonlab.ingest.added_columns import AddedColumns
+from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.ingest.added_columns import NAMES, AddedColumns, MetadataColumn
 from paimonlab.ingest.computed import computed_columns
 from paimonlab.ingest.evolution import Evolve
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.options.given import OptionValue
+from paimonlab.spec.types.data_types import DataType
 
 Columns: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
 """Columns of all tables, or by the name of the table here without its database; None: not told."""
@@ -22,9 +23,8 @@ Computed: TypeAlias = Mapping[str, str | Mapping[str, str]]
 """Functions by the name of the column, for all tables; or those by the name of the table here."""
 
 _NOT_HERE = {
-    "metadata": "columns of what the source knows beside the values",
     "type_mapping": "other types than the source maps to; sources that map types take it",
-    "shard_columns": "columns that name the table of the source",
+    "shard_columns": "use metadata=['database_name', 'table_name']",
     "tags": "tags as consistent cuts",
     "on_delete": "marking rows in place of deleting them",
 }
@@ -57,6 +57,10 @@ class IngestRules:
     """Of the tables, by Paimon's keys."""
     computed: Computed = field(default_factory=dict)
     """Columns that are computed from those of the source; see `paimonlab.ingest.computed`."""
+    metadata: Columns = None
+    """Names of what the source knows of rows beside their values, which become columns."""
+    metadata_types: Mapping[str, DataType] = field(default_factory=dict)
+    """What the source can tell."""
     evolve: Evolve = Evolve.LENIENT
     on_truncate: str = "ignore"
     """``ignore``: rows are kept when the source empties a table; ``apply``: they are deleted."""
@@ -79,7 +83,10 @@ class IngestRules:
         ):
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: it is {' or '.join(words)}")
-        for table in ("", *(name for name, one in self.computed.items() if _is_of_table(one))):
+        tables = ["", *(name for name, one in self.computed.items() if _is_of_table(one))]
+        if isinstance(self.metadata, Mapping):
+            tables += self.metadata
+        for table in tables:
             self.added_for(table)
 
     def wants(self, source: str) -> bool:
@@ -121,7 +128,7 @@ class IngestRules:
         Raises
         ------
         ValueError, UnsupportedError
-            If a function cannot be read; names column and function.
+            If a function cannot be read, or the source has no such metadata; names the column.
         """
         found = self._added.get(table)
         if found is None:
@@ -131,8 +138,23 @@ class IngestRules:
             own = self.computed.get(table)
             if _is_of_table(own):
                 told |= own
-            found = self._added[table] = AddedColumns(computed=computed_columns(told))
+            found = self._added[table] = AddedColumns(
+                computed=computed_columns(told), metadata=self._metadata_for(table)
+            )
         return found
+
+    def _metadata_for(self, table: str) -> tuple[MetadataColumn, ...]:
+        known = {**NAMES, **self.metadata_types}
+        names = columns_for(self.metadata, table) or ()
+        for name in names:
+            if name not in known:
+                raise UnsupportedError(
+                    f"metadata column {name!r}",
+                    f"the source gives {', '.join(sorted(known))}.{close_matches(name, known)}",
+                )
+            if names.count(name) > 1:
+                raise ValueError(f"metadata column {name!r} is named twice")
+        return tuple(MetadataColumn(name, known[name]) for name in names)
 
     @cached_property
     def _added(self) -> dict[str, AddedColumns]:
@@ -164,7 +186,7 @@ def columns_for(given: Columns, table: str) -> tuple[str, ...] | None:
     if given is None:
         return None
     if isinstance(given, str):
-        raise TypeError("keys must be a list of names, or lists by table, not a text")
+        raise TypeError("columns are a list of names, or lists by table, not a text")
     if isinstance(given, Mapping):
         return tuple(given[table]) if table in given else None
     return tuple(given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,9 +11,19 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar
 from paimonlab.ingest.changes import JsonValue
+from paimonlab.spec.types.data_types import DataType
+from paimonlab.spec.types.text import parse_type
 
 UNKNOWN_TIME = -1
 """Of a message without timestamp."""
+METADATA_TYPES: Mapping[str, DataType] = {
+    "topic": parse_type("STRING"),
+    "partition": parse_type("INT"),
+    "offset": parse_type("BIGINT"),
+    "timestamp": parse_type("TIMESTAMP_LTZ(3)"),
+    "op_ts": parse_type("TIMESTAMP_LTZ(3)"),
+}
+"""What is known of rows beside their values; the last is when the source changed them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -41,7 +41,7 @@ from paimonlab.ingest.sources.columns import (
 )
 from paimonlab.ingest.wider_types import wider_type
 from paimonlab.spec.types.arrow import arrow_field, from_arrow
-from paimonlab.spec.types.data_types import DataField
+from paimonlab.spec.types.data_types import DataField, DataType
 from paimonlab.spec.types.text import UNASSIGNED_ID, format_type, parse_type
 
 After: TypeAlias = Literal["keep", "delete"] | os.PathLike[str]
@@ -92,6 +92,11 @@ class FileSource:
     def name(self) -> str:
         """Say what it is."""
         return f"files in {self.folder}"
+
+    @property
+    def metadata_types(self) -> Mapping[str, DataType]:
+        """Return what is known of rows beside their values: the path below the folder."""
+        return {"file": parse_type("STRING")}
 
     def tables(self) -> Mapping[str, SourceSchema]:
         """Return the columns that were declared, or those of the first file."""
@@ -280,12 +285,14 @@ class FileSource:
         if self.declared is not None:
             check_declared(batch.schema, self.declared, place=place)
         schema = self.declared or self._schema(batch.schema)
+        paths = pa.repeat(arrow_scalar(path), batch.num_rows)
         return RowChanges(
             table=self.table,
             rows=fitted_to(batch, schema, table=place),
             kinds=kinds,
             schema=schema,
-            positions=pa.repeat(arrow_scalar(path), batch.num_rows),
+            positions=paths,
+            metadata={"file": paths},
         )
 
     def _schema(self, columns: pa.Schema) -> SourceSchema:

@@ -30,7 +30,7 @@ from paimonlab.ingest.changes import (
     SourceSchema,
 )
 from paimonlab.ingest.formats import Decode, FormatSettings, Messages, Registry, decoder_of
-from paimonlab.ingest.formats.messages import UNKNOWN_TIME
+from paimonlab.ingest.formats.messages import METADATA_TYPES, UNKNOWN_TIME
 from paimonlab.ingest.sources.kafka_positions import (
     Offsets,
     Partition,
@@ -44,6 +44,7 @@ from paimonlab.ingest.sources.kafka_positions import (
     to_json,
 )
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.types.data_types import DataType
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, KafkaError, Message
@@ -296,6 +297,11 @@ class KafkaSource:
         """The cluster and the topics."""
         what = ",".join(self._topics) if self._pattern is None else f"/{self._pattern.pattern}/"
         return f"kafka {self._cluster.bootstrap} {what}"
+
+    @property
+    def metadata_types(self) -> Mapping[str, DataType]:
+        """What is known of rows beside their values."""
+        return METADATA_TYPES
 
     def tables(self) -> Mapping[str, SourceSchema]:
         """Return what the first messages from the start of each partition say of their tables.
