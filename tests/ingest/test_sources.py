@@ -89,6 +89,29 @@ def test_an_iterator_that_is_used_up_cannot_go_back(catalog: pm.Catalog) -> None
     assert _rows(catalog, "ods.t") == [(1,), (2,)]
 
 
+def test_a_batch_that_was_left_half_way_is_read_again() -> None:
+    made = iter([[{"id": 1}], [{"id": 2}], [{"id": 3}]])
+    source = batches(made, table="app.t")
+    events = source.read(None, lambda _: True)
+    found = [next(events) for _ in range(3)]
+    assert [type(event) for event in found] == [RowChanges, Boundary, RowChanges]
+    events.close()  # type: ignore[attr-defined]
+
+    again = [event for event in source.read(1, lambda _: True) if isinstance(event, RowChanges)]
+
+    assert [event.rows.to_pylist() for event in again] == [[{"id": 2}], [{"id": 3}]]
+
+
+def test_a_batch_that_can_be_read_only_once_is_not_left_half_way_in_silence() -> None:
+    source = batches([pa.table({"id": [1]}).to_reader()], table="app.t", columns={"id": "BIGINT"})
+    events = source.read(None, lambda _: True)
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+
+    with pytest.raises(IngestStateError, match="can be read only once was left half way"):
+        next(source.read(None, lambda _: True))
+
+
 def test_kinds_of_rows_are_taken_from_a_column(catalog: pm.Catalog) -> None:
     made = [
         pa.table({"op": ["+I", "+I"], "id": [1, 2], "v": ["a", "b"]}),

@@ -92,7 +92,10 @@ class BatchSource:
             if batch is None:
                 yield Boundary(position=self._taken, phase=Phase.CAUGHT_UP)
                 continue
+            # Until its boundary is yielded, a run that begins again has to read it again.
+            self._running = chain(self._again(batch), running)
             yield from self._changes(batch)
+            self._running = running
             self._taken += 1
             yield Boundary(position=self._taken, phase=Phase.STREAM, seen_millis=now_millis())
         self._running = None
@@ -119,6 +122,14 @@ class BatchSource:
                 "a function that makes it",
             )
         return islice(made, count - (self._taken if made is self._made else 0), None)
+
+    def _again(self, batch: Any) -> Iterator[Any]:
+        if isinstance(batch, pa.RecordBatchReader):
+            raise IngestStateError(
+                self._table,
+                "a batch that can be read only once was left half way: make the source anew",
+            )
+        yield batch
 
     def _changes(self, batch: Any) -> Iterator[RowChanges]:
         known = () if self._declared is None else self._declared.names
