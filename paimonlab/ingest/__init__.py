@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from paimonlab.ingest.epochs import JobEvent
     from paimonlab.ingest.job import Job, NotedJob, ingest, noted_jobs
     from paimonlab.ingest.plan import IngestPlan, PlannedTable
+    from paimonlab.ingest.source_contract import check_source
     from paimonlab.ingest.sources.batches import batches
     from paimonlab.ingest.sources.files import files
     from paimonlab.ingest.sources.tables import table_changes
@@ -56,6 +57,7 @@ __all__ = [
     "Truncated",
     "Unreadable",
     "batches",
+    "check_source",
     "files",
     "ingest",
     "noted_jobs",
@@ -86,6 +88,7 @@ __getattr__, __dir__ = attributes_on_use(
     Truncated="changes",
     Unreadable="changes",
     batches="sources.batches",
+    check_source="source_contract",
     files="sources.files",
     ingest="job",
     noted_jobs="job",

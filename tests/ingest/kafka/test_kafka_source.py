@@ -15,6 +15,7 @@ import pytest
 
 from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, Unreadable
+from paimonlab.ingest.source_contract import check_source
 from paimonlab.ingest.sources import kafka as module
 from paimonlab.ingest.sources.kafka import KafkaSource, kafka
 from tests.ingest.kafka.broker import Broker
@@ -77,6 +78,20 @@ def test_all_is_read_once_and_goes_on_from_a_position(kafka_broker: Broker, topi
     assert position == {topic: {"0": 500, "1": 300}}
     assert second == [800, 801]
     assert later == {topic: {"0": 500, "1": 302}}
+
+
+def test_it_keeps_what_sources_promise(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WAIT_SECONDS", 0.05)
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, [_row(1), _row(2), _row(3)])
+    cluster = kafka(kafka_broker.address, options={"fetch.wait.max.ms": "5"})
+
+    check_source(
+        lambda: cluster.topic(topic, format="debezium-json"),
+        add=lambda: kafka_broker.produce(topic, [_row(4)]),
+    )
 
 
 def test_rows_know_where_they_were(kafka_broker: Broker, topic: str) -> None:
