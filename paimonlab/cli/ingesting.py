@@ -68,6 +68,21 @@ _FOR_TABLE = ("source_warehouse", "consumer", "start")
 @click.option("--primary-key", metavar="A,B,…", callback=column_list, help="Rows are found by it.")
 @click.option("--partition-by", metavar="A,B,…", callback=column_list, help="Of new tables.")
 @click.option("-o", "--option", "options", multiple=True, type=Pairs(), help="Of the tables.")
+@click.option(
+    "--computed-column",
+    "computed",
+    multiple=True,
+    type=Pairs(),
+    metavar="'NAME=FUNCTION(…)'",
+    help="Compute a column: 'dt=date_format(created, yyyy-MM-dd)'.",
+)
+@click.option(
+    "--metadata-column",
+    "metadata",
+    metavar="A,B,…",
+    callback=column_list,
+    help="Store what the source knows of rows: table_name, file.",
+)
 @click.option("--table-name", metavar="TABLE", help="The name here; else that of the source.")
 @click.option("--evolve", type=click.Choice(["lenient", "exact", "strict"]), help="See the docs.")
 @click.option("--interval", metavar="TIME", help="How long rows wait for a commit: '10 s'.")
@@ -164,8 +179,11 @@ def _job_words(source: changes.Source, given: Mapping[str, Any]) -> dict[str, An
         words["max_dead"] = given["max_dead"]
     if "partition_by" in given:
         words["partition_keys"] = given["partition_by"]
-    if "options" in given:
-        words["options"] = dict(given["options"])
+    if "metadata" in given:
+        words["metadata"] = given["metadata"]
+    for pairs in ("options", "computed"):
+        if pairs in given:
+            words[pairs] = {name.strip(): value for name, value in given[pairs]}
     if "table_name" in given:
         words["table_names"] = dict.fromkeys(source.tables(), given["table_name"])
     return words

@@ -40,6 +40,25 @@ def test_files_are_ingested(run: Run, place: tuple[str, str]) -> None:
     assert "created  ods.t" in run("ingest", warehouse, "status", "job").output
 
 
+def test_columns_are_computed_and_tell_where_rows_are_from(
+    run: Run, place: tuple[str, str]
+) -> None:
+    warehouse, folder = place
+    told = (warehouse, "files", folder, "--into", "ods", "--name", "job", "--table-name", "t")
+
+    done = run(
+        *("ingest", *told, "--partition-by", "up", "--computed-column", "up=upper(v)"),
+        *("--computed-column", "ten = truncate(id, 10)", "--metadata-column", "file"),
+    )
+
+    assert done.exit_code == 0, done.output
+    rows = pm.connect(warehouse).table("ods.t").scan().to_arrow().to_pylist()
+    assert sorted(map(tuple, (row.values() for row in rows))) == [
+        (1, "a", "A", 0, "a.csv"),
+        (2, "b", "B", 0, "a.csv"),
+    ]
+
+
 def test_a_table_of_another_warehouse_is_ingested(run: Run, tmp_path: Path) -> None:
     catalog = pm.connect(tmp_path / "a")
     catalog.create_database("src")
@@ -80,6 +99,14 @@ def test_a_table_that_stops_is_exit_code_1(run: Run, place: tuple[str, str]) -> 
         (["files", "s3://b/x", "--into", "d", "--name", "j"], "local folders only"),
         (["files", ".", "--into", "d", "--name", "j", "--until", "noon"], "noon"),
         (["files", ".", "--into", "d", "--name", "j", "--column", "id"], "is not a column"),
+        (
+            ["files", ".", "--into", "d", "--name", "j", "--computed-column", "x=foo(id)"],
+            "function 'foo' of computed column 'x'",
+        ),
+        (
+            ["files", ".", "--into", "d", "--name", "j", "--metadata-column", "topic"],
+            "the source gives database_name, file, table_name",
+        ),
         (["status", "no"], "there is no job 'no'"),
     ],
 )
