@@ -171,9 +171,7 @@ class AddedColumns:
                     f"{kind}"
                 )
             batch = batch.add_column(batch.num_columns - 1, pa.field(column.name, kind), array)
-        return FittedRows(
-            rows=batch, kind_column=rows.kind_column, changes=changes, first=rows.first
-        )
+        return replace(rows, rows=batch)
 
 
 def _metadata(changes: RowChanges, name: str) -> pa.Array | None:
@@ -206,6 +204,7 @@ def _computed(
     batch, count = rows.rows, rows.rows.num_rows
     arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
     errors: dict[int, str] = {}
+    unchanged = dict(rows.unchanged)
     place = batch.num_columns - 1  # before the kinds
     for column in columns:
         array, wrong = column.computed(arrays, count, wall_millis)
@@ -213,11 +212,10 @@ def _computed(
         field = pa.field(column.column.name, to_arrow(column.type))
         batch = batch.add_column(place, field, array)
         place += 1
+        if column.column.reads in unchanged:
+            unchanged[column.column.name] = unchanged[column.column.reads]
         if wrong is not None:
             needed = arrays[column.column.reads or ""]
             for bad in np.flatnonzero(wrong).tolist():
                 errors.setdefault(bad, column.error(needed[bad].as_py()))
-    made = FittedRows(
-        rows=batch, kind_column=rows.kind_column, changes=rows.changes, first=rows.first
-    )
-    return made, errors
+    return replace(rows, rows=batch, unchanged=unchanged), errors

@@ -108,6 +108,11 @@ class RowChanges:
     metadata: Mapping[str, pa.Array] = field(default_factory=dict, repr=False)
     """What the source knows of each row beside its values, by name (``op_ts``, ``topic``), each of
     shape (n,), of the types of `MetadataSource.metadata_types`."""
+    unchanged: Mapping[str, pa.Array] = field(default_factory=dict, repr=False)
+    """By column: bool of shape (n,), true where the source does not tell the value since it did not
+    change. The row then has null, and gets the value that the row of its key had before. Where an
+    update changes the key, it is ``-D`` of the old and directly after it ``+I`` of the new key, and
+    both are marked."""
 
     def __post_init__(self) -> None:
         count = self.rows.num_rows
@@ -125,7 +130,12 @@ class RowChanges:
             raise DataError(f"{self.table}: a source gave column {wrong}")
         if self.kinds is not None and self.kinds.type != KIND_TYPE:
             raise DataError(f"{self.table}: kinds of rows are {self.kinds.type}, not int8")
-        beside = {"kinds": self.kinds, "positions": self.positions, **self.metadata}
+        beside = {
+            "kinds": self.kinds,
+            "positions": self.positions,
+            **self.metadata,
+            **self.unchanged,
+        }
         for name, column in beside.items():
             if column is not None and len(column) != count:
                 raise DataError(

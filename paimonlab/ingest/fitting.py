@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,8 @@ class FittedRows:
     """Where they come from."""
     first: int = 0
     """The place of the first row among those."""
+    unchanged: Mapping[str, pa.Array] = dataclasses.field(default_factory=dict)
+    """By column: in which rows its value is that of the row before; see `RowChanges`."""
 
     @property
     def size_bytes(self) -> int:
@@ -39,32 +42,38 @@ class FittedRows:
 
     def slice(self, start: int, count: int) -> FittedRows:
         """Return some of the rows."""
-        return FittedRows(
+        return replace(
+            self,
             rows=self.rows.slice(start, count),
-            kind_column=self.kind_column,
-            changes=self.changes,
             first=self.first + start,
+            unchanged={name: mask.slice(start, count) for name, mask in self.unchanged.items()},
         )
+
+    def with_values(self, columns: Mapping[str, pa.Array]) -> FittedRows:
+        """Return the rows with other values of columns; none of them is unchanged."""
+        rows = self.rows
+        for name, column in columns.items():
+            place = rows.schema.get_field_index(name)
+            rows = rows.set_column(place, pa.field(name, column.type), column)
+        return replace(self, rows=rows, unchanged={})
 
     def renamed(self, old: str, new: str) -> FittedRows:
         """Return the rows with another name for a column, if they have it."""
         names = [new if name == old else name for name in self.rows.schema.names]
-        return FittedRows(
+        return replace(
+            self,
             rows=self.rows.rename_columns(names),
-            kind_column=self.kind_column,
-            changes=self.changes,
-            first=self.first,
+            unchanged={new if name == old else name: mask for name, mask in self.unchanged.items()},
         )
 
     def without(self, name: str) -> FittedRows:
         """Return the rows without a column, if they have it."""
         if name not in self.rows.schema.names:
             return self
-        return FittedRows(
+        return replace(
+            self,
             rows=self.rows.drop_columns([name]),
-            kind_column=self.kind_column,
-            changes=self.changes,
-            first=self.first,
+            unchanged={other: mask for other, mask in self.unchanged.items() if other != name},
         )
 
 
@@ -77,7 +86,7 @@ def fitted(changes: RowChanges) -> FittedRows:
     if kinds is None:
         kinds = arrow_array(np.zeros(changes.rows.num_rows, np.int8))
     rows = changes.rows.append_column(pa.field(name, pa.int8(), nullable=False), kinds)
-    return FittedRows(rows=rows, kind_column=name, changes=changes)
+    return FittedRows(rows=rows, kind_column=name, changes=changes, unchanged=changes.unchanged)
 
 
 def retracts(changes: RowChanges) -> bool:
@@ -118,9 +127,7 @@ def with_values_in_deletes(rows: FittedRows, schema: TableSchema) -> FittedRows:
         empty = pc.and_(is_retract, pc.is_null(column))
         filled = pc.if_else(empty, value, column)
         batch = batch.set_column(place, batch.schema.field(place), filled)
-    return FittedRows(
-        rows=batch, kind_column=rows.kind_column, changes=rows.changes, first=rows.first
-    )
+    return replace(rows, rows=batch)
 
 
 def _some_value(arrow_type: pa.DataType) -> pa.Scalar | None:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from paimonlab.arrow_values import empty_table
 from paimonlab.errors import DataError
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.epochs import Stopped
 from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values_in_deletes
+from paimonlab.ingest.unchanged import filled, has_unchanged
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.schema.schema_changes import DropColumn, RenameColumn, SchemaChange
 from paimonlab.table.table import Table
@@ -109,6 +111,7 @@ class Target:
             If the table does not take some rows: these do not wait any more.
         """
         self.table.refresh()
+        self._fill(self.waiting)
         with self._writing(user) as writer:
             for rows in self.waiting:
                 writer.write(self._given(rows), row_kinds=rows.kind_column)
@@ -125,11 +128,13 @@ class Target:
         RefusedRowsError
             If the table does not take some rows: these do not wait any more.
         """
+        if self.writer is None:
+            self.table.refresh()
+        self._fill(self.open)
         bad = self._sort_out(self.open)
         if bad:
             raise RefusedRowsError(bad)
         if self.writer is None:
-            self.table.refresh()
             self.writer = self.table.new_writer(user)
         for rows in self.open:
             self.writer.write(self._given(rows), row_kinds=rows.kind_column)
@@ -143,6 +148,30 @@ class Target:
         if self.writer is not None:
             self.writer.abort()
         self.writer, self.written_rows = None, 0
+
+    def _fill(self, waiting: list[FittedRows]) -> None:
+        """Give rows the values that the source did not tell since they did not change.
+
+        Raises
+        ------
+        RefusedRowsError
+            If there are none for some rows: these do not wait any more.
+        """
+        if not has_unchanged(waiting):
+            return
+        waiting[:], bad = filled(waiting, self.table.schema, self.name, self._looked_up)
+        if bad:
+            raise RefusedRowsError(bad)
+
+    def _looked_up(self, keys: pa.Table, columns: list[str]) -> pa.Table:
+        if self.writer is not None:
+            raise DataError(
+                f"{self.name}: a transaction larger than max_bytes leaves out values that did not "
+                "change: give more memory, or let the source log whole rows"
+            )
+        if self.table.snapshot is None:
+            return empty_table(pa.schema([self.table.arrow_schema.field(name) for name in columns]))
+        return self.table.lookup(keys, columns=columns)
 
     def _given(self, rows: FittedRows) -> pa.RecordBatch:
         return self._filled(rows).rows
