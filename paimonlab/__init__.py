@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from paimonlab.ingest.sources.kafka import kafka
+    from paimonlab.ingest.sources.postgresql.source import postgres
     from paimonlab.notebook import sql
     from paimonlab.scan.following import Position
     from paimonlab.spec.commit_message import CommitMessage
@@ -87,6 +88,7 @@ __all__ = [
     "kafka",
     "load_ipython_extension",
     "parse_json",
+    "postgres",
     "sql",
     "to_json",
 ]
@@ -112,6 +114,7 @@ __getattr__, __dir__ = attributes_on_use(
     UpdateComment="spec.schema.change_kinds",
     kafka="ingest.sources.kafka",
     parse_json="spec.variant.encode",
+    postgres="ingest.sources.postgresql.source",
     sql="notebook",
     to_json="spec.variant.decode",
 )

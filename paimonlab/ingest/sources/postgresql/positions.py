@@ -1,0 +1,80 @@
+"""How far reading of a server came, as jobs note it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from paimonlab.errors import SourceError
+from paimonlab.ingest.changes import JsonValue
+from paimonlab.ingest.sources.postgresql.connections import lsn_of, lsn_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where reading goes on."""
+
+    system: str
+    """Identifier of the server's data: of another server there is nothing to go on with."""
+    lsn: int
+    """All transactions that were committed before it were read."""
+    tables: tuple[int, ...] = ()
+    """Oids of tables whose rows were copied, sorted: only their changes are read."""
+    copied_at: Mapping[int, int] = field(default_factory=dict)
+    """By oid: changes that were committed before that place are in the copied rows already. Tables
+    that are not in it were copied at `lsn` or before."""
+
+    def after(self, lsn: int) -> Place:
+        """Return the place after the transactions before another one."""
+        ahead = {oid: at for oid, at in self.copied_at.items() if at > lsn}
+        return replace(self, lsn=lsn, copied_at=ahead)
+
+    def with_copied(self, oid: int, lsn: int) -> Place:
+        """Return the place after the rows of one more table."""
+        ahead = {**self.copied_at, oid: lsn} if lsn > self.lsn else dict(self.copied_at)
+        return replace(self, tables=tuple(sorted({*self.tables, oid})), copied_at=ahead)
+
+    def to_json(self) -> JsonValue:
+        """Return what jobs note.
+
+        Examples
+        --------
+        >>> Place(system="7", lsn=16, tables=(1, 2), copied_at={2: 32}).to_json()
+        {'system': '7', 'lsn': '0/10', 'tables': [1, 2], 'copied_at': {'2': '0/20'}}
+        """
+        found: dict[str, JsonValue] = {
+            "system": self.system,
+            "lsn": lsn_text(self.lsn),
+            "tables": [*self.tables],
+        }
+        if self.copied_at:
+            found["copied_at"] = {
+                str(oid): lsn_text(at) for oid, at in sorted(self.copied_at.items())
+            }
+        return found
+
+
+def place_of(source: str, position: JsonValue) -> Place:
+    """Read what a job noted.
+
+    Raises
+    ------
+    SourceError
+        If it is not a position of this source.
+    """
+    try:
+        assert isinstance(position, dict)
+        copied = position.get("copied_at", {})
+        tables = position["tables"]
+        assert isinstance(copied, dict)
+        assert isinstance(tables, list)
+        return Place(
+            system=str(position["system"]),
+            lsn=lsn_of(str(position["lsn"])),
+            tables=tuple(int(str(oid)) for oid in tables),
+            copied_at={int(oid): lsn_of(str(at)) for oid, at in copied.items()},
+        )
+    except (AssertionError, KeyError, ValueError):
+        raise SourceError(
+            source, f"{position!r} is not a position of it: whose job is it?"
+        ) from None

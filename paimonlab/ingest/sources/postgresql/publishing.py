@@ -1,0 +1,244 @@
+"""Publications and slots as a source needs them: made if rights allow, else the SQL to run."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from paimonlab.errors import SourceError
+from paimonlab.ingest.sources.postgresql import catalog
+from paimonlab.ingest.sources.postgresql.catalog import ServerTable, Slot
+from paimonlab.ingest.sources.postgresql.connections import (
+    Connection,
+    ServerError,
+    lsn_text,
+    quoted,
+    quoted_text,
+)
+
+logger = logging.getLogger(__name__)
+
+_NO_RIGHT = "42501"
+_BEGIN_ANEW = (
+    "what changed since then cannot be read any more: begin a job of another name, which copies "
+    "the tables again; rows deleted meanwhile stay in tables that are written to again"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """Which tables are meant."""
+
+    patterns: tuple[str, ...]
+    """Regular expressions for the whole of ``schema.table``, or names."""
+    excluding: str | None = None
+
+    def __post_init__(self) -> None:
+        for pattern in (*self.patterns, *([] if self.excluding is None else [self.excluding])):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+
+    def __str__(self) -> str:
+        return ",".join(self.patterns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Tables that are named, ``schema.table``."""
+        return tuple(map(_full, filter(_NAME.fullmatch, self.patterns)))
+
+    def matches(self, table: str) -> bool:
+        r"""Say whether ``schema.table`` is meant.
+
+        Examples
+        --------
+        >>> pattern = Pattern(patterns=("orders", r"shop\..*"), excluding=".*_old")
+        >>> [name for name in ("public.orders", "shop.a", "shop.a_old") if pattern.matches(name)]
+        ['public.orders', 'shop.a']
+        """
+        if self.excluding is not None and re.fullmatch(self.excluding, table):
+            return False
+        return any(
+            _full(pattern) == table
+            if _NAME.fullmatch(pattern)
+            else re.fullmatch(pattern, table) is not None
+            for pattern in self.patterns
+        )
+
+
+_NAME = re.compile(r"\w+(?:\.\w+)?")
+
+
+def _full(name: str) -> str:
+    return name if "." in name else f"public.{name}"
+
+
+def chosen(
+    server: str, found: Sequence[ServerTable], pattern: Pattern, wanted: Callable[[str], bool]
+) -> list[ServerTable]:
+    """Return the tables that are meant and wanted.
+
+    Raises
+    ------
+    SourceError
+        If one that is named does not exist.
+    """
+    names = {table.full_name for table in found}
+    missing = [name for name in pattern.names if name not in names and pattern.matches(name)]
+    if missing:
+        raise SourceError(
+            server,
+            f"there is no table {missing[0]} that can be published (views, partitions, foreign and "
+            "unlogged tables cannot)",
+        )
+    return [
+        table for table in found if pattern.matches(table.full_name) and wanted(table.full_name)
+    ]
+
+
+def check_published(
+    server: Connection, name: str, tables: Sequence[ServerTable]
+) -> catalog.Publication | None:
+    """Look at a publication, and refuse what it would break or cannot give.
+
+    Returns
+    -------
+    Publication or None
+        None: it does not exist yet.
+
+    Raises
+    ------
+    SourceError
+        Names tables, and the SQL to run.
+    """
+    found = catalog.publication(server, name)
+    there = {} if found is None else found.tables
+    without = [table for table in tables if table.oid not in there and not table.has_identity]
+    if without and not (found is not None and found.has_all):
+        shown = ", ".join(table.full_name for table in without)
+        raise SourceError(
+            server.name,
+            f"{shown}: nothing names a row (no primary key, REPLICA IDENTITY "
+            f"{_IDENTITIES.get(without[0].identity, 'DEFAULT')}), and once published the server "
+            f"would refuse to update and delete rows. Run ALTER TABLE {without[0].sql_name} "
+            "REPLICA IDENTITY FULL, leave such tables out, or publish their inserts yourself: "
+            f"CREATE PUBLICATION {quoted(name)} FOR TABLE … WITH (publish = 'insert')",
+        )
+    parted = [table for table in tables if table.kind == "p"]
+    if found is not None and parted and not found.by_root:
+        raise SourceError(
+            server.name,
+            f"{parted[0].full_name} is partitioned: run ALTER PUBLICATION {quoted(name)} SET "
+            "(publish_via_partition_root = true)",
+        )
+    return found
+
+
+_IDENTITIES = {"d": "DEFAULT", "n": "NOTHING", "i": "USING INDEX"}
+
+
+def publish(server: Connection, name: str, tables: Sequence[ServerTable]) -> catalog.Publication:
+    """Make sure that tables are published.
+
+    Raises
+    ------
+    SourceError
+        If they are not, and rights are missing: with the SQL to run.
+    """
+    found = check_published(server, name, tables)
+    if found is None:
+        shown = ", ".join(table.sql_name for table in tables)
+        by_root = any(table.kind == "p" for table in tables) or catalog.version(server) >= 130_000
+        more = " WITH (publish_via_partition_root = true)" if by_root else ""
+        what = f" FOR TABLE {shown}" if tables else ""
+        _made(server, f"CREATE PUBLICATION {quoted(name)}{what}{more}")
+    elif missing := [table for table in tables if table.oid not in found.tables]:
+        shown = ", ".join(table.sql_name for table in missing)
+        _made(server, f"ALTER PUBLICATION {quoted(name)} ADD TABLE {shown}")
+    made = catalog.publication(server, name)
+    assert made is not None, f"publication {name} was made"
+    return made
+
+
+def _made(server: Connection, statement: str) -> None:
+    try:
+        server.rows(statement)
+    except ServerError as error:
+        if error.state != _NO_RIGHT:
+            raise
+        raise SourceError(
+            server.name, f"{error.problem}: let somebody who may do so run {statement}"
+        ) from error
+    logger.info("%s: %s", server.name, statement)
+
+
+def check_slot(server: Connection, name: str, found: Slot, database: str) -> None:
+    """Refuse a slot that changes cannot be read from.
+
+    Raises
+    ------
+    SourceError
+        Says why, and what to do.
+    """
+    if not found.is_logical or found.plugin != "pgoutput":
+        kind = found.plugin if found.is_logical else "physical replication"
+        raise SourceError(server.name, f"slot {name} is of {kind}, not of pgoutput: name another")
+    if found.database != database:
+        raise SourceError(
+            server.name, f"slot {name} is of database {found.database}: name another one"
+        )
+    if found.is_lost:
+        raise SourceError(
+            server.name,
+            f"slot {name} was invalidated: the server removed the log that it still needed "
+            f"(max_slot_wal_keep_size). Run SELECT pg_drop_replication_slot({quoted_text(name)}); "
+            f"{_BEGIN_ANEW}",
+        )
+
+
+def check_slot_has(
+    server: Connection, name: str, found: Slot | None, lsn: int, database: str
+) -> None:
+    """Make sure that a slot has all that comes after a place.
+
+    Raises
+    ------
+    SourceError
+        If it does not.
+    """
+    if found is None:
+        raise SourceError(
+            server.name,
+            f"slot {name} does not exist any more; it was at {lsn_text(lsn)}: {_BEGIN_ANEW}",
+        )
+    check_slot(server, name, found, database)
+    if found.confirmed is not None and found.confirmed > lsn:
+        raise SourceError(
+            server.name,
+            f"slot {name} begins at {lsn_text(found.confirmed)}, and what comes after "
+            f"{lsn_text(lsn)} is next to read: it was dropped and created again, or another reader "
+            f"used it; {_BEGIN_ANEW}",
+        )
+
+
+def active(server: Connection, name: str) -> SourceError:
+    """Make the error of a slot that another process reads."""
+    found = catalog.slot(server, name)
+    pid = None if found is None else found.active_pid
+    return SourceError(
+        server.name,
+        f"slot {name} is read by another process (server process {pid}): give each job a slot of "
+        f"its own. If that reader is gone, run SELECT pg_terminate_backend({pid})",
+    )
+
+
+def drop(server: Connection, slot: str, publication: str) -> None:
+    """Drop a slot and a publication, if they exist."""
+    server.rows(
+        "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = $1",
+        slot,
+    )
+    server.rows(f"DROP PUBLICATION IF EXISTS {quoted(publication)}")

@@ -1,0 +1,678 @@
+"""One reading of a server: tables are copied at a moment of its log, then the log is followed.
+
+What was copied at a later moment than where the log is read from skips the transactions that its
+copy has already. So a table that is not copied yet, as the job began or later, is copied at a
+moment of its own, and nothing is lost or read twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from paimonlab.errors import SourceError
+from paimonlab.ingest.changes import (
+    Boundary,
+    Event,
+    JsonValue,
+    Phase,
+    RowChanges,
+    SourceSchemaChange,
+    Truncated,
+)
+from paimonlab.ingest.sources.postgresql import catalog, pgoutput, publishing
+from paimonlab.ingest.sources.postgresql.batches import Decoded
+from paimonlab.ingest.sources.postgresql.catalog import (
+    Layout,
+    Publication,
+    Published,
+    ServerColumn,
+    ServerTable,
+    Types,
+)
+from paimonlab.ingest.sources.postgresql.cells import Flags, Places
+from paimonlab.ingest.sources.postgresql.connections import (
+    Connection,
+    ServerError,
+    lsn_of,
+    lsn_text,
+)
+from paimonlab.ingest.sources.postgresql.copying import Copy, Moment, RewrittenError, made_slot
+from paimonlab.ingest.sources.postgresql.logins import Login
+from paimonlab.ingest.sources.postgresql.positions import Place
+from paimonlab.ingest.sources.postgresql.publishing import Pattern
+from paimonlab.ingest.sources.postgresql.types import Rules
+from paimonlab.ingest.sources.postgresql.values import of_text
+
+logger = logging.getLogger(__name__)
+
+_WAIT_SECONDS = 0.25
+"""For messages, before a boundary says that there are none."""
+_DISCOVERY_SECONDS = 30.0
+_LOOK_SECONDS = 10.0
+"""How often the end of the server's log is asked for."""
+_IDLE_SECONDS = 30.0
+"""Without a transaction, before the position moves to where the server's log is."""
+_PATIENCE_SECONDS = 60.0
+"""Without a server, before it is an error: it may start again meanwhile."""
+_ACTIVE_SECONDS = 8.0
+"""For a slot whose reader has just gone."""
+_QUIET_SECONDS = 2.0
+_PAGE_BYTES = 8192
+_OPEN_BYTES = 8 << 20
+"""Of a transaction, before its rows are yielded although it is not whole."""
+_BOUNDARY_BYTES = 64 << 20
+"""Of copied tables, before a boundary."""
+_MOST_TRIES = 3
+_IN_USE = ("55006",)
+_GONE = ("42704",)
+_STARTING = (None, "57P03", "57P01", "08006", "08001", "53300")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a source reads, and how."""
+
+    login: Login
+    slot: str
+    publication: str
+    pattern: Pattern
+    rules: Rules
+    start: str
+    """``initial``: copies tables first; ``latest``: only what changes from now on."""
+
+    @property
+    def name(self) -> str:
+        """Say what is read in one line."""
+        return f"postgres {self.login.place} {self.pattern}"
+
+    @property
+    def drops_specials(self) -> bool:
+        """Whether NaN and infinity become null."""
+        return "special-to-null" in self.rules.type_mapping
+
+    def connect(self, *, replication: bool = False) -> Connection:
+        """Make a connection."""
+        return Connection(self.login, self.name, replication=replication)
+
+
+@dataclass(slots=True, eq=False)
+class _Followed:
+    """A relation as its messages are written from here on."""
+
+    relation: pgoutput.Relation
+    table: str
+    is_meant: bool
+    layout: Layout | None = None
+    """None: no row of it was read yet."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Reading:
+    """A reading, from a position on."""
+
+    settings: Settings
+    wanted: Callable[[str], bool]
+    place: Place | None
+    stream: Connection | None = None
+    """While the log is followed."""
+    acknowledged: int = 0
+    _types: Types = field(init=False)
+    _layouts: dict[int, Layout] = field(default_factory=dict)
+    """By oid of the table: of the rows that were yielded last, or that the server has."""
+    _yielded: dict[int, Layout] = field(default_factory=dict)
+    _keys: dict[int, ServerTable] = field(default_factory=dict)
+    _relations: dict[int, _Followed] = field(default_factory=dict)
+    _pending: list[Any] = field(default_factory=list)
+    """Messages of a transaction that is not whole yet."""
+    _pending_bytes: int = 0
+    _open: tuple[int, int] = (0, 0)
+    """Of the transaction that is partly yielded: where and when it was committed."""
+    _open_rows: int = 0
+    """Messages of it that were taken."""
+    _skip: int = 0
+    """Messages with rows that were taken before the connection was lost."""
+    _seen_millis: int | None = None
+    _server_end: int = 0
+    _looked: float = 0.0
+    _discovered: float = 0.0
+    _moved: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._types = Types(self.settings.rules)
+
+    def close(self) -> None:
+        """Release what is open."""
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
+
+    def events(self) -> Iterator[Event]:
+        """Yield what comes after the position, without end."""
+        settings = self.settings
+        with closing(settings.connect()) as server:
+            catalog.check_server(server)
+            tables = self._chosen(server)
+            published = publishing.publish(server, settings.publication, tables)
+            self._look(server)
+            self._learn(tables, published)
+            if self.place is not None:
+                self._check_place(server)
+        if self.place is None:
+            yield from self._begin(tables)
+        assert self.place is not None
+        yield from self._copy_missing(tables)
+        self._discovered = time.monotonic()
+        yield from self._follow()
+
+    # Tables
+
+    def _chosen(self, server: Connection) -> list[ServerTable]:
+        return publishing.chosen(
+            server.name,
+            catalog.tables(server, self._types),
+            self.settings.pattern,
+            self.wanted,
+        )
+
+    def _learn(self, tables: Sequence[ServerTable], published: Publication) -> None:
+        for table in tables:
+            self._keys[table.oid] = table
+            self._layouts.setdefault(table.oid, layout_of(table, self._types, published))
+
+    def _check_place(self, server: Connection) -> None:
+        settings, place = self.settings, self.place
+        assert place is not None
+        ((system,),) = server.rows("SELECT system_identifier::text FROM pg_control_system()")
+        if system != place.system:
+            raise SourceError(
+                server.name,
+                f"this is server {system}, and the job read server {place.system}: begin a job of "
+                "another name",
+            )
+        if self._server_end < place.lsn:
+            raise SourceError(
+                server.name,
+                f"its log ends at {lsn_text(self._server_end)}, before {lsn_text(place.lsn)}, "
+                "which was read: it was restored from a backup; begin a job of another name",
+            )
+        found = catalog.slot(server, settings.slot)
+        publishing.check_slot_has(server, settings.slot, found, place.lsn, settings.login.dbname)
+
+    # Copying
+
+    def _begin(self, tables: Sequence[ServerTable]) -> Iterator[Event]:
+        """Create the slot, or take the one that is there, and copy all tables."""
+        settings = self.settings
+        with closing(settings.connect()) as server:
+            ((system,),) = server.rows("SELECT system_identifier::text FROM pg_control_system()")
+            found = catalog.slot(server, settings.slot)
+            if found is not None:
+                publishing.check_slot(server, settings.slot, found, settings.login.dbname)
+        oids = [table.oid for table in tables]
+        with closing(settings.connect(replication=True)) as replication:
+            moment: Moment | None = None
+            name = settings.slot if found is None else self._temporary()
+            for moment in made_slot(replication, name, temporary=found is not None):
+                if moment is None:
+                    yield Boundary(position=None, phase=Phase.SNAPSHOT)
+            assert moment is not None
+            place = Place(system=str(system), lsn=moment.lsn)
+            self.place = place
+            if settings.start == "latest":
+                self.place = Place(system=place.system, lsn=place.lsn, tables=tuple(sorted(oids)))
+            else:
+                yield from self._copy(moment, oids)
+
+    def _temporary(self) -> str:
+        return f"{self.settings.slot[:50]}_{uuid.uuid4().hex[:12]}"
+
+    def _copy_missing(self, tables: Sequence[ServerTable]) -> Iterator[Event]:
+        """Copy tables that were not copied yet, each as it is now."""
+        missing = list(tables)
+        for attempt in range(_MOST_TRIES + 1):
+            assert self.place is not None
+            missing = [table for table in tables if table.oid not in self.place.tables]
+            if missing and attempt:
+                # What was dropped meanwhile is not to be copied.
+                with closing(self.settings.connect()) as server:
+                    there = {table.oid for table in self._chosen(server)}
+                missing = [table for table in missing if table.oid in there]
+            if not missing:
+                return
+            if attempt == _MOST_TRIES:
+                break
+            with closing(self.settings.connect(replication=True)) as replication:
+                moment: Moment | None = None
+                for moment in made_slot(replication, self._temporary(), temporary=True):
+                    if moment is None:
+                        yield self._boundary(Phase.SNAPSHOT)
+                assert moment is not None
+                yield from self._copy(moment, [table.oid for table in missing])
+        names = ", ".join(table.full_name for table in missing)
+        raise SourceError(
+            self.settings.name,
+            f"{names} was emptied or altered each time before it could be copied: run the job "
+            "again when that is over",
+        )
+
+    def _copy(self, moment: Moment, oids: Sequence[int]) -> Iterator[Event]:
+        """Copy tables; those that were rewritten meanwhile are left to be copied later."""
+        settings = self.settings
+        size = 0
+        assert self.place is not None
+        with closing(settings.connect()) as server:
+            copy = Copy(
+                server=server,
+                moment=moment,
+                types=self._types,
+                database=settings.login.dbname,
+                drops_specials=settings.drops_specials,
+            )
+            try:
+                with closing(settings.connect()) as other:
+                    tables = copy.begin(oids, other)
+            except RewrittenError:
+                return
+            published = catalog.publication(server, settings.publication)
+            assert published is not None
+            for table in tables:
+                layout = layout_of(table, self._types, published)
+                self._keys[table.oid] = table
+                self._layouts[table.oid] = self._yielded[table.oid] = layout
+                part = published.tables.get(table.oid, Published(None, None))
+                for event in copy.rows(table, layout, part):
+                    self._keep_alive()
+                    if isinstance(event, RowChanges):
+                        size += event.size_bytes
+                    if event is not None:
+                        yield event
+                    elif not size:
+                        yield self._boundary(Phase.SNAPSHOT)
+                self.place = self.place.with_copied(table.oid, moment.lsn)
+                if size >= _BOUNDARY_BYTES:
+                    size = 0
+                    yield self._boundary(Phase.SNAPSHOT)
+        if size or not oids:
+            yield self._boundary(Phase.SNAPSHOT)
+
+    def _keep_alive(self) -> None:
+        if self.stream is not None:
+            self.stream.keep_alive()
+
+    # Following
+
+    def _follow(self) -> Iterator[Event]:
+        yield from self._started()
+        self._moved = time.monotonic()
+        while True:
+            try:
+                assert self.stream is not None
+                messages = self.stream.received(_WAIT_SECONDS)
+            except ServerError as error:
+                if error.state not in _STARTING:
+                    raise
+                yield from self._started_again(error)
+                continue
+            if messages:
+                yield from self._taken(messages)
+            elif not self._open_rows:
+                self._move_while_idle()
+                yield self._boundary(self._phase(is_idle=True))
+            if not self._open_rows:
+                yield from self._look_around()
+
+    def _started(self) -> Iterator[Event]:
+        """Let the server send its log, from the position on.
+
+        Raises
+        ------
+        SourceError
+            If it does not, and what to do.
+        """
+        settings, place = self.settings, self.place
+        assert place is not None
+        end = time.monotonic() + _ACTIVE_SECONDS
+        while True:
+            stream = settings.connect(replication=True)
+            try:
+                stream.start_replication(
+                    settings.slot, place.lsn, settings.publication, self.acknowledged
+                )
+            except ServerError as error:
+                stream.close()
+                if error.state in _IN_USE:
+                    if time.monotonic() < end:
+                        yield self._boundary(Phase.STREAM)
+                        time.sleep(0.2)
+                        continue
+                    with closing(settings.connect()) as server:
+                        raise publishing.active(server, settings.slot) from error
+                with closing(settings.connect()) as server:
+                    found = catalog.slot(server, settings.slot)
+                    publishing.check_slot_has(
+                        server, settings.slot, found, place.lsn, settings.login.dbname
+                    )
+                raise
+            break
+        self.stream = stream
+
+    def _started_again(self, error: ServerError) -> Iterator[Event]:
+        """Connect again after the connection was lost; go on behind what was taken."""
+        logger.warning("%s", error)
+        self.close()
+        self._pending, self._pending_bytes = [], 0
+        self._relations.clear()
+        self._skip, self._open, taken = self._open_rows, (0, 0), self._open_rows
+        self._open_rows = 0
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            if not taken:
+                yield self._boundary(Phase.STREAM)
+            try:
+                for event in self._started():
+                    if not taken:
+                        yield event
+                self._open_rows = taken
+            except ServerError as again:
+                if again.state not in _STARTING or time.monotonic() > end:
+                    raise
+                time.sleep(_WAIT_SECONDS)
+            else:
+                return
+
+    def _phase(self, *, is_idle: bool = False) -> Phase:
+        assert self.place is not None
+        came_to = self.place.lsn
+        if is_idle and self.stream is not None:
+            came_to = max(came_to, self.stream.wal_end)
+            quiet = time.monotonic() - self._moved >= _QUIET_SECONDS
+            if quiet and self._server_end - came_to <= _PAGE_BYTES:
+                return Phase.CAUGHT_UP  # the log may end within a record that is not whole
+        return Phase.CAUGHT_UP if came_to >= self._server_end else Phase.STREAM
+
+    def _boundary(self, phase: Phase) -> Boundary:
+        position: JsonValue = None
+        behind = None
+        if self.place is not None:
+            position = self.place.to_json()
+            came_to = max(self.place.lsn, self.stream.wal_end if self.stream else 0)
+            behind = max(self._server_end - came_to, 0)
+        return Boundary(
+            position=position,
+            phase=phase,
+            seen_millis=self._seen_millis,
+            behind=behind,
+            behind_unit="bytes",
+        )
+
+    def _move_while_idle(self) -> None:
+        """Move on with the server's log while nothing of it is for us: it could not be removed."""
+        assert self.place is not None
+        assert self.stream is not None
+        now = time.monotonic()
+        if now - self._moved >= _IDLE_SECONDS and not self._pending:
+            self._moved = now
+            if self.stream.wal_end > self.place.lsn:
+                self.place = self.place.after(self.stream.wal_end)
+
+    def _look(self, server: Connection) -> None:
+        ((end,),) = server.rows(
+            """
+            SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
+                        ELSE pg_current_wal_flush_lsn() END"""
+        )
+        self._server_end = lsn_of(str(end))
+        self._looked = time.monotonic()
+
+    def _look_around(self) -> Iterator[Event]:
+        """Ask for the end of the log, and for new tables, now and then."""
+        now = time.monotonic()
+        is_new = now - self._discovered >= _DISCOVERY_SECONDS
+        if now - self._looked < _LOOK_SECONDS and not is_new:
+            return
+        self._looked = now
+        tables: list[ServerTable] = []
+        # A server that is gone is found out by the stream.
+        with suppress(ServerError), closing(self.settings.connect()) as server:
+            self._look(server)
+            if is_new:
+                self._discovered = now
+                tables = self._new_tables(server)
+        if tables:
+            yield from self._copy_missing(tables)
+
+    def _new_tables(self, server: Connection) -> list[ServerTable]:
+        """Return tables that were created since, and publish them.
+
+        One that cannot be published does not end the reading; the next one begins with an error.
+        """
+        assert self.place is not None
+        found = []
+        for table in self._chosen(server):
+            if table.oid in self.place.tables:
+                continue
+            try:
+                published = publishing.publish(server, self.settings.publication, [table])
+            except ServerError:
+                raise
+            except SourceError as error:
+                logger.warning("%s", error)
+                continue
+            self._learn([table], published)
+            found.append(table)
+        return found
+
+    # Messages
+
+    def _taken(self, messages: list[Any]) -> Iterator[Event]:
+        """Yield what messages say, up to the last whole transaction."""
+        pending = self._pending
+        first_new = len(pending)
+        pending += messages
+        self._pending_bytes += sum(map(len, messages))
+        last = next(
+            (
+                place
+                for place in range(len(pending) - 1, first_new - 1, -1)
+                if pending[place][pgoutput.HEAD] == pgoutput.COMMIT
+            ),
+            None,
+        )
+        if last is None:
+            if self._pending_bytes >= _OPEN_BYTES:
+                self._pending, self._pending_bytes = [], 0
+                yield from self._decoded(pending)
+            return
+        self._pending = pending[last + 1 :]
+        self._pending_bytes = sum(map(len, self._pending))
+        yield from self._decoded(pending[: last + 1])
+
+    def _decoded(self, given: list[Any]) -> Iterator[Event]:
+        """Yield what messages say; boundaries at their end and before relations change.
+
+        Parameters
+        ----------
+        given
+            Whole transactions, or a part of one.
+        """
+        messages = pgoutput.messages_of(given, *self._open)
+        kinds = messages.kinds
+        is_row, is_taken = self._taken_now(messages)
+        relations = messages.relations
+        commits = np.flatnonzero(kinds == pgoutput.COMMIT)
+        stops = np.flatnonzero((kinds == pgoutput.RELATION) | (kinds == pgoutput.TRUNCATE))
+        before = np.searchsorted(commits, stops)
+        cuts = {*stops.tolist(), *commits[before[before > 0] - 1].tolist(), *commits[-1:].tolist()}
+        start = 0
+        for stop in sorted({*cuts, len(kinds)}):
+            rows = np.flatnonzero(is_row[start:stop]) + start
+            for oid in np.unique(relations[rows]).tolist() if len(rows) else ():
+                yield from self._rows(messages, rows[relations[rows] == oid], int(oid))
+            start = stop + 1
+            if stop == len(kinds):
+                self._open_rows += int(is_taken[commits[-1] + 1 if len(commits) else 0 :].sum())
+                break
+            match kinds[stop]:
+                case pgoutput.COMMIT:
+                    yield self._committed(messages, stop)
+                case pgoutput.RELATION:
+                    self._take_relation(pgoutput.relation_of(messages.message(stop)))
+                case pgoutput.TRUNCATE if is_taken[stop]:
+                    found = pgoutput.truncation_of(messages.message(stop))
+                    yield from self._truncated(found, int(messages.lsns[stop]))
+        if not len(commits):
+            self._open = (int(messages.lsns[-1]), int(messages.millis[-1]))
+
+    def _taken_now(self, messages: pgoutput.Messages) -> tuple[Flags, Flags]:
+        """Return which messages are rows to be yielded, and which are rows or truncations.
+
+        Of a transaction that was partly read before the connection was lost that part is left out.
+        """
+        is_row = messages.is_row
+        is_taken = is_row | (messages.kinds == pgoutput.TRUNCATE)
+        if self._skip:
+            skipped = np.flatnonzero(is_taken)[: self._skip]
+            is_taken[skipped] = is_row[skipped] = False
+            self._skip -= len(skipped)
+        return is_row, is_taken
+
+    def _committed(self, messages: pgoutput.Messages, place: int) -> Boundary:
+        """Note that a transaction is whole."""
+        assert self.place is not None
+        self.place = self.place.after(messages.end_of(place))
+        self._moved = time.monotonic()
+        self._seen_millis = int(messages.millis[place])
+        self._open, self._open_rows, self._skip = (0, 0), 0, 0
+        return self._boundary(self._phase())
+
+    def _take_relation(self, relation: pgoutput.Relation) -> None:
+        table = f"{relation.schema}.{relation.name}"
+        is_meant = self.settings.pattern.matches(table) and self.wanted(table)
+        self._relations[relation.oid] = _Followed(relation, table, is_meant)
+
+    def _is_read(self, oid: int) -> bool:
+        """Say whether rows of a relation are yielded: those of tables that were copied.
+
+        Raises
+        ------
+        SourceError
+            If the server did not describe it.
+        """
+        followed = self._relations.get(oid)
+        if followed is None:
+            raise SourceError(
+                self.settings.name, f"rows of relation {oid}, which was not described"
+            )
+        assert self.place is not None
+        return followed.is_meant and oid in self.place.tables
+
+    def _layout(self, relation: pgoutput.Relation, table: str) -> Layout:
+        """Return how rows are from here on; what messages do not tell is as it was."""
+        known = self._layouts.get(relation.oid)
+        before = {} if known is None else {column.name: column for column in known.columns}
+        columns = []
+        new = []
+        for column in relation.columns:
+            old = before.get(column.name)
+            if old is not None and (old.oid, old.modifier) == (column.oid, column.modifier):
+                columns.append(old)
+            else:
+                new.append(column.name)
+                columns.append(
+                    ServerColumn(name=column.name, oid=column.oid, modifier=column.modifier)
+                )
+        if new:
+            with closing(self.settings.connect()) as server:
+                self._types.learn(server, {column.oid for column in columns})
+                columns = catalog.described(server, relation.oid, columns, new, set(before))
+        keys = tuple(column.name for column in relation.columns if column.is_key)
+        there = self._keys.get(relation.oid)
+        if relation.identity == "f":
+            primary = () if there is None else there.primary_keys
+            keys = primary if all(name in keys for name in primary) else ()
+        elif there is not None and set(there.keys) == set(keys):
+            keys = there.keys
+        is_known = known is not None and known.columns == tuple(columns)
+        if known is not None and is_known and known.schema.primary_keys == keys:
+            return known
+        comment = None if known is None else known.schema.comment
+        layout = self._types.layout(table, columns, keys, comment)
+        self._layouts[relation.oid] = layout
+        return layout
+
+    def _rows(self, messages: pgoutput.Messages, places: Places, oid: int) -> Iterator[Event]:
+        """Yield changes of rows of one table."""
+        if not self._is_read(oid):
+            return
+        followed = self._relations[oid]
+        assert self.place is not None
+        copied_at = self.place.copied_at.get(oid)
+        if copied_at is not None:
+            places = places[messages.lsns[places] >= copied_at]
+        if not len(places):
+            return
+        layout = followed.layout
+        if layout is None:
+            layout = followed.layout = self._layout(followed.relation, followed.table)
+        yield from self._changed(oid, followed.table, layout, int(messages.lsns[places[0]]))
+        found = pgoutput.rows_of(messages, places, len(layout.columns))
+        arrays, problems, unchanged = [], [], {}
+        for cells, column, kind in zip(found.cells, layout.columns, layout.kinds, strict=True):
+            texts = cells.texts(pa.string())
+            array, wrong = of_text(texts, kind, drops_specials=self.settings.drops_specials)
+            arrays.append(array)
+            problems.append((column.name, wrong))
+            if cells.unchanged is not None:
+                unchanged[column.name] = cells.unchanged
+        at = places[found.messages]
+        is_insert_only = not found.kinds.any()
+        yield from Decoded(
+            table=followed.table,
+            database=self.settings.login.dbname,
+            layout=layout,
+            columns=arrays,
+            problems=problems,
+            kinds=None if is_insert_only else found.kinds,
+            follows=None if is_insert_only else found.follows,
+            lsns=messages.lsns[at],
+            millis=messages.millis[at],
+            unchanged=unchanged,
+        ).events()
+
+    def _changed(self, oid: int, table: str, layout: Layout, lsn: int) -> Iterator[Event]:
+        """Say that rows have another schema than those that were yielded before them."""
+        before = self._yielded.get(oid)
+        self._yielded[oid] = layout
+        if before is not None and before.schema != layout.schema:
+            yield SourceSchemaChange(
+                table=table,
+                before=before.schema,
+                after=layout.schema,
+                position=lsn_text(lsn),
+                reason="relation message",
+            )
+
+    def _truncated(self, found: pgoutput.Truncation, lsn: int) -> Iterator[Event]:
+        assert self.place is not None
+        for oid in found.oids:
+            if self._is_read(oid) and lsn >= self.place.copied_at.get(oid, 0):
+                table = self._relations[oid].table
+                yield Truncated(table=table, position=lsn_text(lsn), reason=found.statement)
+
+
+def layout_of(table: ServerTable, types: Types, published: Publication | None) -> Layout:
+    """Return how rows of a table are read: columns that are published."""
+    part = None if published is None else published.tables.get(table.oid)
+    columns = table.columns
+    if part is not None and part.columns is not None:
+        columns = tuple(column for column in columns if column.name in part.columns)
+    return types.layout(table.full_name, columns, table.keys, table.comment)

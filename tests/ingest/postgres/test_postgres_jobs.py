@@ -1,0 +1,258 @@
+"""Jobs over a real server: what tables have here is what they have there."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paimonlab as pm
+from paimonlab.errors import IngestSchemaError
+from paimonlab.ingest.job import Job
+from paimonlab.spec.types.text import format_type
+from tests.ingest.postgres.server import Database
+from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
+
+
+def _job(folder: Path, database: Database, *tables: str, **more: Any) -> tuple[Job, pm.Catalog]:
+    catalog = pm.connect(folder)
+    source = database.source().tables(*tables)
+    more = {"interval": 0.2, "options": {"file.format": "parquet"}, **more}
+    return catalog.ingest(source, into="ods", name="job", **more), catalog
+
+
+def _rows(catalog: pm.Catalog, table: str) -> list[tuple[Any, ...]]:
+    found = catalog.table(f"ods.{table}").scan().to_arrow().to_pylist()
+    return sorted(tuple(row.values()) for row in found)
+
+
+@contextmanager
+def _running(job: Job) -> Iterator[None]:
+    job.start()
+    try:
+        yield
+    finally:
+        job.stop(60)
+
+
+def _wait(check: Callable[[], bool], seconds: float = 40) -> None:
+    end = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_tables_that_are_written_to_are_handed_over(tmp_path: Path, database: Database) -> None:
+    seed = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.randrange(10**6)
+    print(f"PAIMONLAB_SEED={seed}")  # noqa: T201 - shown when it fails
+    create(database)
+    database.run("INSERT INTO log (what) SELECT 'old' FROM generate_series(1, 5000)")
+    writer = Writer(database, seed)
+    writer.start()
+    job, catalog = _job(tmp_path, database, *TABLES)
+    with _running(job):
+        _wait(lambda: writer.count > 300 and job.status.rows > 5300)
+        writer.end()
+    job.run(until="caught-up")
+    for table in TABLES:
+        assert _rows(catalog, table) == said_by_server(database, table)
+
+
+def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int, part int, n int, big text, PRIMARY KEY (id, part))",
+        "ALTER TABLE t ALTER big SET STORAGE EXTERNAL",
+        "INSERT INTO t SELECT id, id % 3, 0, repeat(md5(id::text), 200) "
+        "FROM generate_series(1, 20) AS s(id)",
+    )
+    job, catalog = _job(
+        tmp_path,
+        database,
+        "t",
+        computed={"first": "substring(big, 0, 8)"},
+        options={"bucket": 2},
+    )
+    job.run()
+    database.run(
+        "UPDATE t SET n = 1 WHERE id <= 10",
+        "UPDATE t SET id = id + 100 WHERE id <= 5",
+        "UPDATE t SET n = n + 1 WHERE id > 100",
+        "UPDATE t SET big = repeat('y', 8000) WHERE id = 101",
+        "UPDATE t SET part = 7 WHERE id = 101",
+        "INSERT INTO t VALUES (50, 0, 0, repeat('z', 9000))",
+        "UPDATE t SET n = 5 WHERE id = 50",
+    )
+    job.run()
+    said = sorted(database.run("SELECT *, left(big, 8) FROM t"))
+    assert _rows(catalog, "t") == said
+
+    # Those whose keys went elsewhere within one epoch, and what was there before.
+    database.run(
+        "BEGIN; UPDATE t SET id = id + 1000 WHERE id < 20; UPDATE t SET id = id - 1000, n = 9 "
+        "WHERE id > 1000; COMMIT"
+    )
+    job.run()
+    assert _rows(catalog, "t") == sorted(database.run("SELECT *, left(big, 8) FROM t"))
+
+
+def test_a_value_that_is_nowhere_is_no_null(tmp_path: Path, database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY, n int, big text)",
+        "ALTER TABLE t ALTER big SET STORAGE EXTERNAL",
+        "INSERT INTO t VALUES (1, 1, repeat('a', 9000)), (2, 1, repeat('b', 9000))",
+    )
+    catalog = pm.connect(tmp_path)
+    source = database.source().tables("t", start="latest")
+    job = catalog.ingest(source, into="ods", name="job", max_dead=1)
+    job.run()
+    database.run("UPDATE t SET n = 2 WHERE id = 1", "UPDATE t SET big = 'short' WHERE id = 2")
+    job.run()
+    assert _rows(catalog, "t") == [(2, 1, "short")]
+    (dead,) = catalog.table("ods.job__dead").scan().to_arrow().to_pylist()
+    assert "did not change" in dead["error"]
+
+
+def test_whole_old_rows_tell_what_did_not_change(tmp_path: Path, database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY, n int, big text)",
+        "ALTER TABLE t ALTER big SET STORAGE EXTERNAL",
+        "ALTER TABLE t REPLICA IDENTITY FULL",
+        "INSERT INTO t SELECT id, 0, repeat(id::text, 9000) FROM generate_series(1, 3) AS s(id)",
+    )
+    job, catalog = _job(tmp_path, database, "t")
+    job.run()
+    database.run(
+        "UPDATE t SET n = 1", "UPDATE t SET id = 7 WHERE id = 1", "DELETE FROM t WHERE id = 2"
+    )
+    job.run()
+    assert _rows(catalog, "t") == said_by_server(database, "t")
+
+
+def test_columns_change_in_the_midst(tmp_path: Path, database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b varchar(5), c text)",
+        "INSERT INTO t VALUES (1, 1, 'b', 'c')",
+    )
+    job, catalog = _job(tmp_path, database, "t", evolve="exact")
+    job.run()
+    with _running(job):
+        database.run(
+            "UPDATE t SET a = 2",
+            "ALTER TABLE t ADD COLUMN d date DEFAULT '2024-01-01'",
+            "INSERT INTO t VALUES (2, 2, 'b', 'c', '2024-02-02')",
+        )
+        _wait(lambda: job.status.rows >= 3)
+        database.run(
+            "ALTER TABLE t ALTER a TYPE bigint",
+            "INSERT INTO t VALUES (3, 5000000000, 'b', 'c', NULL)",
+            "ALTER TABLE t ALTER b TYPE varchar(9), DROP COLUMN c",
+            "INSERT INTO t VALUES (4, 4, 'b23456789', '2024-02-03')",
+            "ALTER TABLE t ADD COLUMN c int",
+            "INSERT INTO t VALUES (5, 5, 'b', '2024-02-03', 7)",
+        )
+        _wait(lambda: job.status.rows >= 6)
+    table = catalog.table("ods.t")
+    assert {field.name: format_type(field.type) for field in table.schema.fields} == {
+        "id": "INT NOT NULL",
+        "a": "BIGINT",
+        "b": "VARCHAR(9)",
+        "d": "DATE",
+        "c": "INT",
+    }
+    said = database.run("SELECT id, a, b, CASE WHEN id > 1 THEN d END, c FROM t ORDER BY id")
+    assert _rows(catalog, "t") == said
+    assert any("2024-01-01" in event.text for event in job.events)
+
+    # While the job does not run, and a change that cannot be followed.
+    database.run(
+        "ALTER TABLE t ADD COLUMN e text", "INSERT INTO t VALUES (6, 6, 'b', NULL, 7, 'e')"
+    )
+    job.run()
+    assert _rows(catalog, "t")[-1] == (6, 6, "b", None, 7, "e")
+    database.run(
+        "ALTER TABLE t ALTER a TYPE text", "INSERT INTO t VALUES (7, 'x', 'b', NULL, 7, 'e')"
+    )
+    with pytest.raises(
+        IngestSchemaError, match=r"column 'a' is BIGINT, which cannot become STRING"
+    ):
+        job.run()
+
+
+def test_emptied_tables(tmp_path: Path, database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        "CREATE TABLE u (id int PRIMARY KEY)",
+        "INSERT INTO t VALUES (1)",
+        "INSERT INTO u VALUES (1)",
+    )
+    job, catalog = _job(tmp_path, database, "t", "u", on_truncate="apply")
+    job.run()
+    database.run("INSERT INTO t VALUES (2)", "TRUNCATE t", "INSERT INTO t VALUES (3)")
+    job.run()
+    assert _rows(catalog, "t") == [(3,)]
+    assert _rows(catalog, "u") == [(1,)]
+
+
+def test_partitions_patterns_and_new_tables(
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paimonlab.ingest.sources.postgresql.reading._DISCOVERY_SECONDS", 0.2)
+    database.run(
+        "CREATE SCHEMA shop",
+        "CREATE TABLE shop.parted (id int, day date, PRIMARY KEY (id, day)) "
+        "PARTITION BY RANGE (day)",
+        "CREATE TABLE shop.p1 PARTITION OF shop.parted "
+        "FOR VALUES FROM ('2024-01-01') TO ('2025-01-01')",
+        "CREATE TABLE shop.p2 PARTITION OF shop.parted "
+        "FOR VALUES FROM ('2025-01-01') TO ('2026-01-01')",
+        "CREATE TABLE shop.plain (id int PRIMARY KEY)",
+        "CREATE TABLE shop.plain_old (id int PRIMARY KEY)",
+        "CREATE TABLE other (id int PRIMARY KEY)",
+        "INSERT INTO shop.parted VALUES (1, '2024-05-05'), (2, '2025-05-05')",
+    )
+    catalog = pm.connect(tmp_path)
+    source = database.source().tables(r"shop\..*", excluding=".*_old")
+    assert sorted(source.tables()) == ["shop.parted", "shop.plain"]
+    job = catalog.ingest(source, into="ods", name="job", interval=0.2)
+    job.run()
+    database.run("UPDATE shop.parted SET day = '2025-06-06' WHERE id = 1")
+    with _running(job):
+        database.run(
+            "CREATE TABLE shop.new (id int PRIMARY KEY, v text)",
+            "INSERT INTO shop.new VALUES (1, 'before')",
+        )
+        _wait(lambda: catalog.has_table("ods.new") and job.status.rows >= 5)
+        database.run("INSERT INTO shop.new VALUES (2, 'after')")
+        _wait(lambda: job.status.rows >= 6)
+    assert _rows(catalog, "new") == [(1, "before"), (2, "after")]
+    assert [row[0] for row in _rows(catalog, "parted")] == [1, 2]
+    assert _rows(catalog, "parted") == said_by_server(database, "shop.parted")
+    assert not catalog.has_table("ods.other")
+
+
+def test_a_server_that_starts_again_is_read_on(tmp_path: Path, database: Database) -> None:
+    create(database)
+    job, catalog = _job(tmp_path, database, *TABLES)
+    with _running(job):
+        for at_once in (False, True):
+            _write(database, 50)
+            database.server.stop(at_once=at_once)
+            database.server.start()
+        database.run("INSERT INTO log (what) VALUES ('last')")
+        _wait(lambda: any("last" in row for row in _rows(catalog, "log")))
+    for table in TABLES:
+        assert _rows(catalog, table) == said_by_server(database, table)
+
+
+def _write(database: Database, count: int) -> None:
+    """Let some transactions be committed."""
+    writer = Writer(database, 1)
+    writer.start()
+    _wait(lambda: writer.count > count)
+    writer.end()

@@ -1,0 +1,70 @@
+"""Processes that are killed while the server is written to: no row is lost, and none comes twice.
+
+``PAIMONLAB_INGEST_KILLS=100`` kills as often; a few are part of every run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paimonlab as pm
+from tests.catalog.jdbc.servers import USER
+from tests.ingest.postgres.server import Database
+from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
+
+KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "2"))
+_AT_ONCE = 5
+"""Kills of one job, before it comes to its end."""
+LIMIT = 120
+
+
+@pytest.mark.parametrize("first", range(0, KILLS, _AT_ONCE))
+def test_kills_at_random_moments_lose_and_double_nothing(
+    tmp_path: Path, database: Database, first: int
+) -> None:
+    seed = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.randrange(10**6)
+    print(f"PAIMONLAB_SEED={seed}")  # noqa: T201 - shown when it fails
+    draw = random.Random(seed)
+    create(database)
+    database.run(
+        "INSERT INTO log (what) SELECT 'old' FROM generate_series(1, 20000)",
+        "INSERT INTO keyed SELECT id, 0, 'old', 'x' FROM generate_series(1000, 9999) AS t(id)",
+    )
+    database.source()  # names the password
+    writer = Writer(database, seed)
+    writer.start()
+    for _ in range(min(_AT_ONCE, KILLS - first)):
+        _run(tmp_path, database, draw.uniform(0.0, 2.0))
+    writer.end()
+    _run(tmp_path, database, None)
+
+    catalog = pm.connect(tmp_path)
+    for table in TABLES:
+        assert _rows(catalog.table(f"ods.{table}")) == said_by_server(database, table)
+
+
+def _run(warehouse: Path, database: Database, seconds: float | None) -> None:
+    """Run the job; kill it some time after it has begun."""
+    command = [sys.executable, "-m", "tests.ingest.postgres.killed_postgres_job", str(warehouse)]
+    command += [str(database.server.port), database.name, USER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        if seconds is not None:
+            time.sleep(seconds)
+            process.kill()
+        process.stdout.read()
+        code = process.wait(LIMIT)
+    assert seconds is not None or code == 0
+
+
+def _rows(table: pm.Table) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())

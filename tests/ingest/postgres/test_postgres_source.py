@@ -1,0 +1,288 @@
+"""The source against a real server: its promises, its position, and what it refuses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from paimonlab.errors import SourceError, UnsupportedError
+from paimonlab.ingest.changes import Boundary, RowChanges
+from paimonlab.ingest.source_contract import check_source
+from paimonlab.ingest.sources.postgresql import reading
+from paimonlab.ingest.sources.postgresql.source import postgres
+from tests.ingest.postgres.reading import Reader, rows_of
+from tests.ingest.postgres.server import Database
+
+
+def test_it_keeps_what_sources_promise(database: Database) -> None:
+    database.run(
+        "CREATE TABLE a (id int PRIMARY KEY, v text)",
+        "CREATE TABLE b (id int PRIMARY KEY)",
+        "INSERT INTO a VALUES (1, 'x'), (2, NULL)",
+        "INSERT INTO b VALUES (1)",
+    )
+    check_source(
+        lambda: database.source().tables("a", "b"),
+        add=lambda: database.run("INSERT INTO a VALUES (3, 'y')"),
+    )
+
+
+def test_changes_have_their_kinds(database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY, v text)", "INSERT INTO t VALUES (1, 'a')")
+    with Reader(database.source().tables("t")) as reader:
+        assert rows_of(reader.caught_up()) == [("+I", {"id": 1, "v": "a"})]
+        database.run(
+            "UPDATE t SET v = 'b'",
+            "UPDATE t SET id = 2",
+            "DELETE FROM t",
+            "ALTER TABLE t REPLICA IDENTITY FULL",
+            "INSERT INTO t VALUES (3, NULL)",
+            "UPDATE t SET id = 4",
+            "DELETE FROM t",
+        )
+        assert reader.rows(8) == [
+            ("+U", {"id": 1, "v": "b"}),
+            ("-D", {"id": 1, "v": None}),
+            ("+I", {"id": 2, "v": "b"}),
+            ("-D", {"id": 2, "v": None}),
+            ("+I", {"id": 3, "v": None}),
+            ("-U", {"id": 3, "v": None}),
+            ("+U", {"id": 4, "v": None}),
+            ("-D", {"id": 4, "v": None}),
+        ]
+
+
+def test_an_index_may_name_rows(database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY, code text NOT NULL UNIQUE, v text)",
+        "ALTER TABLE t REPLICA IDENTITY USING INDEX t_code_key",
+        "INSERT INTO t VALUES (1, 'c', 'a')",
+    )
+    source = database.source().tables("t")
+    assert source.tables()["public.t"].primary_keys == ("code",)
+    with Reader(source) as reader:
+        reader.caught_up()
+        database.run("UPDATE t SET id = 2", "DELETE FROM t")
+        assert reader.rows(2) == [
+            ("+U", {"id": 2, "code": "c", "v": "a"}),
+            ("-D", {"id": None, "code": "c", "v": None}),
+        ]
+
+
+def test_rows_know_their_transaction(database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+    with Reader(database.source().tables("t")) as reader:
+        (copied,) = reader.caught_up()
+        database.run("INSERT INTO t VALUES (2)")
+        (streamed,) = reader.until(bool)
+    assert isinstance(copied, RowChanges)
+    assert isinstance(streamed, RowChanges)
+    assert copied.metadata.keys() == {"database_name", "schema_name"}
+    assert streamed.metadata["schema_name"].to_pylist() == ["public"]
+    assert streamed.metadata["database_name"].to_pylist() == [database.name]
+    (now,) = streamed.metadata["op_ts"].to_pylist()
+    assert abs(now.timestamp() - time.time()) < 60
+    assert streamed.positions is not None
+    ((lsn,),) = database.run(
+        f"SELECT '{streamed.positions[0].as_py()}'::pg_lsn < pg_current_wal_lsn()"
+    )
+    assert lsn
+
+
+def _confirmed(database: Database) -> str:
+    ((found,),) = database.run(
+        "SELECT confirmed_flush_lsn::text FROM pg_replication_slots "
+        f"WHERE slot_name = '{database.name}'"
+    )
+    return str(found)
+
+
+def _wait(check: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not check():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_the_server_forgets_only_what_is_acknowledged(database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY)")
+    source = database.source().tables("t")
+    with Reader(source) as reader:
+        reader.caught_up()
+        first = _confirmed(database)
+        database.run("INSERT INTO t VALUES (1)")
+        reader.rows(1)
+        reader.caught_up()
+        assert _confirmed(database) == first
+        source.acknowledge(reader.position)
+        assert isinstance(reader.position, dict)
+        wanted = reader.position["lsn"]
+        _wait(lambda: _confirmed(database) == wanted)
+        database.run("INSERT INTO t VALUES (2)")
+        reader.rows(1)
+        position = reader.position
+    source.acknowledge(position)
+    assert isinstance(position, dict)
+    assert _confirmed(database) == position["lsn"]
+
+
+def test_an_idle_position_moves_with_the_log(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_IDLE_SECONDS", 0.3)
+    database.run("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE other (id int)")
+    with Reader(database.source().tables("t")) as reader:
+        reader.caught_up()
+        before = reader.position
+        database.run("INSERT INTO other SELECT generate_series(1, 1000)", "CHECKPOINT")
+        _wait(lambda: bool(reader.caught_up() or reader.position != before))
+        position = reader.position
+    database.run("INSERT INTO t VALUES (1)")
+    with Reader(database.source().tables("t"), position) as again:
+        assert rows_of(again.caught_up()) == [("+I", {"id": 1})]
+
+
+def test_a_copy_that_was_ended_goes_on_with_the_next_table(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_BOUNDARY_BYTES", 1)
+    database.run(
+        *(f"CREATE TABLE t{number} (id int PRIMARY KEY)" for number in range(3)),
+        *(f"INSERT INTO t{number} VALUES ({number})" for number in range(3)),
+    )
+    source = database.source().tables(r"public\.t\d")
+    events = source.read(None, lambda _: True)
+    for event in events:
+        if isinstance(event, Boundary) and event.position is not None:
+            break
+    events.close()  # type: ignore[attr-defined]
+    assert isinstance(event, Boundary)
+    database.run("UPDATE t0 SET id = 10", "UPDATE t1 SET id = 11", "UPDATE t2 SET id = 12")
+    with Reader(database.source().tables(r"public\.t\d"), event.position) as again:
+        rows = rows_of(again.caught_up())
+        assert sorted(rows, key=str) == sorted(
+            [("+I", {"id": 11}), ("+I", {"id": 12}), ("-D", {"id": 0}), ("+I", {"id": 10})],
+            key=str,
+        )
+        database.run("UPDATE t1 SET id = 21")
+        assert again.rows(2) == [("-D", {"id": 11}), ("+I", {"id": 21})]
+
+
+def test_what_is_missing_is_said_with_the_way_out(database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        "CREATE TABLE nokey (id int)",
+        "DROP ROLE IF EXISTS nobody_here",
+    )
+    with pytest.raises(SourceError, match=r"no table public\.missing"):
+        database.source().tables("missing").tables()
+    with pytest.raises(SourceError, match=r'ALTER TABLE "public"\."nokey" REPLICA IDENTITY FULL'):
+        database.source().tables("t", "nokey").tables()
+    with pytest.raises(SourceError, match="password authentication failed"):
+        database.source(user="nobody_here").tables("t").tables()
+
+
+def test_rights_that_are_missing_are_named(database: Database) -> None:
+    role = f"reader_{database.name}"
+    database.run(
+        f"CREATE ROLE {role} LOGIN PASSWORD 'zqsea'",
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        "INSERT INTO t VALUES (1)",
+    )
+    try:
+        source = database.source(user=role).tables("t")
+        with pytest.raises(SourceError, match=f'ALTER ROLE "{role}" REPLICATION'):
+            source.tables()
+        database.run(f"ALTER ROLE {role} REPLICATION")
+        assert list(source.tables()) == ["public.t"]
+        sql = f'CREATE PUBLICATION "{database.name}" FOR TABLE "public"."t"'
+        with pytest.raises(SourceError, match=sql):
+            next(source.read(None, lambda _: True))
+        database.run(sql)
+        with pytest.raises(SourceError, match=r'GRANT SELECT ON "public"\."t"'):
+            next(source.read(None, lambda _: True))
+        database.run(f"GRANT SELECT ON t TO {role}")
+        with Reader(source) as reader:
+            assert rows_of(reader.caught_up()) == [("+I", {"id": 1})]
+    finally:
+        database.run(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
+
+
+def test_slots_that_cannot_be_read_are_refused(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_ACTIVE_SECONDS", 0.3)
+    database.run("CREATE TABLE t (id int PRIMARY KEY)")
+    database.run(f"SELECT pg_create_logical_replication_slot('{database.name}_x', 'test_decoding')")
+    other = database.source(f"{database.name}_x").tables("t")
+    with pytest.raises(SourceError, match="is of test_decoding, not of pgoutput"):
+        other.tables()
+
+    with Reader(database.source().tables("t")) as reader:
+        reader.caught_up()
+        position = reader.position
+        with (
+            pytest.raises(SourceError, match="read by another process"),
+            Reader(database.source().tables("t"), position) as second,
+        ):
+            second.caught_up()
+
+    drop = f"SELECT pg_drop_replication_slot('{database.name}')"
+    _wait(lambda: database.run("SELECT bool_or(active) FROM pg_replication_slots") == [(False,)])
+    database.run(drop)
+    with (
+        pytest.raises(SourceError, match="does not exist any more"),
+        Reader(database.source().tables("t"), position) as again,
+    ):
+        again.caught_up()
+    database.run(
+        "INSERT INTO t VALUES (1)",
+        f"SELECT pg_create_logical_replication_slot('{database.name}', 'pgoutput')",
+    )
+    with (
+        pytest.raises(SourceError, match="dropped and created again"),
+        Reader(database.source().tables("t"), position) as again,
+    ):
+        again.caught_up()
+
+
+def test_a_slot_that_the_server_gave_up_is_an_error(database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY)")
+    with Reader(database.source().tables("t")) as reader:
+        reader.caught_up()
+        position = reader.position
+    database.run("ALTER SYSTEM SET max_slot_wal_keep_size = '4MB'", "SELECT pg_reload_conf()")
+    try:
+        for _ in range(6):
+            database.run(
+                "SELECT pg_switch_wal()", "CREATE TABLE x ()", "DROP TABLE x", "CHECKPOINT"
+            )
+        with (
+            pytest.raises(SourceError, match="was invalidated"),
+            Reader(database.source().tables("t"), position) as again,
+        ):
+            again.caught_up()
+    finally:
+        database.run("ALTER SYSTEM RESET max_slot_wal_keep_size", "SELECT pg_reload_conf()")
+
+
+def test_passwords_are_only_referred_to(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="password_env="):
+        postgres(dbname="d", user="u", slot="s", options={"password": "zqhush"})
+    with pytest.raises(SourceError, match="NOT_THERE is not in the environment"):
+        postgres(dbname="d", user="u", slot="s", password_env="NOT_THERE").tables("t").tables()
+    secret = tmp_path / "secret"
+    secret.write_text("zqhush\n")
+    source = postgres(dbname="d", user="u", slot="s", port=1, password_file=str(secret)).tables("t")
+    with pytest.raises(SourceError, match="no connection") as raised:
+        source.tables()
+    assert "zqhush" not in f"{raised.value}{source!r}{source._settings!r}"
+
+
+@pytest.mark.parametrize("slot", ["Big", "a-b", "", "x" * 64])
+def test_names_of_slots_are_checked(slot: str) -> None:
+    with pytest.raises(ValueError, match="names of slots"):
+        postgres(dbname="d", user="u", slot=slot)
