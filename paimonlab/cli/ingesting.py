@@ -1,4 +1,4 @@
-"""``paimonlab ingest``: files that arrive, or another table, into tables of a warehouse."""
+"""``paimonlab ingest``: files that arrive, tables and databases into tables of a warehouse."""
 
 from __future__ import annotations
 
@@ -22,20 +22,29 @@ from paimonlab.spec.options.grammar import parse_duration_millis
 if TYPE_CHECKING:
     from paimonlab.ingest import changes, epochs, job, status
 
-_KINDS = ("files", "table", "status")
+_KINDS = ("files", "table", "postgres", "status")
 _ACTIONS = (
     *("mysql_sync_table", "mysql_sync_database", "postgres_sync_table", "kafka_sync_table"),
     *("kafka_sync_database", "pulsar_sync_table", "pulsar_sync_database", "mongodb_sync_table"),
     "mongodb_sync_database",
 )
 _FOR_FILES = ("pattern", "file_format", "delimiter", "columns", "after", "primary_key")
-_FOR_TABLE = ("source_warehouse", "consumer", "start")
+_FOR_TABLE = ("source_warehouse", "consumer")
+_FOR_DATABASE = (
+    *("tables", "excluding", "user", "password_env", "password_file", "slot", "publication"),
+    "type_mapping",
+)
+_ONLY_FOR = {
+    "files": (*_FOR_FILES, "source_table"),
+    "table": (*_FOR_TABLE, "start"),
+    "postgres": (*_FOR_DATABASE, "start"),
+}
 
 
 @command()
 @in_warehouse
-@click.argument("kind", metavar="files|table|status")
-@click.argument("place", metavar="[FOLDER|DB.TABLE|NAME]", required=False)
+@click.argument("kind", metavar="files|table|postgres|status")
+@click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT/DB|NAME]", required=False)
 @click.option("--into", metavar="DB", help="The database here.")
 @click.option("--name", metavar="NAME", help="Of the job: it goes on where this name ended.")
 @click.option(
@@ -64,7 +73,17 @@ _FOR_TABLE = ("source_warehouse", "consumer", "start")
 )
 @click.option("--source-warehouse", metavar="PATH", help="Where the source table is, if elsewhere.")
 @click.option("--consumer", metavar="NAME", help="Keep what is unread of the source table.")
-@click.option("--start", metavar="WHERE", help="latest-full: all rows first; latest: changes only.")
+@click.option(
+    "--start", metavar="WHERE", help="latest-full, initial: all rows first; latest: changes only."
+)
+@click.option("--tables", multiple=True, metavar="PATTERN", help="Of a server: 'public.orders'.")
+@click.option("--excluding", metavar="PATTERN", help="Tables of a server that are left out.")
+@click.option("--user", metavar="NAME", help="Who reads a server.")
+@click.option("--password-env", metavar="NAME", help="Environment variable with the password.")
+@click.option("--password-file", metavar="FILE", help="A file with the password.")
+@click.option("--slot", metavar="NAME", help="Replication slot of PostgreSQL; it is created.")
+@click.option("--publication", metavar="NAME", help="Publication; else named as the slot.")
+@click.option("--type-mapping", metavar="A,B,…", callback=column_list, help="See the docs.")
 @click.option("--primary-key", metavar="A,B,…", callback=column_list, help="Rows are found by it.")
 @click.option("--partition-by", metavar="A,B,…", callback=column_list, help="Of new tables.")
 @click.option("-o", "--option", "options", multiple=True, type=Pairs(), help="Of the tables.")
@@ -98,7 +117,7 @@ def ingest(
     as_json: bool,
     **told: Any,
 ) -> None:
-    """Read files as they arrive, or another table, exactly once; or say how jobs are.
+    """Read files as they arrive, a table or a database exactly once; or say how jobs are.
 
     The job goes on where a job of this name ended. Ctrl-C ends it; nothing is lost.
     """
@@ -110,9 +129,7 @@ def ingest(
         given = {name: value for name, value in told.items() if value not in (None, ())}
         _check_told(kind, place, given)
         until = _until(told["until"])
-        source = (
-            _files(str(place), given) if kind == "files" else _table(catalog, str(place), given)
-        )
+        source = _source(catalog, kind, str(place), given)
         made = catalog.ingest(source, **_job_words(source, given))
         plan = made.plan()
     if dry_run:
@@ -128,22 +145,39 @@ def ingest(
 
 def _check_kind(kind: str) -> None:
     if kind in _ACTIONS:
-        raise UnsupportedError(kind, f"sources are {' and '.join(_KINDS[:2])} so far")
+        raise UnsupportedError(kind, f"sources are {', '.join(_KINDS[:-1])} so far")
     if kind not in _KINDS:
         close = close_matches(kind, _KINDS)
-        raise ValueError(f"{kind!r} is no source: files, table, or status.{close}")
+        raise ValueError(f"{kind!r} is no source: {', '.join(_KINDS)}.{close}")
 
 
 def _check_told(kind: str, place: str | None, given: Mapping[str, Any]) -> None:
     if place is None:
-        raise ValueError("give the folder of the files" if kind == "files" else "give DB.TABLE")
+        raise ValueError(_PLACES[kind])
     for name in ("into", "name"):
         if name not in given:
             raise ValueError(f"give --{name}")
-    wrong = _FOR_TABLE if kind == "files" else (*_FOR_FILES, "source_table")
-    for name in wrong:
-        if name in given:
+    for name in sorted({*given}):
+        kinds = [one for one, names in _ONLY_FOR.items() if name in names]
+        if kinds and kind not in kinds:
             raise ValueError(f"--{name.replace('_', '-')} is not for {kind}")
+
+
+_PLACES = {
+    "files": "give the folder of the files",
+    "table": "give DB.TABLE",
+    "postgres": "give HOST:PORT/DB",
+}
+
+
+def _source(catalog: Catalog, kind: str, place: str, given: Mapping[str, Any]) -> changes.Source:
+    match kind:
+        case "files":
+            return _files(place, given)
+        case "table":
+            return _table(catalog, place, given)
+        case _:
+            return _postgres(place, given)
 
 
 def _files(folder: str, given: Mapping[str, Any]) -> changes.Source:
@@ -167,6 +201,22 @@ def _table(catalog: Catalog, name: str, given: Mapping[str, Any]) -> changes.Sou
     return ingestion.table_changes(
         table, consumer=given.get("consumer"), start=given.get("start", "latest-full")
     )
+
+
+def _postgres(place: str, given: Mapping[str, Any]) -> changes.Source:
+    from paimonlab.ingest.sources.postgresql.source import postgres  # noqa: PLC0415 - an extra
+
+    for name in ("user", "slot", "tables"):
+        if name not in given:
+            raise ValueError(f"give --{name}")
+    address, slash, dbname = place.rpartition("/")
+    host, _, port = address.partition(":")
+    if not (slash and dbname and (port.isdigit() or not port)):
+        raise ValueError(f"{place!r} is no database: {_PLACES['postgres']}")
+    told = {name: given[name] for name in _FOR_DATABASE[2:-1] if name in given}
+    made = postgres(host=host, port=int(port or 5432), dbname=dbname, **told)
+    more = {name: given[name] for name in ("excluding", "start", "type_mapping") if name in given}
+    return made.tables(*given["tables"], **more)
 
 
 def _job_words(source: changes.Source, given: Mapping[str, Any]) -> dict[str, Any]:
