@@ -26,6 +26,34 @@ class Impatient(threading.Event):
         return self.is_set()
 
 
+class Times:
+    """Time that passes only where a test says so."""
+
+    def __init__(self, now: list[float]) -> None:
+        self.now = now
+
+    def monotonic(self) -> float:
+        """Return the time."""
+        return self.now[0]
+
+    def thread_time(self) -> float:
+        """Return the processor time."""
+        return self.now[0]
+
+
+class Patient(Impatient):
+    """An event that is never set, and whose waits take the time that they should."""
+
+    def __init__(self, now: list[float]) -> None:
+        super().__init__()
+        self.now = now
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Let the time pass."""
+        self.now[0] += timeout or 0.0
+        return super().wait(timeout)
+
+
 def test_it_looks_until_there_are_news() -> None:
     woken, answers = Impatient(), iter([False, False, True])
 
@@ -45,16 +73,19 @@ def test_it_stops_when_it_is_woken() -> None:
     assert len(woken.waits) == 1
 
 
-def test_it_waits_no_longer_than_told() -> None:
-    asked: list[None] = []
+def test_it_waits_no_longer_than_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [0.0]
+    monkeypatch.setattr(waiting, "time", Times(times))
+    woken, looks = Patient(times), list[float]()
 
     def has_news() -> bool:
-        asked.append(None)
+        looks.append(times[0])
         return False
 
-    SystemClock().wait(threading.Event(), 300, has_news)
+    SystemClock(shortest_seconds=0.125).wait(woken, 300, has_news)
 
-    assert asked, "it looked before the time was over"
+    assert looks == [0.125, 0.25, 0.3]
+    assert woken.waits == [0.125, 0.125, pytest.approx(0.05)]
 
 
 def test_a_look_that_was_interrupted_is_not_taken_for_one_at_another_machine(
@@ -75,21 +106,6 @@ def test_a_look_that_was_interrupted_is_not_taken_for_one_at_another_machine(
 
     assert len(woken.waits) == 5
     assert max(float(pause or 0) for pause in woken.waits) <= 0.16
-
-
-class Times:
-    """Time that passes only while somebody looks."""
-
-    def __init__(self, now: list[float]) -> None:
-        self.now = now
-
-    def monotonic(self) -> float:
-        """Return the time."""
-        return self.now[0]
-
-    def thread_time(self) -> float:
-        """Return the processor time."""
-        return self.now[0]
 
 
 def test_without_a_question_it_waits_all_the_time() -> None:
