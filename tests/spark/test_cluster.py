@@ -1,9 +1,18 @@
+"""A standalone cluster: executors read and write; whoever is killed, each statement is done once.
+
+``PAIMONLAB_CLUSTER_FAULTS`` says how many faults there are; one in seven kills the driver.
+"""
+
 from __future__ import annotations
 
 import json
 import os
+import random
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,20 +20,31 @@ import pytest
 from tests.spark.cluster import standalone_cluster
 
 JOB = Path(__file__).parent / "cluster_job.py"
+FAULTS_JOB = Path(__file__).parent / "faults_job.py"
+FAULTS = int(os.environ.get("PAIMONLAB_CLUSTER_FAULTS", "4"))
+SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
+_DRIVER_KILLS = max(FAULTS // 7, 1)
+
+pytestmark = pytest.mark.cluster
 
 
-@pytest.mark.cluster
-def test_executors_of_a_standalone_cluster_read_and_write(tmp_path: Path) -> None:
-    with standalone_cluster(tmp_path / "cluster") as master:
-        run = subprocess.run(
-            [sys.executable, str(JOB), master, str(tmp_path / "warehouse")],
-            cwd=tmp_path,  # the package is on the driver's path only, not in its folder
-            env=os.environ | {"PYTHONPATH": str(JOB.parents[2])},
-            capture_output=True,
-            text=True,
-            timeout=900,
-            check=False,
-        )
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a cluster for the tests here; return the URL of its master."""
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as url:
+        yield url
+
+
+def test_executors_read_and_write(master: str, tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, str(JOB), master, str(tmp_path / "warehouse")],
+        cwd=tmp_path,  # the package is on the driver's path only, not in its folder
+        env=os.environ | {"PYTHONPATH": str(JOB.parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
 
     assert run.returncode == 0, run.stderr[-4000:]
     found = json.loads(run.stdout.splitlines()[-1])
@@ -39,3 +59,63 @@ def test_executors_of_a_standalone_cluster_read_and_write(tmp_path: Path) -> Non
     assert len(executors) == 2
     assert all(executors.values())
     assert tasks["driver"] == 0
+
+
+def start(master: str, folder: Path) -> subprocess.Popen[str]:
+    """Start a driver in a process group of its own."""
+    with (folder / "errors").open("a") as errors:
+        return subprocess.Popen(
+            [sys.executable, str(FAULTS_JOB), master, str(folder), str(FAULTS)],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(FAULTS_JOB.parents[2])},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
+
+
+def kill_in_a_statement(
+    driver: subprocess.Popen[str], journal: Path, chance: random.Random
+) -> None:
+    """Kill a driver some time after it began a statement: before, at or after its commit."""
+    assert driver.stdout is not None
+    for _ in range(chance.randint(1, 4)):
+        assert driver.stdout.readline().startswith("statement"), "the driver ended too early"
+    seconds = json.loads(journal.read_text())["seconds"]
+    time.sleep(chance.uniform(0.3, 1.1) * seconds)
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.communicate()
+
+
+def note_kill(journal: Path) -> None:
+    """Count it."""
+    noted = json.loads(journal.read_text())
+    noted["faults"]["driver"] += 1
+    journal.write_text(json.dumps(noted))
+
+
+def test_no_fault_doubles_or_loses_a_row(master: str, tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    print(f"PAIMONLAB_SEED={SEED}")  # noqa: T201 - pytest shows it on failure
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for _ in range(_DRIVER_KILLS):
+        driver = start(master, folder)
+        try:
+            kill_in_a_statement(driver, folder / "journal.json", chance)
+        finally:
+            if driver.poll() is None:
+                os.killpg(driver.pid, signal.SIGKILL)
+        note_kill(folder / "journal.json")
+    driver = start(master, folder)
+    try:
+        output, _ = driver.communicate(timeout=240 + 60 * FAULTS)
+    finally:
+        if driver.poll() is None:
+            os.killpg(driver.pid, signal.SIGKILL)
+
+    assert driver.returncode == 0, (folder / "errors").read_text()[-4000:]
+    found = json.loads(output.splitlines()[-1])
+    print(found)  # noqa: T201
+    assert sum(found["faults"].values()) >= FAULTS
