@@ -1,9 +1,10 @@
-"""Run the whole test suite, or what is quick of it, in processes side by side, one for each core.
+"""Run the whole test suite, or what is quick of it, in processes side by side.
 
-The suite is cut into parts, each a pytest of its own. Those that start Spark run one after
-another, for the memory that they take; the others run beside them. A part's lines appear as its
-files are done; at the end come the complete output of every part that failed, the reasons of
-skipped tests, and a line for each part.
+The suite is cut into parts, each a pytest of its own. There is one more at a time than there are
+cores, since a part often waits: for a process to start, for one that is killed, for a lock to
+expire. Those that start Spark run two at a time where the memory is enough, else one; the others
+run beside them. A part's lines appear as its files are done; at the end come the complete output
+of every part that failed, the reasons of skipped tests, and a line for each part.
 
 Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop``, and
 hypothesis' examples. Each has a root for temporary folders of its own, since pytest warns when
@@ -23,13 +24,17 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn, TextIO
 
 _SECONDS_TO_END = 30
+_MEMORY_FOR_TWO_SPARKS = 12 << 30
+"""Bytes: each takes up to four gibibytes, what runs beside them as much."""
+_LIMIT_OF_MEMORY = Path("/sys/fs/cgroup/memory.max")
+"""Has a limit of this container in bytes, or ``max``."""
 _REPORT = re.compile(r"^=+ (?!test session starts)", re.MULTILINE)
 """Where pytest's progress ends and its report of failures or skipped tests begins."""
 _SKIPS = re.compile(r"^=+ short test summary info =+\n", re.MULTILINE)
@@ -48,6 +53,8 @@ class Part:
     name: str
     command: Sequence[str]
     starts_spark: bool = False
+    beside_spark: bool = True
+    """Whether other parts that start Spark may run beside this one, which starts it."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -97,24 +104,28 @@ _NOTEBOOKS = Part(
     starts_spark=True,
     environment={"PAIMONLAB_DETERMINISTIC": "1"},
 )
-_SPARK_CLASSES = Part("classes", (sys.executable, "-m", "tools.spark_classes"), starts_spark=True)
+_SPARK_CLASSES = Part(
+    "classes",
+    (sys.executable, "-m", "tools.spark_classes"),
+    starts_spark=True,
+    beside_spark=False,  # the others start faster with what it writes
+)
 _FAULTS = ("concurrency", "crash", "damage", "model")
 _NAMED = ("browser", "interop", "notebook", "outside", "spark", "table", *_FAULTS)
 PARTS = (
     _SPARK_CLASSES,
     _tests("spark", starts_spark=True),
-    _tests("notebook", starts_spark=True),
     _NOTEBOOKS,
-    _tests("interop"),
+    _tests("notebook", starts_spark=True),
     _all_but("rest", *_NAMED),
-    _tests("faults", *_FAULTS),
+    _tests("interop"),
     _tests("browser"),
     _tests("table"),
+    _tests("faults", *_FAULTS),
     _tests("outside"),
 )
-"""The whole suite in the order of the starts: Spark's parts, since only one of them runs at a
-time and the first lets the others start faster, then the longest, so that it ends with something
-short.
+"""The whole suite in the order of the starts: Spark's parts, since few of them run at a time,
+then the longest, so that it ends with something short.
 
 ``rest`` has the doctests and all folders that are not named.
 """
@@ -135,11 +146,30 @@ QUICK = (
 """What takes neither Spark nor Java nor a browser, and a few minutes in all."""
 
 
+def may_start(part: Part, running: Iterable[Part], sparks: int) -> bool:
+    """Decide whether a part may start now.
+
+    Parameters
+    ----------
+    part
+        The part.
+    running
+        Those that run.
+    sparks
+        How many of them may start Spark.
+    """
+    others = [one for one in running if one.starts_spark]
+    if not (part.starts_spark and others):
+        return True
+    return len(others) < sparks and all(one.beside_spark for one in (part, *others))
+
+
 class Suite:
     """Parts that wait, processes of those that run, outcomes of those that are done."""
 
-    def __init__(self, parts: Sequence[Part], folder: Path, out: TextIO) -> None:
+    def __init__(self, parts: Sequence[Part], folder: Path, out: TextIO, sparks: int = 1) -> None:
         self.outcomes: list[Outcome] = []
+        self._sparks = sparks
         self._waiting = list(parts)
         self._running: dict[Part, subprocess.Popen[str]] = {}
         self._lock = threading.Lock()
@@ -171,9 +201,8 @@ class Suite:
     def _start(self) -> tuple[Part, subprocess.Popen[str]] | None:
         """Start the first part that may run; None: another worker takes what is left."""
         with self._lock:
-            spark_runs = any(part.starts_spark for part in self._running)
             for part in self._waiting:
-                if not (spark_runs and part.starts_spark):
+                if may_start(part, self._running, self._sparks):
                     self._waiting.remove(part)
                     self._running[part] = _process(part, self._folder / part.name)
                     return part, self._running[part]
@@ -232,11 +261,19 @@ def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def cores() -> int:
-    """Return how many cores this process may use."""
+def workers() -> int:
+    """Return how many parts run at a time: one more than there are cores that may be used."""
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return len(os.sched_getaffinity(0)) + 1
+    return (os.cpu_count() or 1) + 1
+
+
+def sparks() -> int:
+    """Return how many parts that start Spark the memory is enough for."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if _LIMIT_OF_MEMORY.exists() and (limit := _LIMIT_OF_MEMORY.read_text().strip()) != "max":
+        memory = min(memory, int(limit))
+    return 2 if memory >= _MEMORY_FOR_TWO_SPARKS else 1
 
 
 def report(outcomes: Sequence[Outcome], out: TextIO) -> None:
@@ -263,9 +300,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     parts = QUICK if parser.parse_args(arguments).quick else PARTS
     signal.signal(signal.SIGTERM, _be_ended)
     folder = Path(tempfile.mkdtemp(prefix="paimonlab-tests-"))
-    suite = Suite(parts, folder, sys.stdout)
+    suite = Suite(parts, folder, sys.stdout, sparks())
     try:
-        suite.run(cores())
+        suite.run(workers())
     finally:
         report(suite.outcomes, sys.stdout)
     if any(outcome.code for outcome in suite.outcomes):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.run_tests import PARTS, QUICK, Part, Suite, main, report
+from tools.run_tests import PARTS, QUICK, Part, Suite, main, may_start, report
 
 ROOT = Path(__file__).parents[2]
 PASSES = """
@@ -126,6 +126,30 @@ def test_parts_run_one_after_another(tmp_path: Path, workers: int, starts_spark:
     assert notes.read_text().splitlines() == ["begin", "end"] * 3
 
 
+SPARK = Part("spark", (), starts_spark=True)
+ALONE = Part("alone", (), starts_spark=True, beside_spark=False)
+PLAIN = Part("plain", ())
+
+
+@pytest.mark.parametrize(
+    ("part", "running", "sparks", "may"),
+    [
+        (PLAIN, [SPARK, SPARK], 1, True),
+        (SPARK, [PLAIN], 1, True),
+        (SPARK, [PLAIN, SPARK], 1, False),
+        (SPARK, [PLAIN, SPARK], 2, True),
+        (SPARK, [SPARK, PLAIN, SPARK], 2, False),
+        (SPARK, [ALONE], 2, False),
+        (ALONE, [SPARK], 2, False),
+        (ALONE, [PLAIN], 1, True),
+    ],
+)
+def test_so_many_parts_with_spark_run_at_a_time(
+    part: Part, running: list[Part], sparks: int, *, may: bool
+) -> None:
+    assert may_start(part, running, sparks) is may
+
+
 def test_progress_is_shown_with_the_name_of_the_part_and_without_its_report(
     tmp_path: Path,
 ) -> None:
@@ -173,7 +197,7 @@ run_tests.PARTS = (
     run_tests.Part("slow", (sys.executable, "-c", {waits!r})),
     run_tests.Part("never", (sys.executable, "-c", "print('started')"), starts_spark=True),
 )
-run_tests.cores = lambda: 1
+run_tests.workers = lambda: 1
 sys.exit(run_tests.main())
 """
     running = subprocess.Popen(
