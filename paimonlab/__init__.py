@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from paimonlab.ingest.sources.kafka import kafka
+    from paimonlab.ingest.sources.mysql.source import mysql
     from paimonlab.ingest.sources.postgresql.source import postgres
     from paimonlab.notebook import sql
     from paimonlab.scan.following import Position
@@ -87,6 +88,7 @@ __all__ = [
     "errors",
     "kafka",
     "load_ipython_extension",
+    "mysql",
     "parse_json",
     "postgres",
     "sql",
@@ -113,6 +115,7 @@ __getattr__, __dir__ = attributes_on_use(
     UpdateColumnType="spec.schema.change_kinds",
     UpdateComment="spec.schema.change_kinds",
     kafka="ingest.sources.kafka",
+    mysql="ingest.sources.mysql.source",
     parse_json="spec.variant.encode",
     postgres="ingest.sources.postgresql.source",
     sql="notebook",

@@ -1,0 +1,507 @@
+"""A server of MySQL or MariaDB, and tables of it as a source for jobs.
+
+First all rows, as they were at one moment, then what the binary log says changed since that moment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from paimonlab.errors import SourceError, UnsupportedError
+from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema
+from paimonlab.ingest.sources.mysql import snapshot
+from paimonlab.ingest.sources.mysql.columns import (
+    ENGINES,
+    MAPPINGS,
+    TABLES,
+    TIMESTAMP_AS_LTZ,
+    TableInfo,
+    TableName,
+    schema_of,
+    statements,
+    table_infos,
+    table_names,
+)
+from paimonlab.ingest.sources.mysql.connection import Connection, Login, ServerError
+from paimonlab.ingest.sources.mysql.log_tables import Charsets
+from paimonlab.ingest.sources.mysql.positions import Place, Position, from_json
+from paimonlab.ingest.sources.mysql.snapshot import Moment, TableReading
+from paimonlab.ingest.sources.mysql.stream import Stream
+from paimonlab.ingest.sources.mysql.table_changes import TableChanges
+from paimonlab.ingest.sources.mysql.zones import zone_of
+from paimonlab.spec.types.data_types import DataType
+from paimonlab.spec.types.text import parse_type
+
+_OP_TS: Mapping[str, DataType] = {"op_ts": parse_type("TIMESTAMP_LTZ(3)")}
+_TEMPORARY = re.compile(r"_.+_(gho|ghc|del|new|old)|#.*")
+"""Tables that gh-ost, pt-online-schema-change and the server make for a while."""
+_ALTERED = 1412
+_STARTS = ("initial", "latest", "snapshot")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MySql:
+    """A server; `tables` and `database` make sources of it. Nothing is asked of it before."""
+
+    login: Login
+    time_zone: str | None = None
+
+    def tables(
+        self,
+        *patterns: str,
+        excluding: str | None = None,
+        start: str | Mapping[str, JsonValue] = "initial",
+        type_mapping: Sequence[str] = (),
+    ) -> MySqlSource:
+        r"""Make a source of tables.
+
+        Parameters
+        ----------
+        patterns
+            Regular expressions for the whole of ``database.table``: ``shop\.orders``,
+            ``shop\d+\.orders``. Tables that appear later are read too.
+        excluding
+            The same, for tables that are not read; it wins.
+        start
+            ``initial``: all rows, then changes; ``latest``: what changes from now on; ``snapshot``:
+            the rows there are, and the end; or a place of the log,
+            ``{"file": "binlog.000007", "pos": 4}``. A job that runs again goes on where it was.
+        type_mapping
+            As Paimon's actions have it: ``tinyint1-not-bool``, ``char-to-string``,
+            ``longtext-to-bytes``, ``bigint-unsigned-to-bigint``; and ``timestamp-as-ltz``, by which
+            TIMESTAMP stays an instant.
+
+        Raises
+        ------
+        UnsupportedError
+            For settings that there are not.
+        ValueError
+            If a pattern is no regular expression.
+        """
+        if not patterns:
+            raise ValueError(r"give the tables: tables(r'shop\.orders')")
+        unknown = [name for name in type_mapping if name not in MAPPINGS]
+        if unknown:
+            raise UnsupportedError(
+                f"type_mapping {unknown[0]!r} of MySQL", f"there are {', '.join(MAPPINGS)}"
+            )
+        if isinstance(start, str) and start not in _STARTS:
+            raise ValueError(f"start = {start!r}: it is {', '.join(_STARTS)} or a place of the log")
+        return MySqlSource(
+            server=self,
+            patterns=tuple(map(_pattern, patterns)),
+            excluding=None if excluding is None else _pattern(excluding),
+            start=start if isinstance(start, str) else dict(start),
+            mapping=frozenset(type_mapping),
+        )
+
+    def database(
+        self,
+        name: str,
+        *,
+        including: str = ".*",
+        excluding: str | None = None,
+        start: str | Mapping[str, JsonValue] = "initial",
+        type_mapping: Sequence[str] = (),
+    ) -> MySqlSource:
+        """Make a source of the tables of a database.
+
+        Parameters
+        ----------
+        name
+            Of the database.
+        including, excluding
+            Regular expressions for the whole name of a table; excluding wins.
+        start, type_mapping
+            As in `tables`.
+        """
+        prefix = re.escape(f"{name}.")
+        return self.tables(
+            f"{prefix}(?:{including})",
+            excluding=None if excluding is None else f"{prefix}(?:{excluding})",
+            start=start,
+            type_mapping=type_mapping,
+        )
+
+
+def mysql(
+    host: str = "127.0.0.1",
+    *,
+    user: str,
+    port: int = 3306,
+    password_env: str | None = None,
+    password_file: str | os.PathLike[str] | None = None,
+    tls: bool | str = False,
+    time_zone: str | None = None,
+) -> MySql:
+    r"""Name a server of MySQL or MariaDB.
+
+    Parameters
+    ----------
+    host, port, user
+        Where it is, and who reads: the user needs SELECT, REPLICATION SLAVE, REPLICATION CLIENT
+        (MariaDB: BINLOG MONITOR), and in MySQL RELOAD.
+    password_env, password_file
+        The environment variable, or the file, that has the password; neither: there is none.
+    tls
+        True: encrypted, and the server's certificate checked; a text: against the authorities in
+        that file.
+    time_zone
+        In whose local time values of TIMESTAMP are stored, ``Asia/Shanghai`` or ``+08:00``; None:
+        that of the server, unless it has none of its own (SYSTEM).
+
+    Examples
+    --------
+    >>> mysql(user="cdc", password_env="CDC_PASSWORD").tables(r"shop\.orders")
+    <paimonlab mysql 127.0.0.1:3306 shop\.orders>
+    """
+    if password_env is not None and password_file is not None:
+        raise ValueError("give password_env or password_file, not both")
+    if time_zone is not None:
+        zone_of(time_zone)
+    login = Login(
+        host=host,
+        port=port,
+        user=user,
+        password_env=password_env,
+        password_file=password_file,
+        tls=tls,
+    )
+    return MySql(login=login, time_zone=time_zone)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is not a regular expression: {error}") from None
+
+
+@dataclass(kw_only=True)
+class MySqlSource:
+    """Tables of a server, to be read by a job; see `MySql.tables`."""
+
+    server: MySql
+    patterns: tuple[re.Pattern[str], ...]
+    excluding: re.Pattern[str] | None
+    start: str | dict[str, JsonValue]
+    mapping: frozenset[str]
+
+    def __repr__(self) -> str:
+        return f"<paimonlab {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The server and the tables."""
+        shown = "|".join(pattern.pattern for pattern in self.patterns)
+        return f"{self.server.login.name} {shown}"
+
+    @property
+    def metadata_types(self) -> Mapping[str, DataType]:
+        """What is known of rows beside their values."""
+        return _OP_TS
+
+    def tables(self) -> Mapping[str, SourceSchema]:
+        """Return the tables that match, as they are now.
+
+        Raises
+        ------
+        SourceError
+            If the server cannot be reached, refuses, or its log lacks what is needed.
+        UnsupportedError
+            If a column of a table cannot be read.
+        """
+        connection = self.connect()
+        try:
+            self.check(connection)
+            around = _Around(self, self.zone(connection), lambda _: True)
+            infos = around.found(connection)
+            for info in infos.values():
+                self.check_zone(info, around.zone)
+            return {name: schema_of(info, self.mapping) for name, info in infos.items()}
+        finally:
+            connection.close()
+
+    def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        """Yield rows and changes after a position; see `paimonlab.ingest.changes.Source.read`."""
+        reading = _Reading(self, wanted)
+        yield from reading.events(position)
+
+    def acknowledge(self, position: JsonValue) -> None:
+        """Do nothing: servers keep their logs for a time, whoever reads them."""
+
+    def close(self) -> None:
+        """Do nothing: what is open is open while `read` is."""
+
+    def connect(self) -> Connection:
+        """Make a connection."""
+        return Connection(self.server.login)
+
+    def wants(self, table: str) -> bool:
+        """Whether a table matches."""
+        if _TEMPORARY.fullmatch(table.partition(".")[2]):
+            return False
+        if self.excluding is not None and self.excluding.fullmatch(table):
+            return False
+        return any(pattern.fullmatch(table) for pattern in self.patterns)
+
+    def check(self, connection: Connection) -> None:
+        """Make sure that the server's log has what is needed, if the log is read."""
+        if self.start != "snapshot":
+            connection.check_log()
+
+    def zone(self, connection: Connection) -> str:
+        """Return the zone of TIMESTAMP; empty: unknown."""
+        if self.server.time_zone is not None:
+            return zone_of(self.server.time_zone)
+        told = connection.variables("time_zone")["time_zone"]
+        try:
+            return "" if told == "SYSTEM" else zone_of(told)
+        except ValueError:
+            return ""
+
+    def check_zone(self, info: TableInfo, zone: str) -> None:
+        """Make sure that it is known in whose time TIMESTAMP is stored."""
+        if zone or TIMESTAMP_AS_LTZ in self.mapping:
+            return
+        for column in info.columns:
+            if column.type.startswith("timestamp"):
+                raise SourceError(
+                    self.name,
+                    f"{info.name}.{column.name} is TIMESTAMP, an instant, and the server has no "
+                    "time zone of its own (SYSTEM): say in whose local time it is stored, "
+                    "time_zone='Asia/Shanghai', or keep the instant, "
+                    "type_mapping=['timestamp-as-ltz']",
+                )
+
+
+@dataclass
+class _Around:
+    """What a reading asks of its source."""
+
+    source: MySqlSource
+    zone: str
+    wanted: Callable[[str], bool]
+    mapping: frozenset[str] = field(init=False)
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.mapping = self.source.mapping
+        self.name = self.source.name
+
+    def connect(self) -> Connection:
+        """Make another connection."""
+        return self.source.connect()
+
+    def wants(self, table: str) -> bool:
+        """Whether a table is read."""
+        return self.source.wants(table) and self.wanted(table)
+
+    def found(self, connection: Connection) -> dict[str, TableInfo]:
+        """Look at all tables that are read, as they are now.
+
+        Raises
+        ------
+        UnsupportedError
+            If the rows of one cannot be read as they were at one moment.
+        """
+        listed = [table for table in table_names(connection.rows(TABLES)) if self.wants(table.full)]
+        for table in listed:
+            _check_kind(table)
+        return self._infos(connection, listed)
+
+    def infos(self, connection: Connection, tables: list[str]) -> dict[str, TableInfo]:
+        """Look at some tables."""
+        listed = table_names(connection.rows(TABLES))
+        return self._infos(connection, [table for table in listed if table.full in tables])
+
+    def _infos(self, connection: Connection, tables: list[TableName]) -> dict[str, TableInfo]:
+        if not tables:
+            return {}
+        pairs = ", ".join(
+            f"({connection.text(table.database)}, {connection.text(table.table)})"
+            for table in tables
+        )
+        columns, keys = statements(f"(table_schema, table_name) IN ({pairs})")
+        found = table_infos(
+            connection.rows(columns),
+            connection.rows(keys),
+            {table.full: table.comment for table in tables},
+            is_mariadb=connection.is_mariadb,
+        )
+        return {table.full: found[table.full] for table in tables if table.full in found}
+
+
+def _check_kind(table: TableName) -> None:
+    if table.kind != "BASE TABLE":
+        raise UnsupportedError(
+            f"{table.full}, which is a {table.kind},", "leave it out with excluding="
+        )
+    if table.engine not in ENGINES:
+        raise UnsupportedError(
+            f"{table.full} of engine {table.engine}",
+            "its rows cannot be read as they were at one moment: ALTER TABLE … ENGINE = InnoDB, or "
+            "leave it out with excluding=",
+        )
+
+
+class _Reading:
+    """One reading: rows, then the log."""
+
+    def __init__(self, source: MySqlSource, wanted: Callable[[str], bool]) -> None:
+        self._source = source
+        self._wanted = wanted
+        self._tables = TableChanges()
+        self._around: _Around
+        self._is_mariadb = True
+        self._charsets = Charsets({})
+
+    def events(self, position: JsonValue) -> Iterator[Event]:
+        connection = self._source.connect()
+        try:
+            place = yield from self._before_log(connection, position)
+        finally:
+            connection.close()
+        if self._source.start == "snapshot":
+            yield Boundary(position=place.to_json(), phase=Phase.ENDED)
+            return
+        stream = Stream(
+            self._around,
+            place,
+            self._charsets,
+            is_mariadb=self._is_mariadb,
+            tables=self._tables,
+        )
+        yield from stream.events()
+
+    def _before_log(
+        self, connection: Connection, given: JsonValue
+    ) -> Generator[Event, None, Position]:
+        """Yield rows; return where the log is read from."""
+        source = self._source
+        source.check(connection)
+        self._around = _Around(source, source.zone(connection), self._wanted)
+        self._is_mariadb = connection.is_mariadb
+        self._charsets = Charsets(_collations(connection))
+        position = None if given is None else from_json(given, source.name)
+        if position is None and source.start not in ("initial", "snapshot"):
+            position = self._first(connection)
+        if position is None or position.is_snapshot:
+            position = yield from self._rows(connection, position)
+        self._tables.infos.update(self._around.found(connection))
+        for table, columns in position.declared.items():
+            self._tables.declared[table] = dict(columns)
+        for table, renamed in position.altered.items():
+            self._tables.altered[table] = dict(renamed)
+        for info in self._tables.infos.values():
+            source.check_zone(info, self._around.zone)
+        return position
+
+    def _first(self, connection: Connection) -> Position:
+        """Return where reading begins without rows."""
+        start = self._source.start
+        place = connection.place()
+        gtids = connection.gtids_at(place)
+        if isinstance(start, dict):
+            file, at = start.get("file"), start.get("pos")
+            if not isinstance(file, str) or not isinstance(at, int) or len(start) != 2:
+                raise ValueError(f"start = {start!r}: a place is {{'file': …, 'pos': …}}")
+            place = Place(file=file, at=at)
+            gtids = connection.gtids_at(place) if connection.is_mariadb else ""
+        infos = self._around.found(connection)
+        declared = {name: info.declared for name, info in infos.items() if info.declared}
+        return Position(server=connection.server, place=place, gtids=gtids, declared=declared)
+
+    def _rows(
+        self, connection: Connection, position: Position | None
+    ) -> Generator[Event, None, Position]:
+        """Yield the rows of tables that were not read yet."""
+        if position is not None and position.server != connection.server:
+            raise SourceError(
+                self._source.name,
+                "this is another server than the one whose rows were read in part: begin a job of "
+                "another name",
+            )
+        while True:
+            moment = snapshot.begin(connection)
+            if position is None:
+                position = Position(
+                    server=connection.server,
+                    place=moment.place,
+                    gtids=moment.gtids,
+                    is_snapshot=True,
+                )
+            infos = self._around.found(connection)
+            open_tables = [name for name in infos if not _is_read(position, name)]
+            try:
+                for name in open_tables:
+                    position = yield from self._table(connection, name, moment, position)
+            except ServerError as error:
+                if error.code != _ALTERED:
+                    raise
+                connection.run("ROLLBACK")
+                continue  # it was altered after this moment: another one
+            connection.run("COMMIT")
+            break
+        done = replace(position.moved(position.place, position.gtids), is_snapshot=False)
+        yield Boundary(position=done.to_json(), phase=Phase.SNAPSHOT)
+        return done
+
+    def _table(
+        self, connection: Connection, name: str, moment: Moment, position: Position
+    ) -> Generator[Event, None, Position]:
+        """Yield the rows of a table; return the position after them."""
+        database, _, table = name.partition(".")
+        # Reading it once keeps others from altering it until the transaction ends.
+        quoted = f"{snapshot.quoted(database)}.{snapshot.quoted(table)}"
+        connection.run(f"SELECT 1 FROM {quoted} LIMIT 1")  # noqa: S608 - names are quoted
+        info = self._around.infos(connection, [name])[name]
+        self._source.check_zone(info, self._around.zone)
+        schema = schema_of(info, self._source.mapping)
+        if position.read.get(name) and position.outline != info.digest:
+            raise SourceError(
+                self._source.name,
+                f"{name} was altered after a part of its rows was read: begin a job of another "
+                "name",
+            )
+        reading = TableReading(
+            connection=connection,
+            info=info,
+            schema=schema,
+            zone=self._around.zone,
+            moment=moment,
+            position=position,
+        )
+        yield from reading.events()
+        found = reading.position
+        if info.declared:
+            found = replace(found, declared={**found.declared, name: info.declared})
+        self._tables.current[name] = info, schema
+        yield Boundary(position=found.to_json(), phase=Phase.SNAPSHOT)
+        return found
+
+
+def _is_read(position: Position, table: str) -> bool:
+    parts = position.read.get(table, ())
+    return bool(parts) and parts[-1].up_to is None
+
+
+def _collations(connection: Connection) -> dict[int, str]:
+    """Ask for the charsets of collations by number."""
+    found: dict[int, str] = {}
+    statements_ = ["SELECT id, character_set_name FROM information_schema.collations"]
+    if connection.is_mariadb:
+        statements_.append(
+            "SELECT id, character_set_name FROM "
+            "information_schema.collation_character_set_applicability"
+        )
+    for statement in statements_:
+        try:
+            rows = connection.rows(statement)
+        except ServerError:
+            continue  # an older server, which has all in the first
+        found.update({int(number): str(name) for number, name in rows if number and name})
+    return found

@@ -1,0 +1,348 @@
+"""What statements in a binary log do to tables.
+
+The log has the columns of each row itself. A statement is needed for what columns do not tell:
+which were renamed, how types were declared, and that a table was emptied, dropped or renamed.
+
+Source: MySQL Reference Manual, "ALTER TABLE", "CREATE TABLE"; MariaDB Knowledge Base, the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+import sqlglot
+from sqlglot import Token, TokenType
+from sqlglot.errors import SqlglotError
+
+_EXECUTED = re.compile(r"/\*M?!\d*(.*?)\*/", re.DOTALL)
+_WORDS = re.compile(r"^\s*(?:(?:/\*.*?\*/|#[^\n]*\n|--\s[^\n]*\n)\s*)*([A-Za-z]+)", re.DOTALL)
+_OWN_TYPES = ("UUID", "INET4", "INET6")
+_ROWS = ("INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH", "CALL")
+_NO_COLUMNS = (
+    *("PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN"),
+    *("CHECK", "PARTITION", "PERIOD", "SYSTEM"),
+)
+_ALTER_WAIT = ("WAIT", "NOWAIT")
+
+
+class Kind(Enum):
+    """What a statement is."""
+
+    OTHER = "other"
+    """Nothing that rows or columns follow from."""
+    BEGIN = "begin"
+    COMMIT = "commit"
+    ROLLBACK = "rollback"
+    SAVEPOINT = "rollback to savepoint"
+    ROWS = "rows"
+    """It changed rows: the log has the statement in place of rows."""
+    TABLES = "tables"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnWords:
+    """What a definition of a column says that rows do not."""
+
+    declared: str | None
+    """The type, if the log does not tell it."""
+    default: str | None
+    comment: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What becomes of a table."""
+
+    table: str
+    """``database.table``."""
+    verb: str
+    """``create``, ``alter``, ``drop``, ``rename``, ``truncate`` or ``drop database``."""
+    new_name: str | None = None
+    like: str | None = None
+    """The table whose columns it has."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Old to new names of columns."""
+    columns: dict[str, ColumnWords] = field(default_factory=dict)
+    """Those that are added or defined anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """What a statement means."""
+
+    kind: Kind
+    changes: tuple[Change, ...] = ()
+
+
+_SHORT = {
+    "BEGIN": Kind.BEGIN,
+    "COMMIT": Kind.COMMIT,
+    "ROLLBACK": Kind.ROLLBACK,
+    "SAVEPOINT": Kind.OTHER,
+}
+
+
+def meaning_of(text: str, database: str) -> Meaning:  # noqa: PLR0911 - one return a case
+    """Return what a statement means.
+
+    Parameters
+    ----------
+    text
+        The statement.
+    database
+        Which was chosen.
+    """
+    found = _WORDS.match(_EXECUTED.sub(_inner, text))
+    word = found.group(1).upper() if found else ""
+    if word in _ROWS:
+        return Meaning(kind=Kind.ROWS)
+    if word == "ROLLBACK" and re.search(r"\bTO\b", text, re.IGNORECASE):
+        return Meaning(kind=Kind.SAVEPOINT)
+    if word in _SHORT:
+        return Meaning(kind=_SHORT[word])
+    if word not in ("CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE"):
+        return Meaning(kind=Kind.OTHER)
+    try:
+        # RENAME at the begin would make one text of all that follows.
+        tokens = sqlglot.tokenize(f"x {_EXECUTED.sub(_inner, text)}", read="mysql")[1:]
+    except SqlglotError:
+        return Meaning(kind=Kind.OTHER)
+    try:
+        changes = tuple(_Reader(tokens, database).changes())
+    except _EndError:
+        return Meaning(kind=Kind.OTHER)
+    return Meaning(kind=Kind.TABLES if changes else Kind.OTHER, changes=changes)
+
+
+def _inner(comment: re.Match[str]) -> str:
+    return f" {comment.group(1)} "
+
+
+class _EndError(Exception):
+    """The statement ends where something is missing."""
+
+
+class _Reader:
+    """Reads a statement word by word."""
+
+    def __init__(self, tokens: list[Token], database: str) -> None:
+        self._tokens = tokens
+        self._database = database
+        self._at = 0
+
+    # Words
+
+    def _word(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        if at >= len(self._tokens):
+            return ""
+        token = self._tokens[at]
+        is_word = token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER)
+        return token.text.upper() if is_word else ""
+
+    def _skip(self, *words: str) -> bool:
+        """Pass over some words, if they come next."""
+        if all(self._word(index) == word for index, word in enumerate(words)):
+            self._at += len(words)
+            return True
+        return False
+
+    def _next(self) -> Token:
+        if self._at >= len(self._tokens):
+            raise _EndError
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _name(self) -> str:
+        return self._next().text
+
+    def _table(self) -> str:
+        first = self._name()
+        if self._skip("."):
+            return f"{first}.{self._name()}"
+        return f"{self._database}.{first}"
+
+    # Statements
+
+    def changes(self) -> Iterator[Change]:
+        verb = self._next().text.upper()
+        for word in ("OR", "REPLACE", "ONLINE", "OFFLINE", "IGNORE"):
+            self._skip(word)
+        if self._skip("TEMPORARY"):
+            return
+        if verb == "TRUNCATE":
+            self._skip("TABLE")
+            yield Change(table=self._table(), verb="truncate")
+            return
+        if verb == "DROP" and (self._skip("DATABASE") or self._skip("SCHEMA")):
+            self._skip("IF", "EXISTS")
+            yield Change(table=f"{self._name()}.", verb="drop database")
+            return
+        if not (self._skip("TABLE") or self._skip("TABLES")):
+            return
+        if not self._skip("IF", "NOT", "EXISTS"):
+            self._skip("IF", "EXISTS")
+        read = {"CREATE": self._create, "ALTER": self._alter, "DROP": self._drop}
+        yield from read.get(verb, self._rename)()
+
+    def _drop(self) -> Iterator[Change]:
+        while True:
+            yield Change(table=self._table(), verb="drop")
+            if not self._skip(","):
+                return
+
+    def _rename(self) -> Iterator[Change]:
+        while True:
+            table = self._table()
+            self._wait()
+            self._skip("TO")
+            yield Change(table=table, verb="rename", new_name=self._table())
+            if not self._skip(","):
+                return
+
+    def _wait(self) -> None:
+        if self._word() in _ALTER_WAIT and self._next().text.upper() == "WAIT":
+            self._next()
+
+    def _create(self) -> Iterator[Change]:
+        table = self._table()
+        if self._skip("LIKE") or self._skip("(", "LIKE"):
+            yield Change(table=table, verb="create", like=self._table())
+            return
+        columns: dict[str, ColumnWords] = {}
+        if self._skip("("):
+            for start, end in list(self._parts(closes=True)):
+                columns.update(self._definition(start, end))
+        yield Change(table=table, verb="create", columns=columns)
+
+    def _alter(self) -> Iterator[Change]:
+        table = self._table()
+        self._wait()
+        renamed: dict[str, str] = {}
+        columns: dict[str, ColumnWords] = {}
+        new_name = None
+        for start, end in list(self._parts(closes=False)):
+            self._at = start
+            if self._skip("ADD"):
+                columns.update(self._added(end))
+            elif self._skip("CHANGE"):
+                self._skip("COLUMN")
+                self._skip("IF", "EXISTS")
+                old = self._name()
+                defined = self._definition(self._at, end)
+                columns.update(defined)
+                renamed.update((old, new) for new in defined if new != old)
+            elif self._skip("MODIFY"):
+                self._skip("COLUMN")
+                self._skip("IF", "EXISTS")
+                columns.update(self._definition(self._at, end))
+            elif self._skip("RENAME", "COLUMN"):
+                self._skip("IF", "EXISTS")
+                old = self._name()
+                self._skip("TO")
+                renamed[old] = self._name()
+            elif self._skip("RENAME"):
+                if self._word() in ("INDEX", "KEY"):
+                    continue
+                if not self._skip("TO"):
+                    self._skip("AS")
+                self._skip("=")
+                new_name = self._table()
+        yield Change(table=table, verb="alter", new_name=new_name, renamed=renamed, columns=columns)
+
+    def _added(self, end: int) -> dict[str, ColumnWords]:
+        self._skip("COLUMN")
+        self._skip("IF", "NOT", "EXISTS")
+        if not self._skip("("):
+            return self._definition(self._at, end)
+        found: dict[str, ColumnWords] = {}
+        for start, inner in list(self._parts(closes=True)):
+            found.update(self._definition(start, inner))
+        return found
+
+    # Lists
+
+    def _parts(self, *, closes: bool) -> Iterator[tuple[int, int]]:
+        """Yield where the parts between commas begin and end, up to a bracket or the end."""
+        depth, start = 0, self._at
+        while self._at < len(self._tokens):
+            word = self._word()
+            if word == "(":
+                depth += 1
+            elif word == ")" and depth == 0 and closes:
+                yield start, self._at
+                self._at += 1
+                return
+            elif word == ")":
+                depth -= 1
+            elif word == "," and depth == 0:
+                yield start, self._at
+                start = self._at + 1
+            self._at += 1
+        yield start, self._at
+
+    def _definition(self, start: int, end: int) -> dict[str, ColumnWords]:
+        """Read the definition of a column; none if it is that of something else."""
+        before, self._at = self._at, start
+        try:
+            if self._word().split(" ")[0] in _NO_COLUMNS and not self._is_type(start + 1):
+                return {}
+            name = self._name()
+            kind = self._next().text.upper() if self._at < end else ""
+            size = ""
+            if self._word() == "(" and self._at < end:
+                size = self._word(1)
+            words = [self._word(index - self._at) for index in range(self._at, end)]
+            return {
+                name: ColumnWords(
+                    declared=_declared(kind, size, words),
+                    default=self._default(end),
+                    comment=self._after("COMMENT", end),
+                )
+            }
+        finally:
+            self._at = max(before, start)
+
+    def _is_type(self, at: int) -> bool:
+        """Whether a word that could be that of a key is the name of a column."""
+        token = self._tokens[at] if at < len(self._tokens) else None
+        return token is not None and token.text.upper() in ("INT", "BIGINT", "VARCHAR", "TINYINT")
+
+    def _after(self, word: str, end: int) -> str | None:
+        for at in range(self._at, end - 1):
+            token, following = self._tokens[at], self._tokens[at + 1]
+            if (
+                token.token_type is not TokenType.IDENTIFIER
+                and token.text.upper() == word
+                and following.token_type is TokenType.STRING
+            ):
+                return following.text
+        return None
+
+    def _default(self, end: int) -> str | None:
+        for at in range(self._at, end - 1):
+            token = self._tokens[at]
+            if token.text.upper() != "DEFAULT" or token.token_type in (
+                TokenType.IDENTIFIER,
+                TokenType.STRING,
+            ):
+                continue
+            following = self._tokens[at + 1]
+            if following.token_type in (TokenType.STRING, TokenType.NUMBER):
+                return following.text
+            if following.text == "-" and at + 2 < end:
+                return f"-{self._tokens[at + 2].text}"
+            return {"TRUE": "1", "FALSE": "0"}.get(following.text.upper())
+        return None
+
+
+def _declared(kind: str, size: str, words: list[str]) -> str | None:
+    if kind in ("BOOL", "BOOLEAN"):
+        return "tinyint(1)"
+    if kind in _OWN_TYPES:
+        return kind.lower()
+    is_plain = "UNSIGNED" not in words and "ZEROFILL" not in words
+    return "tinyint(1)" if kind == "TINYINT" and size == "1" and is_plain else None

@@ -1,0 +1,224 @@
+"""What is known of the columns of tables while their log is read, and how it changes.
+
+The log tells columns with each table's rows. Statements add what it does not tell; what neither
+tells (comments, and defaults that were not understood) is looked up when there is nothing more to
+read, so that it is known to be of this place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from paimonlab.ingest.changes import JsonValue, SourceSchema, SourceSchemaChange
+from paimonlab.ingest.sources.mysql.columns import TableInfo, schema_of
+from paimonlab.ingest.sources.mysql.positions import Position
+from paimonlab.ingest.sources.mysql.statements import Change, ColumnWords
+
+_FROM_LOG = "the columns of its rows in the log"
+
+
+@dataclass(slots=True)
+class TableChanges:
+    """Columns of tables at the place that is read."""
+
+    declared: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Types that the log does not tell, by table and column."""
+    altered: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Tables that statements changed, which are to be looked at, with columns they renamed."""
+    infos: dict[str, TableInfo] = field(default_factory=dict)
+    """As tables were when they were looked at; they may be ahead of the log."""
+    current: dict[str, tuple[TableInfo, SourceSchema]] = field(default_factory=dict)
+    """Of rows that came."""
+    _words: dict[str, dict[str, ColumnWords]] = field(default_factory=dict)
+    _reasons: dict[str, str] = field(default_factory=dict)
+
+    def noted(self, position: Position) -> Position:
+        """Return a position that tells what another process needs to know."""
+        return replace(
+            position,
+            declared={table: dict(columns) for table, columns in self.declared.items() if columns},
+            altered={table: dict(renamed) for table, renamed in self.altered.items()},
+        )
+
+    def seen(
+        self, info: TableInfo, mapping: frozenset[str], here: JsonValue
+    ) -> tuple[SourceSchemaChange | None, SourceSchema, TableInfo]:
+        """Take columns as the log tells them; return what changed, and what they are."""
+        name = info.name
+        known = self.current.get(name)
+        if known is not None and known[0].outline == info.outline:
+            return None, known[1], known[0]
+        looked_up = self.infos.get(name)
+        is_same = looked_up is not None and looked_up.outline == info.outline
+        found = looked_up if looked_up is not None and is_same else self._with_words(info)
+        schema = schema_of(found, mapping)
+        renamed = self._renamed(name, schema)
+        if name in self.altered:
+            self.altered[name] = {}  # comments are still to be looked up
+        self.current[name] = found, schema
+        if known is None and not renamed:
+            return None, schema, found
+        change = SourceSchemaChange(
+            table=name,
+            before=None if known is None else known[1],
+            after=schema,
+            position=here,
+            reason=self._reasons.get(name, _FROM_LOG),
+            renamed=renamed,
+        )
+        return change, schema, found
+
+    def _with_words(self, info: TableInfo) -> TableInfo:
+        words = self._words.get(info.name, {})
+        columns = tuple(
+            replace(column, default=words[column.name].default, comment=words[column.name].comment)
+            if column.name in words
+            else column
+            for column in info.columns
+        )
+        return replace(info, columns=columns)
+
+    def _renamed(self, table: str, schema: SourceSchema) -> dict[str, str]:
+        renamed = self.altered.get(table, {})
+        return {
+            old: new
+            for old, new in renamed.items()
+            if new in schema.names and old not in schema.names
+        }
+
+    def looked_at(
+        self, infos: Mapping[str, TableInfo], mapping: frozenset[str], here: JsonValue
+    ) -> Iterator[SourceSchemaChange]:
+        """Take what tables that were altered are now, at this place of the log."""
+        for name in list(self.altered):
+            info = infos.get(name)
+            if info is None:
+                del self.altered[name]
+                continue
+            schema = schema_of(info, mapping)
+            renamed = self._renamed(name, schema)
+            del self.altered[name]
+            known = self.current.get(name)
+            self.infos[name] = info
+            self.declared[name] = info.declared
+            self.current[name] = info, schema
+            if known is not None and known[1] == schema:
+                continue
+            yield SourceSchemaChange(
+                table=name,
+                before=None if known is None else known[1],
+                after=schema,
+                position=here,
+                reason=self._reasons.pop(name, _FROM_LOG),
+                renamed=renamed,
+            )
+
+    def changed(
+        self,
+        change: Change,
+        wants: Callable[[str], bool],
+        position: JsonValue,
+        reason: str,
+        *,
+        is_replaced: bool = False,
+    ) -> Iterator[SourceSchemaChange]:
+        """Take what a statement says; yield what follows from it at once.
+
+        Parameters
+        ----------
+        change
+            Of one table.
+        wants
+            Whether a table is read.
+        position, reason
+            Of the statement, and its text.
+        is_replaced
+            Whether the same statement gives the table's name to another one.
+        """
+        match change.verb:
+            case "drop":
+                yield from self._dropped(change.table, wants, position, reason)
+            case "drop database":
+                for table in [name for name in self._names() if name.startswith(change.table)]:
+                    yield from self._dropped(table, wants, position, reason)
+            case "create":
+                declared = {
+                    name: words.declared
+                    for name, words in change.columns.items()
+                    if words.declared is not None
+                }
+                if change.like is not None:
+                    declared = dict(self.declared.get(change.like, {}))
+                self.declared[change.table] = declared
+                self._note(change.table, wants, reason)
+                self._words[change.table] = dict(change.columns)
+            case _:
+                self._alter(change)
+                self._note(change.table, wants, reason)
+                if change.new_name is not None:
+                    yield from self._moved(change, wants, position, reason, is_replaced)
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys([*self.current, *self.infos, *self.declared]))
+
+    def _note(self, table: str, wants: Callable[[str], bool], reason: str) -> None:
+        if wants(table):
+            self.altered.setdefault(table, {})
+            self._reasons[table] = reason
+
+    def _forget(self, table: str) -> SourceSchema | None:
+        for known in (self.declared, self.altered, self.infos, self._words, self._reasons):
+            known.pop(table, None)
+        found = self.current.pop(table, None)
+        return None if found is None else found[1]
+
+    def _dropped(
+        self, table: str, wants: Callable[[str], bool], position: JsonValue, reason: str
+    ) -> Iterator[SourceSchemaChange]:
+        before = self._forget(table)
+        if wants(table):
+            yield SourceSchemaChange(
+                table=table, before=before, after=None, position=position, reason=reason
+            )
+
+    def _alter(self, change: Change) -> None:
+        declared = self.declared.setdefault(change.table, {})
+        words = self._words.setdefault(change.table, {})
+        for old, new in change.renamed.items():
+            if old in declared:
+                declared[new] = declared.pop(old)
+        for name, said in change.columns.items():
+            words[name] = said
+            if said.declared is None:
+                declared.pop(name, None)
+            else:
+                declared[name] = said.declared
+        if change.renamed:
+            before = self.altered.get(change.table, {})
+            renamed = {old: change.renamed.get(new, new) for old, new in before.items()}
+            new_names = {*before.values()}
+            renamed |= {old: new for old, new in change.renamed.items() if old not in new_names}
+            self.altered[change.table] = renamed
+
+    def _moved(
+        self,
+        change: Change,
+        wants: Callable[[str], bool],
+        position: JsonValue,
+        reason: str,
+        is_replaced: bool,  # noqa: FBT001 - of `changed`
+    ) -> Iterator[SourceSchemaChange]:
+        """Give a table its new name."""
+        table, new_name = change.table, change.new_name
+        assert new_name is not None, "it has one"
+        declared = self.declared.get(table, {})
+        before = self._forget(table) if not is_replaced else None
+        if is_replaced:
+            self.declared.pop(table, None)
+        elif wants(table):
+            yield SourceSchemaChange(
+                table=table, before=before, after=None, position=position, reason=reason
+            )
+        self.declared[new_name] = declared
+        self._note(new_name, wants, reason)

@@ -1,0 +1,297 @@
+"""Tables that are created, altered, renamed, emptied and dropped while they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+import paimonlab as pm
+from paimonlab.ingest.sources.mysql.source import MySql
+from paimonlab.ingest.sources.mysql.statements import Kind, meaning_of
+from paimonlab.spec.types.text import format_type
+from tests.ingest.mysql.server import Server
+
+
+def _columns(table: pm.Table) -> dict[str, str]:
+    return {field.name: format_type(field.type) for field in table.schema.fields}
+
+
+def _rows(table: pm.Table) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = table.scan().to_arrow().to_pylist()
+    return sorted(rows, key=lambda row: int(row["id"]))
+
+
+@pytest.mark.parametrize("while_running", [True, False])
+@pytest.mark.parametrize("evolve", ["lenient", "exact"])
+def test_columns_follow_statements(
+    tmp_path: Path,
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    evolve: Literal["lenient", "exact"],
+    while_running: bool,
+) -> None:
+    mysql_server.run(
+        "CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(5), b INT, c BOOL, d INT COMMENT 'dee')",
+        "INSERT INTO t VALUES (1, 'a', 1, 1, 1)",
+        database=database,
+    )
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(
+        shop.database(database), into="ods", name="j", evolve=evolve, options={"bucket": 1}
+    )
+    job.run()
+    assert catalog.table("ods.t").schema.fields[4].description == "dee"
+    for statement in (
+        "ALTER TABLE t ADD COLUMN e BOOLEAN AFTER a, ADD f INT NOT NULL DEFAULT 7 COMMENT 'eff'",
+        "INSERT INTO t VALUES (2, 'b', 1, 2, 0, 2, 2)",
+        "ALTER TABLE t MODIFY a VARCHAR(50), CHANGE b b2 BIGINT",
+        "INSERT INTO t VALUES (3, 'a long text', 0, 3, 1, 3, 3)",
+        "ALTER TABLE t DROP COLUMN d",
+        "ALTER TABLE t RENAME COLUMN c TO c2, COMMENT 'the table'",
+        "INSERT INTO t VALUES (4, 'c', 1, 4, 0, 4)",
+        "ALTER TABLE t ADD COLUMN g TINYINT(1), MODIFY f INT NOT NULL DEFAULT 7 COMMENT 'new'",
+    ):
+        mysql_server.run(statement, database=database)
+        if while_running:
+            job.run()
+    if not while_running:
+        job.run()
+
+    table = catalog.table("ods.t")
+    columns, rows = _columns(table), _rows(table)
+    if evolve == "exact":
+        assert columns == {
+            "id": "INT NOT NULL",
+            "a": "VARCHAR(50)",
+            "b2": "BIGINT",
+            "c2": "BOOLEAN",
+            "e": "BOOLEAN",
+            "f": "INT",
+            "g": "BOOLEAN",
+        }
+        assert [row["b2"] for row in rows] == [1, 2, 3, 4]
+        assert [row["c2"] for row in rows] == [True, False, True, False]
+    else:
+        assert columns == {
+            "id": "INT NOT NULL",
+            "a": "VARCHAR(50)",
+            "b": "INT",
+            "c": "BOOLEAN",
+            "d": "INT",
+            "e": "BOOLEAN",
+            "f": "INT",
+            "b2": "BIGINT",
+            "c2": "BOOLEAN",
+            "g": "BOOLEAN",
+        }
+        assert [row["b"] for row in rows] == [1, 2, None, None]
+        assert [row["c2"] for row in rows] == [None, None, None, False]
+    assert [row["f"] for row in rows] == [None, 2, 3, 4]
+    assert [row["e"] for row in rows] == [None, True, False, True]
+    said = {field.name: field.description for field in table.schema.fields}
+    assert said["f"] == "new"
+    assert table.schema.comment == "the table"
+
+
+def test_tables_come_and_go(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    def run(*statements: str) -> None:
+        mysql_server.run(*statements, database=database)
+
+    run("CREATE TABLE t (id INT PRIMARY KEY, v BOOL)", "INSERT INTO t VALUES (1, 1), (2, 0)")
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(
+        shop.database(database, excluding="not_.*"),
+        into="ods",
+        name="j",
+        on_truncate="apply",
+        options={"bucket": 1},
+    )
+    job.run()
+    run(
+        "CREATE TABLE late (id INT PRIMARY KEY, v BOOL, w INT)",
+        "INSERT INTO late VALUES (1, 1, 1)",
+        "ALTER TABLE late DROP COLUMN w",
+        "INSERT INTO late VALUES (2, 0)",
+        "CREATE TABLE empty LIKE late",
+        "CREATE TABLE not_read AS SELECT * FROM t",
+        "CREATE TEMPORARY TABLE temp (id INT)",
+        "INSERT INTO temp VALUES (1)",
+    )
+    job.run()
+    assert _rows(catalog.table("ods.late")) == [
+        {"id": 1, "v": True, "w": 1},
+        {"id": 2, "v": False, "w": None},
+    ]
+    assert _columns(catalog.table("ods.empty"))["v"] == "BOOLEAN"
+    assert sorted(catalog.tables("ods")) == ["empty", "late", "t"]
+
+    # As gh-ost and pt-online-schema-change alter a table.
+    run(
+        "CREATE TABLE _t_gho LIKE t",
+        "ALTER TABLE _t_gho ADD COLUMN n BOOL",
+        "INSERT INTO _t_gho SELECT *, 1 FROM t",
+        "RENAME TABLE t TO _t_del, _t_gho TO t",
+        "INSERT INTO t VALUES (3, 1, 0)",
+        "DROP TABLE _t_del",
+    )
+    job.run()
+    assert _columns(catalog.table("ods.t"))["n"] == "BOOLEAN"
+    assert [row["n"] for row in _rows(catalog.table("ods.t"))] == [None, None, False]
+    run("TRUNCATE TABLE t", "INSERT INTO t VALUES (9, 1, 1)", "DROP TABLE late", "DROP TABLE empty")
+    job.run()
+    assert [row["id"] for row in _rows(catalog.table("ods.t"))] == [9]
+    assert len(_rows(catalog.table("ods.late"))) == 2
+    assert any("DROP TABLE" in event.text for event in job.events)
+
+
+def test_a_type_that_cannot_follow_stops_its_table_alone(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run(
+        "CREATE TABLE a (id INT PRIMARY KEY, v TIME)",
+        "CREATE TABLE b (id INT PRIMARY KEY)",
+        database=database,
+    )
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(shop.database(database), into="ods", name="j", options={"bucket": 1})
+    job.run()
+    mysql_server.run(
+        "INSERT INTO a VALUES (1, '01:00:00')",
+        "ALTER TABLE a MODIFY v DATETIME",
+        "INSERT INTO a VALUES (2, '2026-01-01')",
+        "INSERT INTO b VALUES (1)",
+        database=database,
+    )
+    job.run()
+    stopped = {table.name: table.stopped for table in job.status.tables}
+    assert stopped["ods.b"] is None
+    assert "TIME" in str(stopped["ods.a"])
+    assert [row["id"] for row in _rows(catalog.table("ods.a"))] == [1]
+    assert len(_rows(catalog.table("ods.b"))) == 1
+
+
+def test_rows_that_are_logged_as_statements_are_found_out(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run("CREATE TABLE a (id INT PRIMARY KEY)", database=database)
+    mysql_server.run("CREATE TABLE other (id INT PRIMARY KEY)", database=database)
+    job = pm.connect(tmp_path).ingest(
+        shop.database(database, including="a"), into="ods", name="j", options={"bucket": 1}
+    )
+    job.run()
+    mysql_server.run(
+        "SET SESSION binlog_format = 'STATEMENT'",
+        "INSERT INTO other VALUES (1)",
+        database=database,
+    )
+    job.run()
+    mysql_server.run(
+        "SET SESSION binlog_format = 'STATEMENT'", "INSERT INTO a VALUES (1)", database=database
+    )
+    with pytest.raises(pm.errors.SourceError, match="binlog_format = 'ROW'"):
+        job.run()
+
+
+def test_rows_that_are_not_whole_are_found_out(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run(
+        "CREATE TABLE a (id INT PRIMARY KEY, v INT, w INT)",
+        "INSERT INTO a VALUES (1, 1, 1)",
+        database=database,
+    )
+    job = pm.connect(tmp_path).ingest(shop.database(database), into="ods", name="j")
+    job.run()
+    mysql_server.run(
+        "SET SESSION binlog_row_image = 'MINIMAL'", "UPDATE a SET v = 2", database=database
+    )
+    with pytest.raises(pm.errors.SourceError, match="binlog_row_image = 'FULL'"):
+        job.run()
+
+
+def test_compressed_events_are_read(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run("CREATE TABLE a (id INT PRIMARY KEY, v TEXT)", database=database)
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(shop.database(database), into="ods", name="j", options={"bucket": 1})
+    job.run()
+    mysql_server.run("SET GLOBAL log_bin_compress = ON", "SET GLOBAL log_bin_compress_min_len = 10")
+    try:
+        mysql_server.run(
+            f"INSERT INTO a VALUES (1, '{'x' * 5000}'), (2, '{'y' * 5000}')",
+            "UPDATE a SET v = CONCAT(v, 'z')",
+            "DELETE FROM a WHERE id = 1",
+            f"ALTER TABLE a ADD COLUMN w BOOL COMMENT '{'c' * 500}'",
+            f"INSERT INTO a VALUES (3, '{'x' * 5000}', 1)",
+            database=database,
+        )
+    finally:
+        mysql_server.run("SET GLOBAL log_bin_compress = OFF")
+    job.run()
+    assert _rows(catalog.table("ods.a")) == [
+        {"id": 2, "v": "y" * 5000 + "z", "w": None},
+        {"id": 3, "v": "x" * 5000, "w": True},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("BEGIN", Kind.BEGIN),
+        ("COMMIT", Kind.COMMIT),
+        ("ROLLBACK", Kind.ROLLBACK),
+        ("ROLLBACK TO `x`", Kind.SAVEPOINT),
+        ("/* app */ insert into t values (1)", Kind.ROWS),
+        ("# why\nUPDATE t SET a = 1", Kind.ROWS),
+        ("FLUSH PRIVILEGES", Kind.OTHER),
+        ("CREATE INDEX i ON t (a)", Kind.OTHER),
+        ("CREATE TEMPORARY TABLE t (a INT)", Kind.OTHER),
+        ("DROP TABLE `a`.`b` /* generated by server */", Kind.TABLES),
+        ("TRUNCATE t", Kind.TABLES),
+    ],
+)
+def test_statements_are_told_apart(text: str, kind: Kind) -> None:
+    assert meaning_of(text, "d").kind is kind
+
+
+def test_what_statements_say_of_columns() -> None:
+    (change,) = meaning_of(
+        "ALTER TABLE `d`.`t, x` ADD COLUMN (`a,b` TINYINT(1) DEFAULT 0, u UUID), "
+        "CHANGE `old name` new ENUM('x','y,)') DEFAULT 'y' COMMENT 'it''s', "
+        "ADD PRIMARY KEY (id), MODIFY COLUMN z TINYINT(1) UNSIGNED DEFAULT -1, "
+        "RENAME COLUMN p TO q, DROP COLUMN r, RENAME INDEX i TO k, ADD `key` BOOL /*!50000 , "
+        "RENAME TO other */",
+        "e",
+    ).changes
+    assert (change.table, change.new_name) == ("d.t, x", "e.other")
+    assert change.renamed == {"old name": "new", "p": "q"}
+    assert {name: (said.declared, said.default) for name, said in change.columns.items()} == {
+        "a,b": ("tinyint(1)", "0"),
+        "u": ("uuid", None),
+        "new": (None, "y"),
+        "z": (None, "-1"),
+        "key": ("tinyint(1)", None),
+    }
+    assert change.columns["new"].comment == "it's"
+
+
+def test_tables_that_statements_name() -> None:
+    found = meaning_of("RENAME TABLE a TO b, `c`.`d` TO e", "x").changes
+    assert [(change.table, change.new_name) for change in found] == [
+        ("x.a", "x.b"),
+        ("c.d", "x.e"),
+    ]
+    found = meaning_of("DROP TABLE IF EXISTS a, b.c", "x").changes
+    assert [change.table for change in found] == ["x.a", "b.c"]
+    (change,) = meaning_of("create table if not exists n like m", "x").changes
+    assert (change.table, change.like) == ("x.n", "x.m")
+    (change,) = meaning_of(
+        "CREATE TABLE n (id INT, b BOOL, KEY k (b), CONSTRAINT c CHECK (b > 0))", "x"
+    ).changes
+    assert list(change.columns) == ["id", "b"]

@@ -1,0 +1,258 @@
+"""Rows, then the log: nothing is lost or comes twice, whatever happens meanwhile.
+
+``PAIMONLAB_INGEST_KILLS=100`` kills as often; a few are part of every run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+import paimonlab as pm
+from paimonlab.errors import IngestError, PaimonError, SourceError
+from paimonlab.ingest import Boundary, Event, JsonValue, Phase, RowChanges, check_source
+from paimonlab.ingest.sources.mysql.source import MySql
+from tests.ingest.mysql.server import Server, server
+from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
+
+KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "2"))
+LIMIT = 120
+
+
+def _here(catalog: pm.Catalog, table: str) -> list[tuple[Any, ...]]:
+    rows = catalog.table(f"ods.{table}").scan().to_arrow().to_pylist()
+    return sorted((tuple(row.values()) for row in rows), key=repr)
+
+
+def _same(catalog: pm.Catalog, made: Server, database: str) -> None:
+    for table in TABLES:
+        found = _here(catalog, table)
+        wanted = rows_of(made, database, table)
+        if table == "one":
+            wanted = sorted(
+                ((a, b, None if c is None else Decimal(c), bool(d)) for a, b, c, d in wanted),
+                key=repr,
+            )
+        assert found == wanted, table
+
+
+def test_it_does_what_sources_promise(mysql_server: Server, database: str, shop: MySql) -> None:
+    mysql_server.run(
+        "CREATE TABLE a (id INT PRIMARY KEY, v TEXT)",
+        "CREATE TABLE b (k VARCHAR(9) PRIMARY KEY, v TEXT)",
+        "INSERT INTO a VALUES (1, 'x'), (2, NULL)",
+        "INSERT INTO b VALUES ('k', 'x')",
+        database=database,
+    )
+
+    def add() -> None:
+        mysql_server.run(
+            "INSERT INTO a VALUES (1000, 'y')",
+            "UPDATE a SET v = 'z' WHERE id = 1000",
+            "DELETE FROM a WHERE id = 1000",
+            database=database,
+        )
+
+    check_source(lambda: shop.database(database), add=add)
+    first = {"file": mysql_server.rows("SHOW BINARY LOGS")[0][0], "pos": 4}
+    check_source(lambda: shop.database(database, start=first), add=add)
+    check_source(lambda: shop.database(database, start="snapshot"))
+
+
+def test_rows_and_log_are_one_table_under_writes(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, rng: np.random.Generator
+) -> None:
+    create(mysql_server, database)
+    before = Writer(mysql_server, database, rng)
+    before.transactions(60)
+    before.close()
+    catalog = pm.connect(tmp_path)
+    # Rows of `log` have no key: a deleted one would stop the table, one that came twice is seen.
+    job = catalog.ingest(
+        shop.database(database), into="ods", name="j", max_rows=150, interval="200 ms"
+    )
+    with writing(mysql_server, database, np.random.default_rng(rng.integers(2**32)), 150):
+        for _ in range(4):
+            job.run(until="caught-up")
+    job.run()
+    _same(catalog, mysql_server, database)
+
+
+@pytest.mark.parametrize("seed_of_place", range(3))
+def test_reading_goes_on_from_the_midst_of_rows(
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    rng: np.random.Generator,
+    seed_of_place: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each row of the source is known by what its images say, also in parts read at two moments."""
+    monkeypatch.setattr("paimonlab.ingest.sources.mysql.snapshot._BATCH_BYTES", 1)
+    monkeypatch.setattr("paimonlab.ingest.sources.mysql.wire._READ_BYTES", 2000)
+    create(mysql_server, database)
+    writer = Writer(mysql_server, database, rng)
+    writer.transactions(120)
+    state: dict[str, list[Any]] = {table: [] for table in TABLES}
+    position, stops = None, 3
+    while True:
+        reading = shop.database(database).read(position, lambda _: True)
+        position, is_done = _read(reading, state, int(rng.integers(1, 6)) if stops else None)
+        if is_done:
+            break
+        stops -= 1
+        writer.transactions(20)
+    writer.close()
+    for table in TABLES:
+        wanted = rows_of(mysql_server, database, table)
+        found = sorted((tuple(map(_plain, row)) for row in state[table]), key=repr)
+        assert found == sorted((tuple(map(_plain, row)) for row in wanted), key=repr), table
+
+
+def _read(
+    reading: Iterator[Event], state: dict[str, list[Any]], most: int | None
+) -> tuple[JsonValue, bool]:
+    """Read up to some boundary, or all there is; return the position, and whether it was all."""
+    waiting: list[RowChanges] = []
+    count = 0
+    with contextlib.closing(cast("Generator[Event]", reading)) as events:
+        for event in events:
+            if isinstance(event, RowChanges):
+                waiting.append(event)
+            if not isinstance(event, Boundary):
+                continue
+            for rows in waiting:
+                _apply(state, rows)
+            waiting.clear()
+            count += 1
+            is_done = event.phase is Phase.CAUGHT_UP
+            if is_done or count == most:
+                return event.position, is_done
+    raise AssertionError("a log has no end")
+
+
+def _plain(value: Any) -> Any:
+    return Decimal(value) if isinstance(value, bool | int | Decimal) else value
+
+
+def _apply(state: dict[str, list[Any]], changes: RowChanges) -> None:
+    """Let changes happen to a list of rows: an old image must be there exactly as it is told."""
+    rows = state[changes.table.partition(".")[2]]
+    kinds = [0] * changes.rows.num_rows if changes.kinds is None else changes.kinds.to_pylist()
+    for kind, row in zip(kinds, changes.rows.to_pylist(), strict=True):
+        values = tuple(row.values())
+        if kind in (1, 3):
+            rows.remove(values)
+        else:
+            rows.append(values)
+
+
+def _command(warehouse: Path, made: Server, database: str) -> list[str]:
+    module = "tests.ingest.mysql.killed_mysql_job"
+    return [sys.executable, "-m", module, str(warehouse), str(made.port), database]
+
+
+def _run(command: list[str], seconds: float | None) -> bool:
+    """Run a job; kill it some time after it has begun. Return whether it caught up."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        if seconds is not None:
+            time.sleep(seconds)
+            process.kill()
+        told = process.stdout.read()
+        code = process.wait(LIMIT)
+    assert seconds is not None or code == 0
+    return told == "ended\n"
+
+
+def test_a_killed_job_loses_and_doubles_nothing(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, rng: np.random.Generator
+) -> None:
+    create(mysql_server, database)
+    writer = Writer(mysql_server, database, rng)
+    writer.transactions(200)
+    kills = 0
+    command = _command(tmp_path, mysql_server, database)
+    while kills < KILLS:
+        kills += not _run(command, float(rng.uniform(0.0, 1.5)))
+        writer.transactions(100)
+    writer.close()
+    assert _run(command, None)
+    _same(pm.connect(tmp_path), mysql_server, database)
+
+
+def test_a_second_job_of_the_name_is_kept_out(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
+    catalog = pm.connect(tmp_path)
+    first = catalog.ingest(shop.database(database), into="ods", name="j")
+    first.start()
+    try:
+        end = time.monotonic() + 20
+        while first.status.phase not in ("caught up", "stream") and time.monotonic() < end:
+            time.sleep(0.05)
+        with pytest.raises(IngestError):
+            catalog.ingest(shop.database(database), into="ods", name="j").run()
+    finally:
+        first.stop()
+
+
+def test_a_server_that_starts_again_is_read_on(
+    tmp_path: Path, shop: MySql, rng: np.random.Generator
+) -> None:
+    with server() as made:
+        made.run("CREATE DATABASE own")
+        create(made, "own")
+        writer = Writer(made, "own", rng)
+        writer.transactions(30)
+        writer.close()
+        own = pm.mysql(port=made.port, user=shop.login.user, password_env=shop.login.password_env)
+        catalog = pm.connect(tmp_path)
+        job = catalog.ingest(own.database("own"), into="ods", name="j", interval="100 ms")
+        job.start()
+        try:
+            for end in (made.stop, made.kill):
+                _wait_for(catalog, made, "log")
+                end()
+                made.start()
+                writer = Writer(made, "own", rng)
+                writer._no = 10**6 * made.port + int(rng.integers(10**6))
+                writer.transactions(30)
+                writer.close()
+            _wait_for(catalog, made, "log")
+        finally:
+            job.stop()
+        job.run()
+        _same(catalog, made, "own")
+
+        # A log that is gone is told in full, and what was read stays as it is.
+        made.run("FLUSH BINARY LOGS", "DROP TABLE own.log", "FLUSH BINARY LOGS")
+        (last,) = made.rows("SHOW MASTER STATUS")
+        made.run(f"PURGE BINARY LOGS TO '{last[0]}'")
+        with pytest.raises(SourceError, match=r"not in the log any more.*binlog_expire_logs"):
+            catalog.ingest(own.database("own"), into="ods", name="j").run()
+        made.run("SET GLOBAL binlog_row_metadata = 'MINIMAL'")
+        with pytest.raises(PaimonError, match="SET GLOBAL binlog_row_metadata = 'FULL'"):
+            catalog.ingest(own.database("own"), into="ods", name="j").run()
+
+
+def _wait_for(catalog: pm.Catalog, made: Server, table: str) -> None:
+    end = time.monotonic() + LIMIT
+    (wanted,) = made.rows(f"SELECT COUNT(*) FROM own.{table}")[0]
+    while time.monotonic() < end:
+        if catalog.has_table(f"ods.{table}") and len(_here(catalog, table)) == wanted:
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{table} never had {wanted} rows")
