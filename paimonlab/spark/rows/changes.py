@@ -18,7 +18,7 @@ from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.rows.joining import SOURCE_COLUMN, TARGET_COLUMN, frame_of, joined, named_as
 from paimonlab.spark.rows.statements import RowStatement, SparkClause, as_list, is_padded
-from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, KIND_COLUMN
+from paimonlab.spark.writing.executor_write import BEFORE, BUCKET_COLUMN, KIND_COLUMN
 from paimonlab.spec.types.system_fields import ROW_ID, SEQUENCE_NUMBER
 from paimonlab.table.reading.scan import Scan
 from paimonlab.write.merge_clauses import Action, ClauseKind
@@ -57,6 +57,8 @@ class Wanted:
     """Whether a task has all rows of a bucket, if it can have them."""
     columns: frozenset[str] | None = None
     """The columns of which updated rows need values; None: all."""
+    before: tuple[str, ...] = ()
+    """The columns of which old values are needed as well, under names that begin with `BEFORE`."""
 
 
 def changed_rows(
@@ -99,14 +101,17 @@ def changed_rows(
         clause = _chosen(bridge, statement)
     chosen = rows.select("*", clause.alias(_CLAUSE)).where(functions.col(_CLAUSE).isNotNull())
     attributes = as_list(bridge, statement.target.output())
+    columns = {
+        field.name: _column_values(bridge, statement, number, attributes[number], scan, wanted)
+        for number, field in enumerate(scan.schema.fields)
+    }
     values = [
-        _value(
-            statement.clauses,
-            _column_values(bridge, statement, number, attributes[number], scan, wanted),
-            lost="" if keeps_nulls else f"{LOST_NULL}{name!r}",
-        ).alias(name)
-        for number, name in enumerate(field.name for field in scan.schema.fields)
+        _value(statement.clauses, made, lost="" if keeps_nulls else f"{LOST_NULL}{name!r}").alias(
+            name
+        )
+        for name, made in columns.items()
     ]
+    values += [columns[name].old.alias(BEFORE + name) for name in wanted.before]
     if wanted.ids:
         is_new = [clause.rule.action is Action.INSERT for clause in statement.clauses]
         inserts = [number for number, new in enumerate(is_new) if new]

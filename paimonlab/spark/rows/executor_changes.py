@@ -24,10 +24,11 @@ from paimonlab.formats.deletion_vectors import (
 from paimonlab.read.matches import FileMatch, divided_rows
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
-from paimonlab.spark.writing.executor_write import KIND_COLUMN, TaskOutcome, WriteTask
+from paimonlab.spark.writing.executor_write import BEFORE, KIND_COLUMN, TaskOutcome, WriteTask
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.storage import FileIO
 from paimonlab.write.kept_ids import IdKeepingWriter, keeps_ids
+from paimonlab.write.lost_changes import LostChanges
 from paimonlab.write.write_plan import WritePlan
 from paimonlab.write.writer import TableWriter
 
@@ -91,8 +92,12 @@ class ChangeTask:
 class _Seen:
     task: ChangeTask
     counts: list[int] = field(default_factory=lambda: [0] * _KINDS)
+    lost: LostChanges = field(init=False)
     _files: dict[str, list[np.ndarray]] = field(default_factory=dict)
     _keys: list[pa.RecordBatch] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lost = LostChanges.of(self.task.write.plan)
 
     def passing(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Take note of rows; hand on what is to be written."""
@@ -101,8 +106,9 @@ class _Seen:
             for kind, count in enumerate(np.bincount(kinds, minlength=_KINDS).tolist()):
                 self.counts[kind] += count
             if self.task.is_keyed:
-                self._note_keys(batch, kinds)
-                yield batch
+                rows = self._checked(batch, kinds, batches)
+                self._note_keys(rows, kinds)
+                yield rows
                 continue
             rows = batch.drop_columns([KIND_COLUMN])
             if FILE_COLUMN in batch.schema.names:  # a statement that only inserts needs no places
@@ -111,6 +117,31 @@ class _Seen:
             yield rows.filter(arrow_array(kinds != int(RowKind.DELETE)))
         if self._keys:
             self._check_keys()
+
+    def _checked(
+        self, batch: pa.RecordBatch, kinds: np.ndarray, rest: Iterator[pa.RecordBatch]
+    ) -> pa.RecordBatch:
+        """Check that the table does what rows say; return them without what was before."""
+        names = [name for name in batch.schema.names if name.startswith(BEFORE)]
+        rows = batch.drop_columns(names) if names else batch
+        try:
+            if names:
+                self._check_updates(batch.select(names), rows, kinds)
+            if self.lost.groups:
+                deletes = kinds == int(RowKind.DELETE)
+                self.lost.check_deletes(rows.filter(arrow_array(deletes)))
+        except PaimonError:
+            for _ in rest:  # Spark's side must be read to its end
+                pass
+            raise
+        return rows
+
+    def _check_updates(
+        self, before: pa.RecordBatch, rows: pa.RecordBatch, kinds: np.ndarray
+    ) -> None:
+        updates = arrow_array(kinds == int(RowKind.UPDATE_AFTER))
+        old = before.rename_columns([name.removeprefix(BEFORE) for name in before.schema.names])
+        self.lost.check_updates(old.filter(updates), rows.filter(updates))
 
     def _note_positions(self, batch: pa.RecordBatch) -> None:
         files, positions = batch.column(FILE_COLUMN), batch.column(POSITION_COLUMN)

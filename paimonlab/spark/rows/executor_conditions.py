@@ -26,6 +26,7 @@ from paimonlab.spark.writing.executor_write import KIND_COLUMN, TaskOutcome, Wri
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.storage import FileIO
 from paimonlab.write.expressions.expression import Expression
+from paimonlab.write.lost_changes import LostChanges
 from paimonlab.write.writer import TableWriter
 
 _KINDS = 4
@@ -100,10 +101,16 @@ class KeyedChangeTask:
 
     def _rows(self, numbers: Iterable[int]) -> Iterator[pa.RecordBatch]:
         change, kind = self.change.bound(), int(self.change.kind)
+        lost = LostChanges.of(self.write.plan)
         for split in _splits(self.splits, numbers):
             for rows in read_split(split, self.reading, self.write.file_io):
-                found = change.applied(rows.filter(change.is_true(rows)))
+                hit = rows.filter(change.is_true(rows))
+                found = change.applied(hit)
                 if found.num_rows:
+                    if self.change.values is None:
+                        lost.check_deletes(hit)
+                    else:
+                        lost.check_updates(hit, found)
                     kinds = arrow_array(np.full(found.num_rows, kind, np.int8))
                     yield found.append_column(KIND_COLUMN, kinds)
 

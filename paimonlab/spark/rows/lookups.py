@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -103,7 +103,13 @@ class _Found:
 
 
 def looked_up(
-    bridge: Bridge, statement: RowStatement, table: Table, scan: Scan, *, keeps_nulls: bool
+    bridge: Bridge,
+    statement: RowStatement,
+    table: Table,
+    scan: Scan,
+    *,
+    keeps_nulls: bool,
+    before: Collection[str] = (),
 ) -> LookedUp | None:
     """Look target rows up by their keys; None: they have to be joined.
 
@@ -119,6 +125,8 @@ def looked_up(
         That at the snapshot.
     keeps_nulls
         As of `changes.changed_rows`: if not, old values are looked at.
+    before
+        Columns whose old values are looked at.
     """
     match = _match(statement, scan)
     if match is None:
@@ -126,13 +134,13 @@ def looked_up(
     splits = scan.plan().splits
     if any(split.total_buckets != definition_of(table).buckets for split in splits):
         return None  # of partitions that have other numbers of buckets
-    can_be_decided = keeps_nulls and not match.rest
+    can_be_decided = keeps_nulls and not before and not match.rest
     decided = decisions(bridge, statement, match.keys) if can_be_decided else None
     if decided is None:
         source = _renewed(bridge, _source_rows(bridge, statement, match))
     else:
         source = with_values(bridge, statement, match.keys, decided)
-    wanted = _wanted(bridge, statement, match, keeps_nulls=keeps_nulls)
+    wanted = _wanted(bridge, statement, match, before, keeps_nulls=keeps_nulls)
     ship(bridge.spark.sparkContext)
     placed = shuffled(bridge, source, table, scan.snapshot, replaces=False).rows
     if estimated_bytes(source) > _SORTED_BYTES:
@@ -256,7 +264,12 @@ def _mentioned(attributes: Sequence[Any], expressions: Sequence[Any]) -> list[tu
 
 
 def _wanted(
-    bridge: Bridge, statement: RowStatement, match: _Match, *, keeps_nulls: bool
+    bridge: Bridge,
+    statement: RowStatement,
+    match: _Match,
+    before: Collection[str],
+    *,
+    keeps_nulls: bool,
 ) -> list[tuple[int, Any]]:
     """Return the columns of target rows that are looked at, and their positions."""
     attributes = as_list(bridge, statement.target.output())
@@ -264,7 +277,8 @@ def _wanted(
     if Action.DELETE in actions or not keeps_nulls:
         wanted = list(enumerate(attributes))
     else:
-        wanted = _mentioned(attributes, [*match.rest, *_expressions(statement)])
+        old = [one for one in attributes if str(one.name()) in before]
+        wanted = _mentioned(attributes, [*match.rest, *_expressions(statement), *old])
     return [(number, one) for number, one in wanted if str(one.name()) not in match.keys]
 
 

@@ -59,6 +59,7 @@ from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
 from paimonlab.table.writing.mark_done import check_marks_of_writes, mark_written
+from paimonlab.write.lost_changes import LostChanges
 from paimonlab.write.merge_clauses import Action, allows_many_source_rows
 
 _BUCKETS_PER_CORE = 4
@@ -213,13 +214,25 @@ class RunningStatement:
         """What tasks have to know of rows that are there."""
         actions = {clause.rule.action for clause in self.statement.clauses}
         if self.table.primary_keys:
-            return Wanted(by_bucket=self._stays_in_buckets)
+            return Wanted(by_bucket=self._stays_in_buckets, before=self._before)
         if not self._evolves:
             is_tracked = self._tracking.row_tracking and Action.UPDATE in actions
             return Wanted(places=actions != {Action.INSERT}, ids=is_tracked)
         if actions == {Action.INSERT}:
             return Wanted(own_reader=True)
         return Wanted(ids=True, own_reader=True, columns=self._updated_columns)
+
+    @property
+    def _before(self) -> tuple[str, ...]:
+        """The columns whose old values say whether the table would ignore an update."""
+        plan = write_plan(definition_of(self.table), store_of(self.table).layout)
+        assigned = {
+            name
+            for clause in self.statement.clauses
+            if clause.rule.action is Action.UPDATE
+            for name, _ in clause.assigned
+        }
+        return LostChanges.of(plan).needed(assigned)
 
     @property
     def _stays_in_buckets(self) -> bool:
@@ -253,7 +266,9 @@ class RunningStatement:
             return done
         divided: DataFrame
         work: ChangeTask | ColumnsTask
-        found = looked_up(bridge, self.statement, table, scan, keeps_nulls=keeps_nulls)
+        found = looked_up(
+            bridge, self.statement, table, scan, keeps_nulls=keeps_nulls, before=wanted.before
+        )
         if found is not None and found.decided is not None:
             divided, change = self._rows_work(
                 found.rows, snapshot, user, has_ids=False, are_placed=True

@@ -36,6 +36,9 @@ BUCKET_COLUMN = "__paimon_bucket"
 """Column of the bucket by which Spark shuffled the rows; it is not written."""
 KIND_COLUMN = "__paimon_kind"
 """Column of the kind of each row (0..3), where there is one; it is not written."""
+BEFORE = "__paimon_before_"
+"""Begins the name of a column with what a column of the table was before an update; it is not
+written."""
 MESSAGE_COLUMN = "message"
 _RESULT = pa.schema([(MESSAGE_COLUMN, pa.binary())])
 

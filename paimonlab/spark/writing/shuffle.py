@@ -29,6 +29,7 @@ from paimonlab.spark.writing.executor_assign import (
     add_shares,
 )
 from paimonlab.spark.writing.executor_write import (
+    BEFORE,
     BUCKET_COLUMN,
     KIND_COLUMN,
     Routing,
@@ -221,6 +222,8 @@ def _by_key(
     snapshot_id = None if replaces else 0 if seen is None else seen.id
     known = 0 if seen is None else sum(split.row_count for split in splits)
     shares = plan.dynamic.assigner_parallelism or _shares_of(bridge, rows, known)
+    if any(name.startswith(BEFORE) for name in rows.columns):
+        shares = 1  # rows whose buckets another task finds have the columns of the table alone
     if shares == 1:
         return Shuffled(
             rows.repartition(1), partial(keyed, known=reads.all, snapshot_id=snapshot_id)

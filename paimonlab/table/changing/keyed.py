@@ -20,9 +20,11 @@ from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing.statement import Changed, Statement
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.writing.writers import new_table_writer
+from paimonlab.write.lost_changes import LostChanges
 
 KIND_COLUMN = "__paimonlab_row_kind"
 
@@ -112,6 +114,11 @@ def change_rows(
     -------
     Changed or None
         None if the condition is true for no row.
+
+    Raises
+    ------
+    UnsupportedError, DataError
+        If the row that is there would win over the one that is written.
     """
     scan = Scan(
         definition=definition.with_options(ALL_ROWS),
@@ -123,6 +130,7 @@ def change_rows(
         limit=None,
     )
     kind = RowKind.DELETE if statement.assignments is None else RowKind.UPDATE_AFTER
+    lost = LostChanges.of(write_plan(definition, store.layout))
     splits = scan.plan().splits
     with new_table_writer(definition, store) as writer:
         for done, split in enumerate(splits, start=1):
@@ -136,6 +144,9 @@ def change_rows(
                 if statement.assignments is not None:
                     changed = statement.assignments.applied(rows)
                     check_nulls(definition, rows, changed)
+                    lost.check_updates(rows, changed)
+                else:
+                    lost.check_deletes(rows)
                 kinds = arrow_array(np.full(rows.num_rows, int(kind), np.int8))
                 writer.write(changed.append_column(KIND_COLUMN, kinds), row_kinds=KIND_COLUMN)
             statement.report(done, len(splits), "splits")

@@ -28,9 +28,11 @@ from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, Statement, run
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.writing.writers import new_table_writer, write
+from paimonlab.write.lost_changes import LostChanges
 from paimonlab.write.merge_clauses import Action, ClauseKind
 from paimonlab.write.merge_rows import MergeRules, Merging
 from paimonlab.write.writer import TableWriter
@@ -122,6 +124,7 @@ class RunningMerge:
             predicate=self.predicate,
             limit=None,
         )
+        lost = LostChanges.of(write_plan(definition, store.layout))
         splits = scan.plan().splits
         with new_table_writer(definition, store) as writer:
             for done, split in enumerate(splits, start=1):
@@ -130,8 +133,10 @@ class RunningMerge:
                     changes = merging.changes(rows)
                     before = rows.take(arrow_array(changes.updated_from))
                     keyed.check_nulls(definition, before, changes.updated)
+                    lost.check_updates(before, changes.updated)
                     self._write(writer, changes.updated, RowKind.UPDATE_AFTER)
                     gone = rows.take(arrow_array(changes.deleted))
+                    lost.check_deletes(gone)
                     self._write(writer, gone, RowKind.DELETE)
                     self._count(changes.updated.num_rows, gone.num_rows)
                 statement.report(done, len(splits), "splits")

@@ -360,6 +360,73 @@ def test_a_null_that_partial_update_would_not_take_is_refused(
     assert counts(spark, "UPDATE paimon.db.t SET v = coalesce(NULL, 'x') WHERE id = 1") == (1,)
 
 
+LATE = "(SELECT * FROM VALUES (2, 'late', 5L), (9, 'new', 5L) AS s (id, v, n)) s ON t.id = s.id"
+
+
+@pytest.mark.parametrize(
+    ("options", "sql"),
+    [
+        ({"bucket": "2"}, "UPDATE paimon.db.t SET n = 5 WHERE id = 2"),
+        ({"bucket": "2"}, "UPDATE paimon.db.t SET n = length(v) WHERE id = 2"),
+        ({"bucket": "2"}, f"MERGE INTO paimon.db.t t USING {LATE} WHEN MATCHED THEN UPDATE SET *"),
+        (
+            {"bucket": "2"},
+            (
+                f"MERGE INTO paimon.db.t t USING {LATE} "
+                "WHEN MATCHED THEN UPDATE SET v = upper(s.v), n = s.n "
+                "WHEN NOT MATCHED THEN INSERT * "
+                "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = n + 1"
+            ),
+        ),
+        ({}, f"MERGE INTO paimon.db.t t USING {LATE} WHEN MATCHED THEN UPDATE SET *"),
+        (
+            {"bucket": "1", "merge-engine": "partial-update", "fields.n.sequence-group": "v"},
+            f"MERGE INTO paimon.db.t t USING {LATE} WHEN MATCHED THEN UPDATE SET *",
+        ),
+    ],
+)
+def test_an_update_that_makes_a_row_older_is_an_error(
+    options: dict[str, str], sql: str, catalog: Catalog, spark: SparkSession
+) -> None:
+    order = {} if "merge-engine" in options else {"sequence.field": "n"}
+    made = catalog.create_table("db.t", COLUMNS, primary_keys=["id"], options=options | order)
+    spark.sql("INSERT INTO paimon.db.t SELECT id, concat('a', id), 10L * id FROM range(1, 6)")
+    expected = [(i, f"a{i}", 10 * i) for i in range(1, 6)]
+
+    with pytest.raises(DataError, match=r"id = 2 would stay as it is: by .* n = 20"):
+        spark.sql(sql)
+    assert rows(made) == expected
+
+    newer = sql.replace("5", "25").replace("length(v)", "n + length(v)")
+    spark.sql(newer)
+    assert [row[2] for row in rows(made) if row[0] == 2] in ([25], [22])
+
+
+def test_columns_whose_order_is_null_are_not_changed_in_silence(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    options = {
+        "bucket": "1",
+        "merge-engine": "partial-update",
+        "fields.n.sequence-group": "v",
+        "partial-update.remove-record-on-sequence-group": "n",
+    }
+    made = catalog.create_table("db.t", COLUMNS, primary_keys=["id"], options=options)
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a1', 10), (2, 'a2', NULL)")
+
+    for sql in (
+        "UPDATE paimon.db.t SET v = 'x'",
+        "DELETE FROM paimon.db.t WHERE id > 1",
+        "DELETE FROM paimon.db.t WHERE length(v) > 1",
+    ):
+        with pytest.raises(DataError, match=r"id = 2 would stay as it is: .* where 'n' is NULL"):
+            spark.sql(sql)
+    assert rows(made) == [(1, "a1", 10), (2, "a2", None)]
+
+    assert counts(spark, "DELETE FROM paimon.db.t WHERE v = 'a1'") == (1,)
+    assert rows(made) == [(2, "a2", None)]
+
+
 def test_a_catalog_to_read_changes_no_rows(
     append: Table, warehouse: Any, spark: SparkSession
 ) -> None:

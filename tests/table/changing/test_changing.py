@@ -533,6 +533,91 @@ def test_rows_that_would_be_added_up_are_not_updated(partial: Table) -> None:
         table.update({"v": "'x'"})
 
 
+@pytest.fixture
+def ordered(tmp_path: Path) -> Callable[[dict[str, str]], Table]:
+    """Return what makes a table with two rows, of which ``n`` says how new they are."""
+
+    def made(options: dict[str, str]) -> Table:
+        columns = {"k": "INT NOT NULL", "n": "INT", "v": "STRING", "w": "STRING"}
+        table = new_table(tmp_path, {"bucket": "1"} | options, columns, primary_keys=["k"])
+        table.write(
+            [{"k": 1, "n": 10, "v": "a", "w": "a"}, {"k": 2, "n": None, "v": "b", "w": "b"}]
+        )
+        return table
+
+    return made
+
+
+GROUP = {"merge-engine": "partial-update", "fields.n.sequence-group": "v"}
+Ordered = Callable[[dict[str, str]], Table]
+
+
+@pytest.mark.parametrize(
+    ("options", "lost", "kept"),
+    [
+        ({"sequence.field": "n"}, 9, 11),
+        ({"sequence.field": "n"}, None, 10),
+        ({"sequence.field": "n", "sequence.field.sort-order": "descending"}, 11, 9),
+        ({"sequence.field": "n,w"}, 9, 11),
+        (GROUP, 9, 11),
+    ],
+    ids=str,
+)
+def test_an_update_that_makes_a_row_older_is_an_error(
+    options: dict[str, str], lost: int | None, kept: int, ordered: Ordered
+) -> None:
+    table = ordered(options)
+
+    if lost is not None or "merge-engine" not in options:
+        with pytest.raises(DataError, match="the row with k = 1 would stay as it is: by"):
+            table.update({"n": lost, "v": "'x'"}, where="k = 1")
+    table.update({"n": kept, "v": "'y'"}, where="k = 1")
+
+    assert values(table) == {1: "y", 2: "b"}
+
+
+def test_columns_that_have_no_order_yet_are_not_updated_in_silence(ordered: Ordered) -> None:
+    table = ordered(GROUP)
+
+    with pytest.raises(DataError, match=r"k = 2 would stay as it is: .* where 'n' is NULL"):
+        table.update({"v": "'x'"})
+    table.update({"w": "'x'"})
+    table.update({"v": "'x'", "n": 1}, where="k = 2")
+
+    assert table.scan(["k", "n", "v", "w"]).to_arrow().to_pylist() == [
+        {"k": 1, "n": 10, "v": "a", "w": "x"},
+        {"k": 2, "n": 1, "v": "x", "w": "x"},
+    ]
+
+
+def test_deletes_that_a_sequence_group_ignores_are_errors(ordered: Ordered) -> None:
+    removing = {"partial-update.remove-record-on-sequence-group": "n"}
+    table = ordered(GROUP | removing)
+
+    with pytest.raises(DataError, match=r"k = 2 would stay as it is: .* where 'n' is NULL"):
+        table.delete("k > 0")
+    table.delete("k = 1")
+
+    assert keys(table) == [2]
+
+
+def test_a_merge_does_not_make_rows_older(ordered: Ordered) -> None:
+    table = ordered({"sequence.field": "n"})
+    source = pa.table({"k": pa.array([1, 3], pa.int32()), "n": pa.array([5, 5], pa.int32())})
+
+    merge = table.merge(source, on="t.k = s.k").when_not_matched_insert({"k": "s.k", "n": "s.n"})
+    with pytest.raises(DataError, match=r"s\.n >= t\.n"):
+        merge.when_matched_update({"n": "s.n"}).execute()
+    merge = table.merge(source, on="t.k = s.k").when_not_matched_insert({"k": "s.k", "n": "s.n"})
+    merge.when_matched_update({"n": "s.n"}, where="s.n >= t.n").execute()
+
+    assert dict(zip(*table.scan(["k", "n"]).to_arrow().to_pydict().values(), strict=True)) == {
+        1: 10,
+        2: None,
+        3: 5,
+    }
+
+
 def test_rows_that_wait_for_compaction_are_changed_too(tmp_path: Path) -> None:
     options = VECTORS | {"bucket": "1", "write-only": "true"}
     table = new_table(tmp_path, options, primary_keys=["k"])
