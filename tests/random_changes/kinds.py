@@ -59,6 +59,17 @@ class Kind:
         return self.options.get("sequence.field", "")
 
     @property
+    def group(self) -> Sequence[str]:
+        """The columns of its sequence group, the one that orders them first; () if it has none."""
+        key = "fields.n.sequence-group"
+        return ("n", *self.options[key].split(",")) if key in self.options else ()
+
+    @property
+    def order(self) -> str:
+        """The column that says which of two rows, or of their parts, is newer; empty: none."""
+        return self.sequence or next(iter(self.group), "")
+
+    @property
     def is_postponed(self) -> bool:
         """Whether rows wait for a compaction until they are seen."""
         return self.options.get("bucket") == "-2"
@@ -75,6 +86,7 @@ _SUMS = {
     "fields.day.aggregate-function": "min",
     "fields.default-aggregate-function": "last_non_null_value",
 }
+_GROUP = {"merge-engine": "partial-update", "fields.n.sequence-group": "v,m,x"}
 _ID, _BOTH, _P = ["id"], ["id", "p"], ["p"]
 
 KINDS: dict[str, Kind] = {
@@ -103,6 +115,9 @@ KINDS: dict[str, Kind] = {
     "keyed-orc": Kind(_ID, options={"bucket": "2", "file.format": "orc"}),
     "keyed-avro": Kind(_BOTH, _P, {"bucket": "1", "file.format": "avro"}),
     "keyed-sequence": Kind(_ID, options={"bucket": "2", "sequence.field": "n"}, evolves=False),
+    "keyed-sequence-vectors-partitions": Kind(
+        _BOTH, _P, _VECTORS | {"bucket": "1", "sequence.field": "n"}, evolves=False
+    ),
     "keyed-by-part": Kind(_BOTH, options={"bucket": "2", "bucket-key": "id"}),
     "dynamic": Kind(_ID),
     "dynamic-partitions": Kind(_BOTH, _P, {"dynamic-bucket.target-row-num": "5"}),
@@ -113,6 +128,10 @@ KINDS: dict[str, Kind] = {
     "postponed-partitions": Kind(_BOTH, _P, {"bucket": "-2"}),
     "partial": Kind(_ID, options={"bucket": "2", "merge-engine": "partial-update"} | _REMOVING),
     "partial-dynamic-partitions": Kind(_BOTH, _P, {"merge-engine": "partial-update"} | _REMOVING),
+    "partial-group": Kind(_ID, options=_GROUP | {"bucket": "2"}, deletes=False, evolves=False),
+    "partial-group-dynamic-partitions": Kind(
+        _BOTH, _P, _GROUP | {"changelog-producer": "lookup"}, deletes=False, evolves=False
+    ),
     "sums": Kind(_ID, options=_SUMS | {"bucket": "2"}, deletes=False, updates=False, evolves=False),
     "first-row": Kind(
         _ID,

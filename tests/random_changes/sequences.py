@@ -11,9 +11,9 @@ from tests.random_changes.kinds import KINDS, Kind
 from tests.random_changes.statements import (
     Made,
     State,
+    first_rows,
     next_statement,
     other_rows,
-    some_rows,
     upsert_of_delta,
     upserted,
     written,
@@ -61,13 +61,11 @@ def sequence(name: str, seed: int, number: int, statements: int) -> Sequenced:
         if step:
             made = next_statement(state, rng)
         else:
-            new = some_rows(state, rng, 12, distinct=bool(state.kind.keys))
+            new = first_rows(state, rng, 12)
             query = written(state.columns, new)
             text = f"INSERT INTO {{t}} {query}"
             made = Made(text, upsert_of_delta(state, query), upserted(state, new))
-        state.rows = made.rows
-        if made.columns is not None:
-            state.columns, state.altered = made.columns, state.altered + 1
+        state.take(made)
         steps.append(made)
         columns.append(dict(state.columns))
     return Sequenced(name, KINDS[name], said, list(state.others), steps, columns)

@@ -19,6 +19,7 @@ from tests.random_changes.values import ARRAY, STRUCT, Row, literal, some_value
 IDS = 16
 """Ids are below it, at first."""
 MANY = "several rows of"
+STAYS = "would stay as it is"
 DYNAMIC = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
 
 
@@ -52,12 +53,44 @@ class State:
     columns: dict[str, str] = field(default_factory=lambda: dict(COLUMNS))
     rows: list[Row] = field(default_factory=list)
     altered: int = 0
+    gone: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    """By key of a row that was deleted: what said how new it was."""
 
     @property
     def fixed(self) -> list[str]:
         """Columns that no update changes."""
-        partitions = self.kind.partitions if self.kind.keys else ()
-        return [*self.kind.keys, *partitions, *filter(None, [self.kind.sequence])]
+        return [*self.kind.keys, *(self.kind.partitions if self.kind.keys else ())]
+
+    def take(self, made: Made) -> None:
+        """Be as a statement leaves the table."""
+        if self.kind.sequence:
+            kept = {key_of(self.kind, row) for row in made.rows}
+            for row in self.rows:
+                if (key := key_of(self.kind, row)) not in kept:
+                    self.gone[key] = row[self.kind.sequence]
+        self.rows = made.rows
+        if made.columns is not None:
+            self.columns, self.altered = made.columns, self.altered + 1
+
+    def is_certain(self, made: Made) -> bool:
+        """Whether the rows that a statement leaves do not depend on what compactions forgot."""
+        kind = self.kind
+        if kind.group:  # a row without an order loses its values once another is written
+            return all(row[kind.order] is not None for row in made.rows)
+        if not kind.sequence:
+            return True
+        there = {key_of(kind, row) for row in self.rows}
+        new = [row for row in made.rows if key_of(kind, row) not in there]
+        return not any(  # a newer row that was deleted hides it
+            (key := key_of(kind, row)) in self.gone
+            and _is_newer(self.gone[key], row[kind.sequence])
+            for row in new
+        )
+
+    def ignores(self, old: Row, new: Row) -> bool:
+        """Whether the old row is newer than what an update makes of it; that is refused."""
+        order = self.kind.order
+        return bool(order) and _is_newer(old[order], new[order])
 
 
 def other_rows(rng: random.Random) -> list[Row]:
@@ -87,6 +120,14 @@ def some_rows(state: State, rng: random.Random, count: int, *, distinct: bool) -
         chance = rng.random() < 0.1 and p is None
         found.append(row | {"id": number, "p": None if chance else rng.randrange(3)})
     return found
+
+
+def first_rows(state: State, rng: random.Random, count: int) -> list[Row]:
+    """Make up rows for a new table."""
+    rows = some_rows(state, rng, count, distinct=bool(state.kind.keys))
+    if state.kind.group:
+        return [row for row in rows if row[state.kind.order] is not None]
+    return rows
 
 
 def written(columns: Mapping[str, str], rows: Iterable[Row]) -> str:
@@ -127,7 +168,14 @@ def _merged(kind: Kind, old: Row, new: Row) -> Row:
         case "first-row":
             return old
         case "partial-update":
-            return old | {name: value for name, value in new.items() if value is not None}
+            chosen = old | {
+                name: value
+                for name, value in new.items()
+                if value is not None and name not in kind.group
+            }
+            if kind.group and not _is_newer(old[kind.order], new[kind.order]):
+                chosen |= {name: new[name] for name in kind.group}
+            return chosen
         case "aggregation":
             chosen = old | {name: value for name, value in new.items() if value is not None}
             for name, function in (("n", _plus), ("m", max), ("day", min)):
@@ -166,7 +214,11 @@ def upsert_of_delta(state: State, query: str) -> str:
                 "day": "coalesce(least(t.day, s.day), t.day, s.day)",
             }
             if kind.engine == "partial-update":
-                sums = {}
+                sums = {
+                    name: f"CASE WHEN s.{kind.order} >= t.{kind.order} THEN s.{name} "
+                    f"ELSE t.{name} END"
+                    for name in kind.group
+                }
             rest = [name for name in state.columns if name not in kind.keys]
             assigned = (f"{one} = {sums.get(one, f'coalesce(s.{one}, t.{one})')}" for one in rest)
             text += f" WHEN MATCHED THEN UPDATE SET {', '.join(assigned)}"
@@ -287,17 +339,21 @@ def update(state: State, rng: random.Random) -> Made | None:
     maker = Maker(rng, {"t": state.columns}, state.others)
     text, plain, new_values = assignments(state, Maker(rng, {"t": state.columns}), rng)
     condition = maker.condition()
-    found, count = [], 0
+    found, count, stays = [], 0, False
     for row in state.rows:
         rows = {"t": row}
         if condition.value(rows) is True:
             new = new_values(rows)
             if _loses_a_value(state, new):
                 return None
+            stays |= state.ignores(row, row | new)
             found.append(row | new)
             count += 1
         else:
             found.append(row)
+    if stays:
+        text = f"UPDATE {{t}} t SET {text} WHERE {condition.text}"
+        return Made(text, "", state.rows, error=STAYS)
     return Made(
         f"UPDATE {{t}} t SET {text} WHERE {condition.text}",
         f"UPDATE {{t}} t SET {plain} WHERE {condition.without_subqueries}",
@@ -408,6 +464,7 @@ def _merge_done(
     matched, inserts, by_source = clauses
     only_deletes = bool(matched) and matched[0].condition is None and matched[0].new is None
     updated = deleted = 0
+    is_many = stays = False
     kept: list[Row] = []
     used: set[int] = set()
     for row in state.rows:
@@ -422,8 +479,7 @@ def _merge_done(
             ]
             if one is not None
         ]
-        if len(fired) > 1 and not only_deletes:
-            return Made(texts[0], "", state.rows, error=MANY)
+        is_many |= len(fired) > 1 and not only_deletes
         chosen, sides = fired[0] if fired else (None, {})
         if chosen is None:
             kept.append(row)
@@ -433,8 +489,12 @@ def _merge_done(
             new = chosen.new(sides)
             if _loses_a_value(state, new):
                 return None
+            stays |= state.ignores(row, row | new)
             kept.append(row | new)
             updated += 1
+    if is_many or stays:
+        error = "|".join([MANY] * is_many + [STAYS] * stays)
+        return Made(texts[0], "", state.rows, error=error)
     added = []
     for number, one in enumerate(rows):
         if number not in used:
@@ -495,7 +555,6 @@ def _change_clause(
         and rng.randrange(3) == 0
         and not (state.kind.partitions and not state.kind.keys)
         and not state.kind.moves
-        and not state.kind.sequence
     )
     if is_star:
         return Clause(condition, "UPDATE SET *", "UPDATE SET *", _star(state))
@@ -641,5 +700,7 @@ def next_statement(state: State, rng: random.Random) -> Made:
         makers = [insert, merge, overwrite]
     while True:
         made = rng.choice(makers)(state, rng)
-        if made is not None and not (made.error and rng.randrange(3)):
+        if made is None or (made.error and rng.randrange(3)):
+            continue
+        if state.is_certain(made):
             return made

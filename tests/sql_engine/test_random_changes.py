@@ -28,8 +28,8 @@ from tests.random_changes.sequences import rows_of, the_others
 from tests.random_changes.statements import (
     Made,
     State,
+    first_rows,
     next_statement,
-    some_rows,
     without_alias,
     written,
 )
@@ -93,7 +93,7 @@ def one_sequence(catalog: pl.Catalog, name: str, said: str) -> None:
         options=kind.options,
     )
     state = State(kind, the_others(int(said.split(maxsplit=1)[0])))
-    state.rows = some_rows(state, rng, 12, distinct=True)
+    state.rows = first_rows(state, rng, 12)
     filled(opened(catalog), state.rows)
     done = [f"INSERT INTO {{t}} {written(state.columns, state.rows)}"]
     for _ in range(STATEMENTS):
@@ -101,9 +101,7 @@ def one_sequence(catalog: pl.Catalog, name: str, said: str) -> None:
         if made.settings or not tried(catalog, made):
             continue
         done.append(made.text)
-        state.rows = made.rows
-        if made.columns is not None:
-            state.columns, state.altered = made.columns, state.altered + 1
+        state.take(made)
         table = opened(catalog)
         if kind.is_postponed:
             table.compact(full=True)
