@@ -55,6 +55,9 @@ FAULTY = {
 }
 
 
+SEEN = ("failed tasks", "speculative tasks", "stages run again")
+
+
 @dataclass
 class Journal:
     """What has happened; written before each statement."""
@@ -73,6 +76,8 @@ class Journal:
     """Statements that a killed driver had committed."""
     seconds: float = 2.0
     """What a statement took last."""
+    seen: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SEEN, 0))
+    """What Spark made of the faults, in drivers that were not killed."""
 
     def store(self, path: Path) -> None:
         """Write it, whole or not at all."""
@@ -166,6 +171,24 @@ def processes() -> dict[int, tuple[int, str]]:
     return found
 
 
+def seen(spark: Any) -> dict[str, int]:
+    """Count what Spark had to do again."""
+    context = spark.sparkContext
+    store, gateway = context._jsc.sc().statusStore(), context._gateway
+    quantiles = gateway.new_array(gateway.jvm.double, 0)
+    statuses = gateway.jvm.java.util.ArrayList()
+    stages = store.stageList(None, False, False, quantiles, statuses)
+    counts = dict.fromkeys(SEEN, 0)
+    for number in range(stages.size()):
+        stage = stages.apply(number)
+        counts["failed tasks"] += stage.numFailedTasks()
+        counts["stages run again"] += stage.attemptId() > 0
+        summary = store.speculationSummary(stage.stageId(), stage.attemptId())
+        if summary.isDefined():
+            counts["speculative tasks"] += summary.get().numTasks()
+    return counts
+
+
 def strike(kind: str, application: str) -> bool:
     """Harm a process of this application; False if there is none of the kind."""
     running = processes()
@@ -217,6 +240,7 @@ def main(master: str, folder: str, faults: str) -> None:
         assert isinstance(table, Table)
         report = table.fsck(deep=True)
         assert not report.findings, str(report)
+    journal.seen = seen(spark)
     spark.stop()
     print(json.dumps(asdict(journal) | {"rows": {}, "after": {}}))  # noqa: T201
 
