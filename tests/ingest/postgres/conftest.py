@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from paimonlab.ingest.sources.postgresql import reading
 from tests.catalog.jdbc.servers import ServerMissingError
 from tests.ingest.postgres.server import Database, Server, running_server
 
@@ -26,8 +27,9 @@ def postgres_server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def database(postgres_server: Server) -> Iterator[Database]:
+def database(postgres_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """Make a database that no other test has; drop it with its slots."""
+    monkeypatch.setattr(reading, "_WAIT_SECONDS", 0.05)
     name = f"test{next(_numbers)}"
     with postgres_server.connect() as connection:
         connection.execute(f"CREATE DATABASE {name}")

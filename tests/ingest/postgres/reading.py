@@ -22,19 +22,19 @@ class Reader:
     def __init__(self, source: PostgresSource, position: JsonValue = None) -> None:
         self.source = source
         self.position = position
-        self._events: Iterator[Event] = source.read(position, lambda _: True)
+        self.events: Iterator[Event] = source.read(position, lambda _: True)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._events.close()  # type: ignore[attr-defined]
+        self.events.close()  # type: ignore[attr-defined]
 
     def until(self, enough: Callable[[list[Event]], bool]) -> list[Event]:
         """Read events until there are enough, and up to a boundary."""
         found: list[Event] = []
         end = time.monotonic() + SECONDS
-        for event in self._events:
+        for event in self.events:
             assert time.monotonic() < end, found[-5:]
             if not isinstance(event, Boundary):
                 found.append(event)
@@ -48,7 +48,7 @@ class Reader:
         """Read up to the first boundary at which all was read that there was."""
         found: list[Event] = []
         end = time.monotonic() + SECONDS
-        for event in self._events:
+        for event in self.events:
             assert time.monotonic() < end, found[-5:]
             if not isinstance(event, Boundary):
                 found.append(event)

@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import paimonlab as pm
+from paimonlab.cli.main import main
 from paimonlab.errors import IngestSchemaError
 from paimonlab.ingest.job import Job
 from paimonlab.spec.types.text import format_type
-from tests.ingest.postgres.server import Database
+from tests.catalog.jdbc.servers import USER
+from tests.ingest.postgres.server import PASSWORD_ENV, Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
 
 
@@ -57,7 +60,7 @@ def test_tables_that_are_written_to_are_handed_over(tmp_path: Path, database: Da
     writer.start()
     job, catalog = _job(tmp_path, database, *TABLES)
     with _running(job):
-        _wait(lambda: writer.count > 300 and job.status.rows > 5300)
+        _wait(lambda: writer.count > 150 and job.status.rows > 5100)
         writer.end()
     job.run(until="caught-up")
     for table in TABLES:
@@ -240,14 +243,31 @@ def test_a_server_that_starts_again_is_read_on(tmp_path: Path, database: Databas
     create(database)
     job, catalog = _job(tmp_path, database, *TABLES)
     with _running(job):
-        for at_once in (False, True):
-            _write(database, 50)
-            database.server.stop(at_once=at_once)
-            database.server.start()
+        _write(database, 30)
+        database.server.stop(at_once=True)
+        database.server.start()
         database.run("INSERT INTO log (what) VALUES ('last')")
         _wait(lambda: any("last" in row for row in _rows(catalog, "log")))
     for table in TABLES:
         assert _rows(catalog, table) == said_by_server(database, table)
+
+
+def test_a_shell_reads_a_database(tmp_path: Path, database: Database) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
+    database.source()  # names the password
+    address = f"127.0.0.1:{database.server.port}/{database.name}"
+    told = ["ingest", str(tmp_path), "postgres", address, "--into", "ods", "--name", "job"]
+    server = ["--user", USER, "--password-env", PASSWORD_ENV, "--slot", database.name]
+    shell = CliRunner()
+
+    done = shell.invoke(main, [*told, *server, "--tables", "t", "-o", "bucket=1"])
+    lacking = shell.invoke(main, [*told, "--tables", "t"])
+    wrong = shell.invoke(main, [*told, *server, "--tables", "t", "--pattern", "*"])
+
+    assert done.exit_code == 0, done.output
+    assert _rows(pm.connect(tmp_path), "t") == [(1,)]
+    assert "give --user" in lacking.output
+    assert "--pattern is not for postgres" in wrong.output
 
 
 def _write(database: Database, count: int) -> None:

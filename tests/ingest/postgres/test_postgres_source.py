@@ -11,7 +11,7 @@ import pytest
 from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.changes import Boundary, RowChanges
 from paimonlab.ingest.source_contract import check_source
-from paimonlab.ingest.sources.postgresql import reading
+from paimonlab.ingest.sources.postgresql import connections, reading
 from paimonlab.ingest.sources.postgresql.source import postgres
 from tests.ingest.postgres.reading import Reader, rows_of
 from tests.ingest.postgres.server import Database
@@ -143,6 +143,40 @@ def test_an_idle_position_moves_with_the_log(
     database.run("INSERT INTO t VALUES (1)")
     with Reader(database.source().tables("t"), position) as again:
         assert rows_of(again.caught_up()) == [("+I", {"id": 1})]
+
+
+def test_a_connection_that_breaks_within_a_transaction_loses_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_OPEN_BYTES", 50_000)
+    monkeypatch.setattr(connections, "_FEW_BYTES", 20_000)
+    monkeypatch.setattr(connections, "_BATCH_BYTES", 20_000)
+    database.run("CREATE TABLE t (id int PRIMARY KEY, v text)")
+    terminate = f"""
+        SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots
+        WHERE slot_name = '{database.name}' AND active"""
+    rows: list[int] = []
+    breaks = 0
+    source = database.source().tables("t")
+    with Reader(source) as reader:
+        reader.caught_up()
+        database.run(
+            "BEGIN; INSERT INTO t SELECT id, repeat('x', 99) FROM generate_series(1, 90000) s(id)"
+            "; UPDATE t SET v = 'y' WHERE id > 89990; COMMIT"
+        )
+        for event in reader.events:
+            if isinstance(event, RowChanges):
+                rows += event.rows["id"].to_pylist()
+                if breaks < 2 and len(rows) > 20_000 * (breaks + 1):
+                    breaks += len(database.run(terminate))
+            elif isinstance(event, Boundary) and len(rows) >= 90010:
+                break
+            else:
+                assert not rows, "no boundary within a transaction"
+        database.run("INSERT INTO t VALUES (0)")
+        assert reader.rows(1) == [("+I", {"id": 0, "v": None})]
+    assert breaks == 2
+    assert rows == [*range(1, 90001), *range(89991, 90001)]
 
 
 def test_a_copy_that_was_ended_goes_on_with_the_next_table(
