@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,11 +67,24 @@ class Decoded:
             metadata=self._metadata(),
             unchanged={name: arrow_array(mask) for name, mask in (self.unchanged or {}).items()},
         )
-        problems = _by_row(self.problems)
+        problems = _by_row(self._told_apart())
         if not problems:
             yield whole
             return
         yield from self._without(whole, problems)
+
+    def _told_apart(self) -> Iterator[tuple[str, Problems]]:
+        """Return problems but those of old values that are no key: nothing depends on them."""
+        keys = self.layout.schema.primary_keys
+        for name, wrong in self.problems:
+            kinds = self.kinds
+            if not wrong or kinds is None or not keys or name in keys:
+                yield name, wrong
+            else:
+                yield (
+                    name,
+                    {place: told for place, told in wrong.items() if kinds[place] not in _RETRACTS},
+                )
 
     def _positions(self) -> pa.Array:
         count = len(self.columns[0]) if self.columns else 0
@@ -130,7 +143,7 @@ class Decoded:
         )
 
 
-def _by_row(problems: Sequence[tuple[str, Problems]]) -> Problems:
+def _by_row(problems: Iterable[tuple[str, Problems]]) -> Problems:
     """Join what is wrong with the columns of rows, by place."""
     found: Problems = {}
     for name, wrong in problems:

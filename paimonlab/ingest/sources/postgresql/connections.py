@@ -25,8 +25,6 @@ _TICK_SECONDS = 0.5
 _STATUS_SECONDS = 10.0
 """How often the server is told how far reading came, though it did not ask."""
 _EPOCH_2000_MICROS = 946_684_800_000_000
-_GATHER_SECONDS = 0.05
-"""How long more messages are waited for after the first: many are decoded at once."""
 _BATCH_BYTES = 8 << 20
 _FEW_BYTES = 1 << 20
 """Enough not to wait for more."""
@@ -224,11 +222,18 @@ class Connection:
         self._flushed, self.wal_end = flushed, lsn
         self.tell()
 
-    def received(self, seconds: float) -> list[Any]:
-        """Return messages of the log, at most some MB; empty after a time without any.
+    def received(self, seconds: float, gathering: float) -> list[Any]:
+        """Return messages of the log, at most some MB.
 
         Each has 25 bytes before what pgoutput wrote: ``w``, where it begins and where the log
         ends, and the time.
+
+        Parameters
+        ----------
+        seconds
+            How long the first is waited for; without any the list is empty.
+        gathering
+            How many seconds more of them are waited for after the first.
         """
         end = time.monotonic() + seconds
         kept: list[Any] = []
@@ -244,7 +249,7 @@ class Connection:
             now = time.monotonic()
             if new:
                 self.wal_end = max(self.wal_end, _be64(new[-1], 9))
-                end = end if kept else now + _GATHER_SECONDS
+                end = end if kept else now + gathering
                 kept += new
                 size += sum(map(len, new))
             if now >= end or size >= _FEW_BYTES:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import (
@@ -25,20 +24,14 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     RowChanges,
-    SourceSchemaChange,
-    Truncated,
 )
 from paimonlab.ingest.sources.postgresql import catalog, pgoutput, publishing
-from paimonlab.ingest.sources.postgresql.batches import Decoded
 from paimonlab.ingest.sources.postgresql.catalog import (
-    Layout,
-    Publication,
     Published,
-    ServerColumn,
     ServerTable,
     Types,
 )
-from paimonlab.ingest.sources.postgresql.cells import Flags, Places
+from paimonlab.ingest.sources.postgresql.cells import Flags
 from paimonlab.ingest.sources.postgresql.connections import (
     Connection,
     ServerError,
@@ -46,16 +39,16 @@ from paimonlab.ingest.sources.postgresql.connections import (
     lsn_text,
 )
 from paimonlab.ingest.sources.postgresql.copying import Copy, Moment, RewrittenError, made_slot
-from paimonlab.ingest.sources.postgresql.logins import Login
 from paimonlab.ingest.sources.postgresql.positions import Place
-from paimonlab.ingest.sources.postgresql.publishing import Pattern
-from paimonlab.ingest.sources.postgresql.types import Rules
-from paimonlab.ingest.sources.postgresql.values import of_text
+from paimonlab.ingest.sources.postgresql.relations import Relations, layout_of
+from paimonlab.ingest.sources.postgresql.settings import Settings
 
 logger = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 0.25
 """For messages, before a boundary says that there are none."""
+_GATHER_SECONDS = 0.05
+_MOST_GATHER_SECONDS = 0.5
 _DISCOVERY_SECONDS = 30.0
 _LOOK_SECONDS = 10.0
 """How often the end of the server's log is asked for."""
@@ -77,44 +70,6 @@ _GONE = ("42704",)
 _STARTING = (None, "57P03", "57P01", "08006", "08001", "53300")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What a source reads, and how."""
-
-    login: Login
-    slot: str
-    publication: str
-    pattern: Pattern
-    rules: Rules
-    start: str
-    """``initial``: copies tables first; ``latest``: only what changes from now on."""
-
-    @property
-    def name(self) -> str:
-        """Say what is read in one line."""
-        return f"postgres {self.login.place} {self.pattern}"
-
-    @property
-    def drops_specials(self) -> bool:
-        """Whether NaN and infinity become null."""
-        return "special-to-null" in self.rules.type_mapping
-
-    def connect(self, *, replication: bool = False) -> Connection:
-        """Make a connection."""
-        return Connection(self.login, self.name, replication=replication)
-
-
-@dataclass(slots=True, eq=False)
-class _Followed:
-    """A relation as its messages are written from here on."""
-
-    relation: pgoutput.Relation
-    table: str
-    is_meant: bool
-    layout: Layout | None = None
-    """None: no row of it was read yet."""
-
-
 @dataclass(kw_only=True, eq=False)
 class Reading:
     """A reading, from a position on."""
@@ -125,12 +80,7 @@ class Reading:
     stream: Connection | None = None
     """While the log is followed."""
     acknowledged: int = 0
-    _types: Types = field(init=False)
-    _layouts: dict[int, Layout] = field(default_factory=dict)
-    """By oid of the table: of the rows that were yielded last, or that the server has."""
-    _yielded: dict[int, Layout] = field(default_factory=dict)
-    _keys: dict[int, ServerTable] = field(default_factory=dict)
-    _relations: dict[int, _Followed] = field(default_factory=dict)
+    _relations: Relations = field(init=False)
     _pending: list[Any] = field(default_factory=list)
     """Messages of a transaction that is not whole yet."""
     _pending_bytes: int = 0
@@ -147,7 +97,9 @@ class Reading:
     _moved: float = 0.0
 
     def __post_init__(self) -> None:
-        self._types = Types(self.settings.rules)
+        self._relations = Relations(
+            settings=self.settings, wanted=self.wanted, types=Types(self.settings.rules)
+        )
 
     def close(self) -> None:
         """Release what is open."""
@@ -163,7 +115,7 @@ class Reading:
             tables = self._chosen(server)
             published = publishing.publish(server, settings.publication, tables)
             self._look(server)
-            self._learn(tables, published)
+            self._relations.learn(tables, published)
             if self.place is not None:
                 self._check_place(server)
         if self.place is None:
@@ -178,15 +130,10 @@ class Reading:
     def _chosen(self, server: Connection) -> list[ServerTable]:
         return publishing.chosen(
             server.name,
-            catalog.tables(server, self._types),
+            catalog.tables(server, self._relations.types),
             self.settings.pattern,
             self.wanted,
         )
-
-    def _learn(self, tables: Sequence[ServerTable], published: Publication) -> None:
-        for table in tables:
-            self._keys[table.oid] = table
-            self._layouts.setdefault(table.oid, layout_of(table, self._types, published))
 
     def _check_place(self, server: Connection) -> None:
         settings, place = self.settings, self.place
@@ -273,7 +220,7 @@ class Reading:
             copy = Copy(
                 server=server,
                 moment=moment,
-                types=self._types,
+                types=self._relations.types,
                 database=settings.login.dbname,
                 drops_specials=settings.drops_specials,
             )
@@ -285,9 +232,8 @@ class Reading:
             published = catalog.publication(server, settings.publication)
             assert published is not None
             for table in tables:
-                layout = layout_of(table, self._types, published)
-                self._keys[table.oid] = table
-                self._layouts[table.oid] = self._yielded[table.oid] = layout
+                layout = layout_of(table, self._relations.types, published)
+                self._relations.copied(table, layout)
                 part = published.tables.get(table.oid, Published(None, None))
                 for event in copy.rows(table, layout, part):
                     self._keep_alive()
@@ -313,17 +259,22 @@ class Reading:
     def _follow(self) -> Iterator[Event]:
         yield from self._started()
         self._moved = time.monotonic()
+        took = 0.0
         while True:
             try:
                 assert self.stream is not None
-                messages = self.stream.received(_WAIT_SECONDS)
+                # What takes long to decode, such as few rows of many tables, is gathered longer.
+                gathering = min(max(took, _GATHER_SECONDS), _MOST_GATHER_SECONDS)
+                messages = self.stream.received(_WAIT_SECONDS, gathering)
             except ServerError as error:
                 if error.state not in _STARTING:
                     raise
                 yield from self._started_again(error)
                 continue
+            began = time.monotonic()
             if messages:
                 yield from self._taken(messages)
+                took = time.monotonic() - began
             elif not self._open_rows:
                 self._move_while_idle()
                 yield self._boundary(self._phase(is_idle=True))
@@ -370,7 +321,7 @@ class Reading:
         logger.warning("%s", error)
         self.close()
         self._pending, self._pending_bytes = [], 0
-        self._relations.clear()
+        self._relations.forget()
         self._skip, self._open, taken = self._open_rows, (0, 0), self._open_rows
         self._open_rows = 0
         end = time.monotonic() + _PATIENCE_SECONDS
@@ -467,7 +418,7 @@ class Reading:
             except SourceError as error:
                 logger.warning("%s", error)
                 continue
-            self._learn([table], published)
+            self._relations.learn([table], published)
             found.append(table)
         return found
 
@@ -504,6 +455,7 @@ class Reading:
         given
             Whole transactions, or a part of one.
         """
+        assert self.place is not None
         messages = pgoutput.messages_of(given, *self._open)
         kinds = messages.kinds
         is_row, is_taken = self._taken_now(messages)
@@ -516,7 +468,8 @@ class Reading:
         for stop in sorted({*cuts, len(kinds)}):
             rows = np.flatnonzero(is_row[start:stop]) + start
             for oid in np.unique(relations[rows]).tolist() if len(rows) else ():
-                yield from self._rows(messages, rows[relations[rows] == oid], int(oid))
+                places = rows[relations[rows] == oid]
+                yield from self._relations.rows(messages, places, int(oid), self.place)
             start = stop + 1
             if stop == len(kinds):
                 self._open_rows += int(is_taken[commits[-1] + 1 if len(commits) else 0 :].sum())
@@ -525,10 +478,11 @@ class Reading:
                 case pgoutput.COMMIT:
                     yield self._committed(messages, stop)
                 case pgoutput.RELATION:
-                    self._take_relation(pgoutput.relation_of(messages.message(stop)))
+                    self._relations.describe(pgoutput.relation_of(messages.message(stop)))
                 case pgoutput.TRUNCATE if is_taken[stop]:
                     found = pgoutput.truncation_of(messages.message(stop))
-                    yield from self._truncated(found, int(messages.lsns[stop]))
+                    lsn = int(messages.lsns[stop])
+                    yield from self._relations.truncated(found, lsn, self.place)
         if not len(commits):
             self._open = (int(messages.lsns[-1]), int(messages.millis[-1]))
 
@@ -553,126 +507,3 @@ class Reading:
         self._seen_millis = int(messages.millis[place])
         self._open, self._open_rows, self._skip = (0, 0), 0, 0
         return self._boundary(self._phase())
-
-    def _take_relation(self, relation: pgoutput.Relation) -> None:
-        table = f"{relation.schema}.{relation.name}"
-        is_meant = self.settings.pattern.matches(table) and self.wanted(table)
-        self._relations[relation.oid] = _Followed(relation, table, is_meant)
-
-    def _is_read(self, oid: int) -> bool:
-        """Say whether rows of a relation are yielded: those of tables that were copied.
-
-        Raises
-        ------
-        SourceError
-            If the server did not describe it.
-        """
-        followed = self._relations.get(oid)
-        if followed is None:
-            raise SourceError(
-                self.settings.name, f"rows of relation {oid}, which was not described"
-            )
-        assert self.place is not None
-        return followed.is_meant and oid in self.place.tables
-
-    def _layout(self, relation: pgoutput.Relation, table: str) -> Layout:
-        """Return how rows are from here on; what messages do not tell is as it was."""
-        known = self._layouts.get(relation.oid)
-        before = {} if known is None else {column.name: column for column in known.columns}
-        columns = []
-        new = []
-        for column in relation.columns:
-            old = before.get(column.name)
-            if old is not None and (old.oid, old.modifier) == (column.oid, column.modifier):
-                columns.append(old)
-            else:
-                new.append(column.name)
-                columns.append(
-                    ServerColumn(name=column.name, oid=column.oid, modifier=column.modifier)
-                )
-        if new:
-            with closing(self.settings.connect()) as server:
-                self._types.learn(server, {column.oid for column in columns})
-                columns = catalog.described(server, relation.oid, columns, new, set(before))
-        keys = tuple(column.name for column in relation.columns if column.is_key)
-        there = self._keys.get(relation.oid)
-        if relation.identity == "f":
-            primary = () if there is None else there.primary_keys
-            keys = primary if all(name in keys for name in primary) else ()
-        elif there is not None and set(there.keys) == set(keys):
-            keys = there.keys
-        is_known = known is not None and known.columns == tuple(columns)
-        if known is not None and is_known and known.schema.primary_keys == keys:
-            return known
-        comment = None if known is None else known.schema.comment
-        layout = self._types.layout(table, columns, keys, comment)
-        self._layouts[relation.oid] = layout
-        return layout
-
-    def _rows(self, messages: pgoutput.Messages, places: Places, oid: int) -> Iterator[Event]:
-        """Yield changes of rows of one table."""
-        if not self._is_read(oid):
-            return
-        followed = self._relations[oid]
-        assert self.place is not None
-        copied_at = self.place.copied_at.get(oid)
-        if copied_at is not None:
-            places = places[messages.lsns[places] >= copied_at]
-        if not len(places):
-            return
-        layout = followed.layout
-        if layout is None:
-            layout = followed.layout = self._layout(followed.relation, followed.table)
-        yield from self._changed(oid, followed.table, layout, int(messages.lsns[places[0]]))
-        found = pgoutput.rows_of(messages, places, len(layout.columns))
-        arrays, problems, unchanged = [], [], {}
-        for cells, column, kind in zip(found.cells, layout.columns, layout.kinds, strict=True):
-            texts = cells.texts(pa.string())
-            array, wrong = of_text(texts, kind, drops_specials=self.settings.drops_specials)
-            arrays.append(array)
-            problems.append((column.name, wrong))
-            if cells.unchanged is not None:
-                unchanged[column.name] = cells.unchanged
-        at = places[found.messages]
-        is_insert_only = not found.kinds.any()
-        yield from Decoded(
-            table=followed.table,
-            database=self.settings.login.dbname,
-            layout=layout,
-            columns=arrays,
-            problems=problems,
-            kinds=None if is_insert_only else found.kinds,
-            follows=None if is_insert_only else found.follows,
-            lsns=messages.lsns[at],
-            millis=messages.millis[at],
-            unchanged=unchanged,
-        ).events()
-
-    def _changed(self, oid: int, table: str, layout: Layout, lsn: int) -> Iterator[Event]:
-        """Say that rows have another schema than those that were yielded before them."""
-        before = self._yielded.get(oid)
-        self._yielded[oid] = layout
-        if before is not None and before.schema != layout.schema:
-            yield SourceSchemaChange(
-                table=table,
-                before=before.schema,
-                after=layout.schema,
-                position=lsn_text(lsn),
-                reason="relation message",
-            )
-
-    def _truncated(self, found: pgoutput.Truncation, lsn: int) -> Iterator[Event]:
-        assert self.place is not None
-        for oid in found.oids:
-            if self._is_read(oid) and lsn >= self.place.copied_at.get(oid, 0):
-                table = self._relations[oid].table
-                yield Truncated(table=table, position=lsn_text(lsn), reason=found.statement)
-
-
-def layout_of(table: ServerTable, types: Types, published: Publication | None) -> Layout:
-    """Return how rows of a table are read: columns that are published."""
-    part = None if published is None else published.tables.get(table.oid)
-    columns = table.columns
-    if part is not None and part.columns is not None:
-        columns = tuple(column for column in columns if column.name in part.columns)
-    return types.layout(table.full_name, columns, table.keys, table.comment)

@@ -18,7 +18,9 @@ from paimonlab.ingest.sources.postgresql.connections import ServerError, lsn_tex
 from paimonlab.ingest.sources.postgresql.logins import Login
 from paimonlab.ingest.sources.postgresql.positions import place_of
 from paimonlab.ingest.sources.postgresql.publishing import Pattern
-from paimonlab.ingest.sources.postgresql.reading import Reading, Settings, layout_of
+from paimonlab.ingest.sources.postgresql.reading import Reading
+from paimonlab.ingest.sources.postgresql.relations import layout_of
+from paimonlab.ingest.sources.postgresql.settings import Settings
 from paimonlab.ingest.sources.postgresql.types import Rules
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.types.data_types import DataType

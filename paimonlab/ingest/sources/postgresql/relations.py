@@ -1,0 +1,207 @@
+"""Tables as the log describes them: messages of their rows become events.
+
+A relation message says what the columns of a table are from there on, by name and type. What it
+does not tell (comments, the order of the key, defaults) is as the server had it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from paimonlab.errors import SourceError
+from paimonlab.ingest.changes import Event, SourceSchemaChange, Truncated
+from paimonlab.ingest.sources.postgresql import catalog, pgoutput
+from paimonlab.ingest.sources.postgresql.batches import Decoded
+from paimonlab.ingest.sources.postgresql.catalog import (
+    Layout,
+    Publication,
+    ServerColumn,
+    ServerTable,
+    Types,
+)
+from paimonlab.ingest.sources.postgresql.cells import Places
+from paimonlab.ingest.sources.postgresql.connections import lsn_text
+from paimonlab.ingest.sources.postgresql.positions import Place
+from paimonlab.ingest.sources.postgresql.settings import Settings
+from paimonlab.ingest.sources.postgresql.values import of_text
+
+
+@dataclass(slots=True, eq=False)
+class _Followed:
+    """A relation as its messages are written from here on."""
+
+    relation: pgoutput.Relation
+    table: str
+    is_meant: bool
+    layout: Layout | None = None
+    """None: no row of it was read yet."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Relations:
+    """What is known of the tables that are read."""
+
+    settings: Settings
+    wanted: Callable[[str], bool]
+    types: Types
+    _layouts: dict[int, Layout] = field(default_factory=dict)
+    """By oid of the table: as it was described last, or as the server has it."""
+    _yielded: dict[int, Layout] = field(default_factory=dict)
+    """Of the rows that were yielded last."""
+    _tables: dict[int, ServerTable] = field(default_factory=dict)
+    _followed: dict[int, _Followed] = field(default_factory=dict)
+
+    def learn(self, tables: Sequence[ServerTable], published: Publication) -> None:
+        """Take note of tables as the server has them."""
+        for table in tables:
+            self._tables[table.oid] = table
+            self._layouts.setdefault(table.oid, layout_of(table, self.types, published))
+
+    def copied(self, table: ServerTable, layout: Layout) -> None:
+        """Take note that rows of a table are yielded as they were copied."""
+        self._tables[table.oid] = table
+        self._layouts[table.oid] = self._yielded[table.oid] = layout
+
+    def forget(self) -> None:
+        """Forget how messages are written: the server describes tables again."""
+        self._followed.clear()
+
+    def describe(self, relation: pgoutput.Relation) -> None:
+        """Take note of how the messages of a table are written from here on."""
+        table = f"{relation.schema}.{relation.name}"
+        is_meant = self.settings.pattern.matches(table) and self.wanted(table)
+        self._followed[relation.oid] = _Followed(relation, table, is_meant)
+
+    def _is_read(self, oid: int, place: Place) -> bool:
+        """Say whether rows of a relation are yielded: those of tables that were copied.
+
+        Raises
+        ------
+        SourceError
+            If the server did not describe it.
+        """
+        followed = self._followed.get(oid)
+        if followed is None:
+            raise SourceError(
+                self.settings.name, f"rows of relation {oid}, which was not described"
+            )
+        return followed.is_meant and oid in place.tables
+
+    def _layout(self, relation: pgoutput.Relation, table: str) -> Layout:
+        """Return how rows are from here on; what messages do not tell is as it was."""
+        known = self._layouts.get(relation.oid)
+        before = {} if known is None else {column.name: column for column in known.columns}
+        columns = []
+        new = []
+        for column in relation.columns:
+            old = before.get(column.name)
+            if old is not None and (old.oid, old.modifier) == (column.oid, column.modifier):
+                columns.append(old)
+            else:
+                new.append(column.name)
+                columns.append(
+                    ServerColumn(name=column.name, oid=column.oid, modifier=column.modifier)
+                )
+        if new:
+            with closing(self.settings.connect()) as server:
+                self.types.learn(server, {column.oid for column in columns})
+                columns = catalog.described(server, relation.oid, columns, new, set(before))
+        keys = tuple(column.name for column in relation.columns if column.is_key)
+        there = self._tables.get(relation.oid)
+        if relation.identity == "f":
+            primary = () if there is None else there.primary_keys
+            keys = primary if all(name in keys for name in primary) else ()
+        elif there is not None and set(there.keys) == set(keys):
+            keys = there.keys
+        is_known = known is not None and known.columns == tuple(columns)
+        if known is not None and is_known and known.schema.primary_keys == keys:
+            return known
+        comment = None if known is None else known.schema.comment
+        layout = self.types.layout(table, columns, keys, comment)
+        self._layouts[relation.oid] = layout
+        return layout
+
+    def rows(
+        self, messages: pgoutput.Messages, places: Places, oid: int, place: Place
+    ) -> Iterator[Event]:
+        """Yield changes of rows of one table.
+
+        Parameters
+        ----------
+        messages
+            All.
+        places
+            Those of the table.
+        oid
+            Of its relation.
+        place
+            Says which tables are read, and what their copies have.
+        """
+        if not self._is_read(oid, place):
+            return
+        followed = self._followed[oid]
+        copied_at = place.copied_at.get(oid)
+        if copied_at is not None:
+            places = places[messages.lsns[places] >= copied_at]
+        if not len(places):
+            return
+        layout = followed.layout
+        if layout is None:
+            layout = followed.layout = self._layout(followed.relation, followed.table)
+        yield from self._changed(oid, followed.table, layout, int(messages.lsns[places[0]]))
+        found = pgoutput.rows_of(messages, places, len(layout.columns))
+        arrays, problems, unchanged = [], [], {}
+        for cells, column, kind in zip(found.cells, layout.columns, layout.kinds, strict=True):
+            texts = cells.texts(pa.string())
+            array, wrong = of_text(texts, kind, drops_specials=self.settings.drops_specials)
+            arrays.append(array)
+            problems.append((column.name, wrong))
+            if cells.unchanged is not None:
+                unchanged[column.name] = cells.unchanged
+        at = places[found.messages]
+        is_insert_only = not found.kinds.any()
+        yield from Decoded(
+            table=followed.table,
+            database=self.settings.login.dbname,
+            layout=layout,
+            columns=arrays,
+            problems=problems,
+            kinds=None if is_insert_only else found.kinds,
+            follows=None if is_insert_only else found.follows,
+            lsns=messages.lsns[at],
+            millis=messages.millis[at],
+            unchanged=unchanged,
+        ).events()
+
+    def _changed(self, oid: int, table: str, layout: Layout, lsn: int) -> Iterator[Event]:
+        """Say that rows have another schema than those that were yielded before them."""
+        before = self._yielded.get(oid)
+        self._yielded[oid] = layout
+        if before is not None and before.schema != layout.schema:
+            yield SourceSchemaChange(
+                table=table,
+                before=before.schema,
+                after=layout.schema,
+                position=lsn_text(lsn),
+                reason="relation message",
+            )
+
+    def truncated(self, found: pgoutput.Truncation, lsn: int, place: Place) -> Iterator[Event]:
+        """Yield that tables were emptied."""
+        for oid in found.oids:
+            if self._is_read(oid, place) and lsn >= place.copied_at.get(oid, 0):
+                table = self._followed[oid].table
+                yield Truncated(table=table, position=lsn_text(lsn), reason=found.statement)
+
+
+def layout_of(table: ServerTable, types: Types, published: Publication | None) -> Layout:
+    """Return how rows of a table are read: columns that are published."""
+    part = None if published is None else published.tables.get(table.oid)
+    columns = table.columns
+    if part is not None and part.columns is not None:
+        columns = tuple(column for column in columns if column.name in part.columns)
+    return types.layout(table.full_name, columns, table.keys, table.comment)
