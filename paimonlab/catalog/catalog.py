@@ -337,8 +337,8 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
     ) -> FolderMigration:
         """Make an append table of a folder of Parquet or ORC files.
 
-        Without partitions the files become those of the table as they are; of partitions the rows
-        are written anew.
+        The files become those of the table as they are; of files in folders of partitions that are
+        not moved the rows are written anew.
 
         Parameters
         ----------
@@ -351,7 +351,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             files.
         moves
             Whether the files are moved, so that the folder no longer has them; else they are
-            copied. Files in folders of partitions cannot be moved.
+            copied.
         file_format
             What the files must be, ``parquet`` or ``orc``; None: either.
         partition_types

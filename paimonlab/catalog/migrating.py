@@ -1,10 +1,10 @@
 """Folders of Parquet and ORC files become append tables.
 
-Files without partitions are moved or copied as they are. The folder is read first, and nothing is
-moved before every file is known to fit. What is to be done is then written beside the table, so
-that a migration that was killed is gone on with by starting it again. Files in folders of
-partitions lack the partition columns, which data files here have: their rows are written anew, in
-one commit.
+Files are moved, or copied where they are in no partition, as they are. The folder is read first,
+and nothing is moved before every file is known to fit. What is to be done is then written beside
+the table, so that a migration that was killed is gone on with by starting it again. Files in
+folders of partitions lack the partition columns: where they are moved, readers take these from the
+partition; where they are not, their rows are written anew, in one commit.
 
 Source: apache/paimon@1.4.2 ``org.apache.paimon.hive.migrate.HiveMigrator``,
 ``org.apache.paimon.migrate.FileMetaUtils``, which migrate tables of a Hive metastore. Names of
@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.catalog.folder_files import Folder, FolderFile, read_folder
+from paimonlab.datafile.layout import MOVED_PREFIX
 from paimonlab.datafile.written_file import local_time_millis
 from paimonlab.errors import CorruptDataError, CorruptMetadataError, SchemaError, UnsupportedError
 from paimonlab.formats.data_format import open_input
@@ -39,7 +40,7 @@ from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.iceberg.options import IcebergPlace
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource, SimpleStats
 from paimonlab.spec.options.given import OptionValue
-from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path
+from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path, partition_paths
 from paimonlab.spec.predicates.predicate import ColumnStats
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.types.arrow import arrow_schema, from_arrow, to_arrow
@@ -162,12 +163,14 @@ def migrate_folder(
     found = read_folder(io, folder, progress)
     partition_fields = _partition_types(found.partition_keys, found.files, partition_types or {})
     definition = _definition(found.schema, found.origin, partition_fields)
-    is_partitioned = bool(found.partition_keys)
-    _check_files(found, folder, file_format, moves=moves)
+    is_rewritten = bool(found.partition_keys) and not moves
+    if not found.files:
+        raise SchemaError(f"{folder} has no Parquet or ORC files")
+    _check_files(found, file_format, is_rewritten=is_rewritten)
     if is_new:
-        _check_options(options or {}, is_partitioned=is_partitioned)
+        _check_options(options or {}, is_rewritten=is_rewritten)
     else:
-        _check_fits(catalog.table(target), definition, is_partitioned=is_partitioned)
+        _check_fits(catalog.table(target), definition, is_rewritten=is_rewritten)
     migration = FolderMigration(
         source=folder,
         target=target,
@@ -179,7 +182,7 @@ def migrate_folder(
         is_dry_run=dry_run,
     )
     if dry_run:
-        return replace(migration, files=_planned(found.files, ""))
+        return replace(migration, files=_planned(found.files, [""] * len(found.files)))
     table = (
         catalog.create_table(
             target,
@@ -194,17 +197,22 @@ def migrate_folder(
         if is_new
         else catalog.table(target)
     )
-    if is_partitioned:
-        migration = replace(migration, files=_planned(found.files, ""))
+    if is_rewritten:
+        migration = replace(migration, files=_planned(found.files, [""] * len(found.files)))
         return _written_anew(
             table, migration, io, progress, drops_on_failure=is_new, catalog=catalog
         )
-    bucket = bucket_path("", 0, definition_of(table).options.slice(PartitionOptions).data_directory)
+    try:
+        folders = _folders(table, found.files)
+    except SchemaError:
+        if is_new:
+            catalog.drop_table(table.name)
+        raise
     plan = _Plan(
         source=folder,
         moves=moves,
         user=f"migration-{uuid.uuid4()}",
-        files=_planned(found.files, bucket),
+        files=_planned(found.files, folders),
     )
     store = store_of(table)
     if not store.file_io.publish(_plan_path(table), msgspec.json.encode(plan)):
@@ -339,12 +347,24 @@ def _delete_empty(io: FileIO, plan: _Plan) -> None:
         io.delete_empty_directory(folder)
 
 
-def _planned(files: Sequence[FolderFile], folder: str) -> tuple[PlannedFile, ...]:
+def _folders(table: Table, files: Sequence[FolderFile]) -> list[str]:
+    """Return the folder of each file, relative to the table."""
+    definition = definition_of(table)
+    options = definition.options.slice(PartitionOptions)
+    if not table.partition_keys:
+        return [bucket_path("", 0, options.data_directory)] * len(files)
+    columns = _partition_columns(table, files)
+    types = [field.type for field in definition.partition_fields]
+    paths = partition_paths(table.partition_keys, columns, types, options)
+    return [bucket_path(path, 0, options.data_directory) for path in paths]
+
+
+def _planned(files: Sequence[FolderFile], folders: Sequence[str]) -> tuple[PlannedFile, ...]:
     number = str(uuid.uuid4())
     return tuple(
         PlannedFile(
             source=file.path,
-            target=join(folder, f"data-{number}-{count}.{file.file_format}"),
+            target=join(folders[count], f"{MOVED_PREFIX}{number}-{count}.{file.file_format}"),
             partition=file.partition,
             size_bytes=file.size_bytes,
             row_count=file.row_count,
@@ -407,26 +427,19 @@ def _definition(
     return {**columns, **partition_fields}
 
 
-def _check_files(found: Folder, folder: str, file_format: str | None, *, moves: bool) -> None:
-    if not found.files:
-        raise SchemaError(f"{folder} has no Parquet or ORC files")
-    if found.partition_keys and moves:
-        raise UnsupportedError(
-            f"moving files of partitions, as {found.origin}",
-            "they lack the partition columns; write their rows into the table: moves=False",
-        )
+def _check_files(found: Folder, file_format: str | None, *, is_rewritten: bool) -> None:
     for file in found.files:
         if file_format not in (None, file.file_format):
             raise SchemaError(f"{file.path} is {file.file_format}, not {file_format}")
-        if file.plain_nanos and not found.partition_keys:
+        if file.plain_nanos and not is_rewritten:
             raise UnsupportedError(
                 f"column {file.plain_nanos[0]!r} of nanoseconds as INT64 in {file.path}",
                 "Paimon has them as INT96; write the rows into a table: catalog.write_table",
             )
 
 
-def _check_options(options: Mapping[str, OptionValue], *, is_partitioned: bool) -> None:
-    if is_partitioned:
+def _check_options(options: Mapping[str, OptionValue], *, is_rewritten: bool) -> None:
+    if is_rewritten:
         return  # rows are written as others are
     given = {key: str(value) for key, value in options.items()}
     if given.get("bucket", "-1") != "-1":
@@ -441,14 +454,14 @@ def _check_options(options: Mapping[str, OptionValue], *, is_partitioned: bool) 
 _NO_IDS = "readers of Iceberg find columns by ids, which the files lack; write their rows instead"
 
 
-def _check_fits(table: Table, columns: Mapping[str, DataType], *, is_partitioned: bool) -> None:
+def _check_fits(table: Table, columns: Mapping[str, DataType], *, is_rewritten: bool) -> None:
     definition = definition_of(table)
     is_plain = definition.bucket_mode is BucketMode.BUCKET_UNAWARE
-    if table.primary_keys or not (is_plain or is_partitioned):
+    if table.primary_keys or not (is_plain or is_rewritten):
         raise UnsupportedError(
             f"migrating files into {table.name}", "it has a primary key or buckets"
         )
-    if not is_partitioned and definition.options.slice(IcebergPlace).is_enabled:
+    if not is_rewritten and definition.options.slice(IcebergPlace).is_enabled:
         raise UnsupportedError(f"migrating files into {table.name}", _NO_IDS)
     known = {field.name: with_nullable(field.type, nullable=True) for field in table.schema.fields}
     if known != dict(columns):
@@ -512,6 +525,13 @@ def _with_constants(
 
 def _partition_values(table: Table, files: Sequence[PlannedFile]) -> list[list[pa.Scalar]]:
     """Return the values of partitions, a list per file."""
+    return [list(row) for row in zip(*_partition_columns(table, files), strict=True)]
+
+
+def _partition_columns(
+    table: Table, files: Sequence[PlannedFile] | Sequence[FolderFile]
+) -> list[pa.Array]:
+    """Return the values of partitions, an array per column with a value per file."""
     columns = []
     for number, field in enumerate(definition_of(table).partition_fields):
         texts = arrow_array([file.partition[number] for file in files], pa.string())
@@ -522,18 +542,32 @@ def _partition_values(table: Table, files: Sequence[PlannedFile]) -> list[list[p
                 f"{table.name}: a folder's value of {field.name!r} is not "
                 f"{format_type(field.type)}: {error}; give its type in partition_types"
             ) from error
-    return [list(row) for row in zip(*columns, strict=True)]
+    return columns
 
 
 def _messages(table: Table, files: Sequence[PlannedFile]) -> list[CommitMessage]:
-    metas = tuple(_metas(table, files))
-    return [CommitMessage(partition=EMPTY_ROW, bucket=0, total_buckets=-1, new_files=metas)]
+    metas = list(_metas(table, files))
+    partitions = [EMPTY_ROW] * len(files)
+    if table.partition_keys:
+        types = [field.type for field in definition_of(table).partition_fields]
+        partitions = encode(_partition_columns(table, files), types).to_pylist()
+    by_partition = dict[bytes, list[DataFileMeta]]()
+    for partition, meta in zip(partitions, metas, strict=True):
+        by_partition.setdefault(partition, []).append(meta)
+    return [
+        CommitMessage(partition=partition, bucket=0, total_buckets=-1, new_files=tuple(new))
+        for partition, new in by_partition.items()
+    ]
 
 
 def _metas(table: Table, files: Sequence[PlannedFile]) -> Iterator[DataFileMeta]:
     """Describe files by their footers, at their new places."""
     store = store_of(table)
-    fields = [field for field in table.schema.fields if isinstance(field.type, AtomicType)]
+    fields = [
+        field
+        for field in table.schema.fields
+        if isinstance(field.type, AtomicType) and field.name not in table.partition_keys
+    ]
     now = local_time_millis()
     for file in files:
         path = join(store.layout.table_path, file.target)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab import datafile
 from paimonlab.clock import is_zone_utc
@@ -72,6 +73,8 @@ class Evolution(Struct, frozen=True):
 
     Two columns of the reader may be one of the file: without key copies a key is its column.
     """
+    constants: Mapping[str, pa.Scalar] = {}
+    """Values of columns of the reader that all rows of the file have, and the file does not."""
 
     @classmethod
     def between(
@@ -89,6 +92,26 @@ class Evolution(Struct, frozen=True):
             return _known_evolution(of_file, of_reader, table, is_zone_utc())
         return _evolution(of_file, of_reader, table)
 
+    def with_constants(self, fields: Sequence[DataField], values: pa.RecordBatch) -> Evolution:
+        """Give columns that are not in the file one value in all rows.
+
+        Parameters
+        ----------
+        fields
+            By the schema the file was written with.
+        values
+            One row of them.
+        """
+        here = Evolution.between(fields, self.fields, table=self.table)
+        names = [one.name for one in here.file_fields]
+        row = here.apply(values.select(names))
+        known = {
+            field.name: column[0]
+            for field, source, column in zip(here.fields, here.sources, row.columns, strict=True)
+            if source is not None
+        }
+        return replace(self, constants=known)
+
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Turn a batch with the columns ``file_fields`` into what the reader sees.
 
@@ -99,7 +122,7 @@ class Evolution(Struct, frozen=True):
         """
         stored = dict(zip((field.name for field in self.file_fields), batch.columns, strict=True))
         arrays = [
-            pa.nulls(batch.num_rows, arrow_field.type)
+            self._made(arrow_field, batch.num_rows)
             if source is None
             else self._convert(source, stored[source.field.name], field)
             for source, field, arrow_field in zip(
@@ -109,6 +132,12 @@ class Evolution(Struct, frozen=True):
         if not arrays:
             return batch
         return pa.RecordBatch.from_arrays(arrays, schema=self.arrow_schema)
+
+    def _made(self, field: pa.Field, count: int) -> pa.Array:
+        """Make a column that the file has not."""
+        if field.name in self.constants:
+            return pa.repeat(self.constants[field.name], count)
+        return pa.nulls(count, field.type)
 
     def _convert(self, source: ColumnSource, array: pa.Array, field: DataField) -> pa.Array:
         try:

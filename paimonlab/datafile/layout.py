@@ -24,6 +24,8 @@ from paimonlab.spec.types.system_fields import (
     key_column,
 )
 
+MOVED_PREFIX = "data-moved-"
+"""Names of files begin so that others wrote, and that were moved or copied in as they were."""
 SEQUENCE_FIELD = TRACKED_SEQUENCE_FIELD
 KIND_FIELD = DataField(VALUE_KIND_ID, VALUE_KIND, AtomicType(TypeRoot.TINYINT, nullable=False))
 

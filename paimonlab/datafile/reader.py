@@ -23,8 +23,10 @@ from paimonlab.datafile.masks import (
     kept_rows,
 )
 from paimonlab.datafile.opening import (
+    PartitionValues,
     fields_of,
     other_size,
+    partition_values,
     referred_to_by,
     require_size,
     require_supported,
@@ -61,6 +63,8 @@ class DataFile(Struct, frozen=True):
     fields: tuple[DataField, ...]
     """What can be read, by the schema the file was written with."""
     content: DataInput
+    partition: PartitionValues | None = None
+    """Columns that are not in the file; None: all are."""
 
     @classmethod
     def open(
@@ -71,6 +75,7 @@ class DataFile(Struct, frozen=True):
         schema: TableSchema,
         *,
         table: str,
+        partition: bytes,
         legacy_ltz: bool = True,
     ) -> Self:
         """Open a file and check that it is what metadata says.
@@ -83,6 +88,8 @@ class DataFile(Struct, frozen=True):
             The schema the file was written with.
         table
             For messages.
+        partition
+            Serialised BinaryRow of the partition it is in.
         legacy_ltz
             ``orc.timestamp-ltz.legacy.type`` of the table.
 
@@ -106,7 +113,10 @@ class DataFile(Struct, frozen=True):
         if size_bytes != meta.file_size_bytes:
             content.close()
             raise other_size(path, size_bytes, meta, table)
-        return cls(table, meta, fields_of(content, schema, meta), content)
+        fields, values = fields_of(content, schema, meta), None
+        if schema.partition_keys:
+            values = partition_values(content, schema, partition)
+        return cls(table, meta, fields, content, values)
 
     def __enter__(self) -> Self:
         return self
@@ -153,7 +163,7 @@ class DataFile(Struct, frozen=True):
         pyarrow.RecordBatch
             With the columns ``wanted``; none is empty.
         """
-        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        evolution = self._evolution(wanted)
         if predicate is None:
             pieces = self._pieces(open_bytes)
             for groups in share.of(pieces.groups(evolution, None, keep)):
@@ -197,14 +207,14 @@ class DataFile(Struct, frozen=True):
         names = columns(predicate)
         asked = [field for field in wanted if field.name in names]
         others = [field for field in wanted if field.name not in names]
-        asking = Evolution.between(self.fields, asked, table=self.table)
+        asking = self._evolution(asked)
         pieces = self._pieces()
         ranges = pieces.wanted_rows(group, asking, predicate, keep)
         is_few = count_rows(ranges) <= FEW_ROWS
         if not is_few:
             doubtful = pieces.doubtful_rows(group, asking, predicate)
             if count_rows(doubtful) <= _FEW_DOUBTS * count_rows(ranges):
-                evolution = Evolution.between(self.fields, wanted, table=self.table)
+                evolution = self._evolution(wanted)
                 for start, rows in pieces.of_group(group, ranges, evolution, batch_rows):
                     is_asked = _overlaps(doubtful, start - group.first_row, rows.num_rows)
                     yield from _decided(rows, predicate if is_asked else None, keep, start)
@@ -212,7 +222,7 @@ class DataFile(Struct, frozen=True):
         asked_bytes = self.content.group_bytes(asking.file_fields, group.index)
         if is_few or asked_bytes > _ASKED_BYTES:
             asked, others = list(wanted), []
-            asking = Evolution.between(self.fields, asked, table=self.table)
+            asking = self._evolution(asked)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
         matches = []
         for start, rows in pieces.of_group(group, ranges, asking, batch_rows):
@@ -241,7 +251,7 @@ class DataFile(Struct, frozen=True):
     ) -> Iterator[pa.RecordBatch]:
         """Read the other columns of rows that match and put them beside those known."""
         schema = arrow_schema(wanted)
-        evolution = Evolution.between(self.fields, others, table=self.table)
+        evolution = self._evolution(others)
         done = 0
         for start, rows in self._pieces().of_groups([group], evolution, None, is_match, batch_rows):
             rest = kept_rows(rows, is_match, start)
@@ -261,10 +271,16 @@ class DataFile(Struct, frozen=True):
         batch_rows: int,
     ) -> Iterator[Positioned]:
         """Read all rows but those of row groups that ``predicate`` or ``keep`` rules out."""
-        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        evolution = self._evolution(wanted)
         pieces = self._pieces()
         groups = pieces.groups(evolution, predicate, keep)
         yield from pieces.of_groups(groups, evolution, predicate, keep, batch_rows)
+
+    def _evolution(self, wanted: Sequence[DataField]) -> Evolution:
+        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        if self.partition is None:
+            return evolution
+        return evolution.with_constants(self.partition.fields, self.partition.values)
 
     def _pieces(self, open_bytes: int | None = None) -> RowPieces:
         return RowPieces(self.table, self.meta, self.fields, self.content, open_bytes)
@@ -286,7 +302,7 @@ class DataFile(Struct, frozen=True):
         stats : dict of str to ColumnStats
             By name in ``wanted``, one value per block; what is unknown is left out.
         """
-        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        evolution = self._evolution(wanted)
         with referred_to_by(self.table):
             starts, ends, stats = self.content.blocks(evolution.file_fields)
         names = {
@@ -314,7 +330,7 @@ class DataFile(Struct, frozen=True):
         pyarrow.RecordBatch
             n rows with the columns ``wanted``.
         """
-        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        evolution = self._evolution(wanted)
         tables = []
         with referred_to_by(self.table):
             for group in self.content.row_groups:
@@ -330,7 +346,7 @@ class DataFile(Struct, frozen=True):
 
     def rows_within(self, wanted: Sequence[DataField], most_bytes: int) -> int:
         """Choose how many rows to read at once so that columns take so many bytes, about."""
-        evolution = Evolution.between(self.fields, wanted, table=self.table)
+        evolution = self._evolution(wanted)
         with referred_to_by(self.table):
             groups = self.content.row_groups
             return self._pieces().rows_within(evolution.file_fields, groups, most_bytes)

@@ -62,6 +62,7 @@ def open_data_file(
             file,
             plan.schema_of(file),
             table=plan.table_name,
+            partition=split.partition,
             legacy_ltz=plan.options.legacy_ltz,
         )
 

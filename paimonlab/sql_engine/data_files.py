@@ -11,6 +11,7 @@ from typing import TypeAlias
 import pyarrow as pa
 from msgspec.structs import replace
 
+from paimonlab.datafile.layout import MOVED_PREFIX
 from paimonlab.read.lookups import rules_out_most
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merging import key_predicate, masks_of
@@ -27,6 +28,7 @@ from paimonlab.table.reading.scan_kinds import OfSnapshot
 
 _PATTERN = frozenset("*?[]{}")
 """DuckDB reads these in a path as a pattern."""
+_PREFIX = "data-file.prefix"
 _OF_DUCKDB = frozenset({"file_row_number", "file_index", "filename"})
 """Columns that it adds to those of a file."""
 MOST_FILES = 5_000
@@ -109,10 +111,11 @@ def divided(scan: Scan, fields: Sequence[tuple[str, DataType]], columns: MergedC
     masked_rows = 0 if _OF_DUCKDB.isdisjoint(names) else MOST_MASKED_ROWS
     file_count = 0
     splits = scan.plan().splits
+    prefix = _prefix(scan, names=[name for name, _ in fields])
     merged = [one for one in splits if not one.raw_convertible]
     is_kept = bool(merged) and columns.room(merged, plan.fields)
     for split in splits:
-        paths = _paths(split, scan.schema.id, plan, seen)
+        paths = _paths(split, scan.schema.id, plan, seen, prefix)
         file_count += len(paths or ())
         if paths is None or file_count > MOST_FILES:
             rest.append(split)
@@ -199,8 +202,23 @@ def _group(files: Sequence[tuple[str, bytes]]) -> MaskedFiles:
     return MaskedFiles(paths, tuple(starts), b"".join(bits for _, bits in files))
 
 
+def _prefix(scan: Scan, names: Sequence[str]) -> str:
+    """Return how names of files begin that have the partition columns; "": it does not matter."""
+    if scan.schema.primary_keys or not set(names) & set(scan.schema.partition_keys):
+        return ""
+    return scan.schema.options.get(_PREFIX, "data-")
+
+
+def _is_written_here(name: str, prefix: str) -> bool:
+    """Whether a file has the partition columns: those that were moved in do not.
+
+    Java leaves them their names.
+    """
+    return name.startswith(prefix) and not name.startswith(MOVED_PREFIX)
+
+
 def _paths(
-    split: DataSplit, schema_id: int, plan: ReadPlan, seen: dict[str, bool]
+    split: DataSplit, schema_id: int, plan: ReadPlan, seen: dict[str, bool], prefix: str
 ) -> list[str] | None:
     """Return the paths of a split's files; None if DuckDB is not to open one of them."""
     paths = []
@@ -212,6 +230,7 @@ def _paths(
         is_plain = (
             file.schema_id == schema_id
             and file.file_name.endswith(".parquet")
+            and (not prefix or _is_written_here(file.file_name, prefix))
             and file.external_path is None
             and file.first_row_id is None
             and seen[folder]

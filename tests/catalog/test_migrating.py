@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from pyarrow import orc
 
 import paimonlab as pl
+from paimonlab import dbapi
 from paimonlab.catalog import migrating
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
 
@@ -92,15 +94,37 @@ def test_folders_of_partitions_are_written_anew(catalog: pl.Catalog, partitions:
     expected = read(partitions)
     plan = catalog.migrate_folder(str(partitions), "db.t", dry_run=True)
     assert (len(plan.files), plan.row_count, plan.partition_keys) == (6, 24, ("dt", "kind"))
-    with pytest.raises(UnsupportedError, match="lack the partition columns"):
-        catalog.migrate_folder(str(partitions), "db.t", moves=True)
-    assert not catalog.has_table("db.t")
     done = catalog.migrate_folder(str(partitions), "db.t")
     assert dict(done.columns)["dt"] == "DATE"
     table = catalog.table("db.t")
     assert rows_of(table) == expected
     assert len(rows_of(table, where="dt IS NULL")) == 8
     assert len(list(partitions.rglob("*.parquet"))) == 6
+
+
+def test_files_of_partitions_are_moved(
+    catalog: pl.Catalog, partitions: Path, tmp_path: Path
+) -> None:
+    expected = read(partitions)
+    done = catalog.migrate_folder(str(partitions), "db.t", moves=True)
+    table = catalog.table("db.t")
+    assert done.snapshot is not None
+    assert done.snapshot.total_record_count == 24
+    assert list(partitions.rglob("*.parquet")) == []
+    assert rows_of(table) == expected
+    assert len(rows_of(table, where="dt IS NULL")) == 8
+    assert rows_of(table, columns=["kind"], where="a > 1 AND kind <> 'c'") == 6 * [{"kind": "a/b"}]
+    assert len(rows_of(table, where="a = 1 OR kind = 'c'")) == 3 + 12
+    assert not table.fsck(deep=True).findings
+
+    sql = "SELECT kind, count(*) AS n, max(dt) AS dt FROM db.t WHERE a < 3 GROUP BY kind"
+    cursor = dbapi.connect(tmp_path / "warehouse").cursor().execute(sql)
+    assert sorted(cursor.fetchall()) == [(kind, 6, date(2026, 1, 2)) for kind in ("a/b", "c")]
+
+    table.delete("s = 'x' AND kind = 'c'")
+    kept = [row for row in expected if not (row["s"] == "x" and row["kind"] == "c")]
+    table.compact(full=True)
+    assert rows_of(table) == sorted(kept, key=repr)
 
 
 def test_what_was_migrated_is_a_table_like_others(catalog: pl.Catalog, folder: Path) -> None:

@@ -45,7 +45,9 @@ def _meta(path: Path) -> DataFileMeta:
 
 
 def _open(path: Path, meta: DataFileMeta | None = None) -> DataFile:
-    return DataFile.open(FILE_IO, str(path), meta or _meta(path), SCHEMA, table="db.t")
+    return DataFile.open(
+        FILE_IO, str(path), meta or _meta(path), SCHEMA, table="db.t", partition=b""
+    )
 
 
 def test_rows_come_in_file_order(path: Path) -> None:
@@ -207,4 +209,4 @@ def test_rows_that_pages_tell_to_match_are_not_asked(
 
 def _open_sorted(path: Path) -> DataFile:
     meta = structs.replace(_meta(path), row_count=1 << 16)
-    return DataFile.open(FILE_IO, str(path), meta, SCHEMA, table="db.t")
+    return DataFile.open(FILE_IO, str(path), meta, SCHEMA, table="db.t", partition=b"")

@@ -19,6 +19,7 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.statistics import column_stats
 from paimonlab.spec.binary_row import rows as binary_row
 from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.manifest import ManifestEntry
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.predicates.predicate import ColumnStats
 from paimonlab.spec.row_kind import RowKind
@@ -74,10 +75,10 @@ class ContentChecker:
                 stats = column_stats(
                     entries.slice(row, 1), "value_stats", schema.field_names, schema, self.schemas
                 )
-                for problem in self._problems(path, entry.file, schema, stats, is_sorted):
+                for problem in self._problems(path, entry, schema, stats, is_sorted):
                     self.notes.add(path, problem, referrer=referrer, advice=_RESTORE)
 
-    def key_hashes(self, path: str, meta: DataFileMeta) -> npt.NDArray[np.int32]:
+    def key_hashes(self, path: str, entry: ManifestEntry) -> npt.NDArray[np.int32]:
         """Return the hashes of the keys of a file, as a hash index has them.
 
         Returns
@@ -85,10 +86,10 @@ class ContentChecker:
         (n,) int32
             Of its n rows.
         """
-        schema = self.known[meta.schema_id]
+        schema = self.known[entry.file.schema_id]
         hashes = [np.empty(0, np.int32)]
         types = [schema.field(name).type for name in schema.trimmed_primary_keys]
-        with DataFile.open(self.file_io, path, meta, schema, table=self.table) as file:
+        with self._opened(path, entry, schema) as file:
             names = _key_names({field.name for field in file.fields}, schema)
             by_name = {field.name: field for field in file.fields}
             wanted = [by_name[name] for name in names]
@@ -98,16 +99,22 @@ class ContentChecker:
             ]
         return np.concatenate(hashes)
 
+    def _opened(self, path: str, entry: ManifestEntry, schema: TableSchema) -> DataFile:
+        partition = entry.partition
+        return DataFile.open(
+            self.file_io, path, entry.file, schema, table=self.table, partition=partition
+        )
+
     def _problems(
         self,
         path: str,
-        meta: DataFileMeta,
+        entry: ManifestEntry,
         schema: TableSchema,
         stats: Mapping[str, ColumnStats],
         is_sorted: bool,  # noqa: FBT001
     ) -> list[str]:
-        seen = _Seen()
-        with DataFile.open(self.file_io, path, meta, schema, table=self.table) as file:
+        seen, meta = _Seen(), entry.file
+        with self._opened(path, entry, schema) as file:
             # In thin files a key column stands for its copy, under one name.
             fields = list({field.name: field for field in file.fields}.values())
             for batch in file.batches(fields, batch_rows=_BATCH_ROWS):

@@ -146,7 +146,7 @@ class IndexChecker:
             if (data.partition, data.bucket) != (entry.partition, entry.bucket):
                 continue
             with self.notes.taken(data_path, referrer=referrer):
-                missing = ~np.isin(self.contents.key_hashes(data_path, data.file), known)
+                missing = ~np.isin(self.contents.key_hashes(data_path, data), known)
                 if missing.any():
                     problem = (
                         f"it does not know {int(missing.sum()):,} keys of {data.file.file_name}: "

@@ -58,6 +58,7 @@ public final class PaimonOracle {
         COMMANDS.put("view", Definitions::view);
         COMMANDS.put("schema", request -> MAPPER.readTree(request.storeTable().schema().toString()));
         COMMANDS.put("write", Writing::write);
+        COMMANDS.put("import_folders", Importing::folders);
         COMMANDS.put("compact", Writing::compact);
         COMMANDS.put("pick_append_partitions", Compacting::pickPartitions);
         COMMANDS.put("pick_append_buckets", Compacting::pickBuckets);

@@ -23,7 +23,7 @@ from tests.storage.stores.proxy import Fault, Proxy, proxy_of
 
 LOST: tuple[Fault, ...] = ("503 before", "503 after", "409", "reset before", "reset after")
 READING: tuple[Fault, ...] = ("503 before", "reset before", "cut")
-_WRITERS = 3
+_WRITERS = int(os.environ.get("PAIMONLAB_STORE_WRITERS", "3"))
 _COMMITS = int(os.environ.get("PAIMONLAB_STORE_COMMITS", "4"))
 _WRITER = """
 import json, sys
@@ -199,7 +199,7 @@ def test_writers_lose_and_double_nothing_behind_answers_in_doubt(
         "db.t",
         {"id": "BIGINT NOT NULL", "n": "BIGINT"},
         primary_keys=["id"],
-        options={"bucket": "1", "snapshot.num-retained.min": "100", "write-only": "true"},
+        options={"bucket": "1", "snapshot.num-retained.min": "1000", "write-only": "true"},
     )
     chance = random.Random(20261123)
 
@@ -211,7 +211,7 @@ def test_writers_lose_and_double_nothing_behind_answers_in_doubt(
     proxy.choose = choose
     writers = [_started(options, number, tmp_path) for number in range(_WRITERS)]
     for writer, log in writers:
-        assert writer.wait(300) == 0, log.read_text()
+        assert writer.wait(300 + 20 * _COMMITS) == 0, log.read_text()
     proxy.choose = lambda *_: None
 
     model = {n * 1000 + turn: turn for n in range(_WRITERS) for turn in range(_COMMITS)}
