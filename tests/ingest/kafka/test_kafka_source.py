@@ -16,7 +16,7 @@ import pytest
 from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, Unreadable
 from paimonlab.ingest.source_contract import check_source
-from paimonlab.ingest.sources import kafka as module
+from paimonlab.ingest.sources import kafka_reader as module
 from paimonlab.ingest.sources.kafka import KafkaSource, kafka
 from tests.ingest.kafka.broker import Broker
 
@@ -292,7 +292,7 @@ def test_offsets_that_are_lost_while_it_reads_are_an_error(
     kafka_broker.create(topic)
     kafka_broker.produce(topic, _rows(10))
     source = _source(kafka_broker, topic)
-    reader = module._Reader(source, module._consumer(source._cluster))
+    reader = source._reader()
     asked = TopicPartition(topic, 0, 6)
     try:
         reader._assign(reader.first_offsets(None))
@@ -304,7 +304,7 @@ def test_offsets_that_are_lost_while_it_reads_are_an_error(
         reader.close()
 
 
-def _consumed(reader: module._Reader) -> None:
+def _consumed(reader: module.Reader) -> None:
     reader._consume()
 
 

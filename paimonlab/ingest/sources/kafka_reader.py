@@ -1,0 +1,331 @@
+"""Messages of assigned partitions, in batches, with the offsets that were read.
+
+Only committed messages are read. New partitions and topics are looked for every thirty seconds and
+read from their beginning. What a broker lost before it was read is an error.
+
+Source: Apache Kafka's protocol by librdkafka.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paimonlab.errors import SourceError
+from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase
+from paimonlab.ingest.formats import Decode, Messages
+from paimonlab.ingest.formats.messages import UNKNOWN_TIME
+from paimonlab.ingest.sources.kafka_positions import (
+    Offsets,
+    Partition,
+    Range,
+    Start,
+    continued,
+    from_json,
+    lost,
+    specific,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, Message
+
+logger = logging.getLogger(__name__)
+
+_DISCOVERY_SECONDS = 30.0
+_WAIT_SECONDS = 0.25
+"""For messages, before a boundary says that there are none."""
+_CONTACT_SECONDS = 8.0
+_SECOND = 1.0
+_PATIENCE_SECONDS = 60.0
+"""Without any broker, before it is an error: brokers may start again meanwhile."""
+_BATCH_BYTES = 8 << 20
+_MOST_MESSAGES = 20_000
+_FIRST_MESSAGES = 200
+_SAMPLED = 1_000
+"""Messages of each partition that `tables` reads."""
+_SAMPLE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is read, and how."""
+
+    name: str
+    """Of the source, for messages."""
+    topics: Sequence[str]
+    """Those that must be there."""
+    wants: Callable[[str], bool]
+    """Whether a topic is read, by its name."""
+    start: Start
+    has_group: bool
+    """Whether the consumer has a group that the user named."""
+    decoder: Callable[[str], Decode]
+    """Of a topic."""
+
+
+class Reader:
+    """One reading: a consumer, and how far it came."""
+
+    def __init__(self, wanted: Wanted, consumer: Consumer) -> None:
+        self.consumer = consumer
+        self._wanted = wanted
+        self._name = wanted.name
+        self._next: Offsets = {}
+        self._ends: Offsets = {}
+        """Where each partition ended when its end was reached last."""
+        self._new_ends: Offsets = {}
+        """Of the messages that were consumed last."""
+        self._newest_millis: int | None = None
+        self._batch = _FIRST_MESSAGES
+        self._most = _MOST_MESSAGES
+        self._looked = 0.0
+        self._last_answer = time.monotonic()
+
+    def close(self) -> None:
+        """Close the consumer."""
+        self.consumer.close()
+
+    # Where to begin
+
+    def first_offsets(self, position: JsonValue) -> Offsets:
+        """Return the next offset of each partition; see `Start`."""
+        from confluent_kafka import OFFSET_END, TopicPartition  # noqa: PLC0415 - an extra
+
+        partitions = self._partitions(self._metadata(_CONTACT_SECONDS))
+        ranges = {partition: self._range(partition) for partition in partitions}
+        self._looked = time.monotonic()
+        start = self._wanted.start
+        if position is not None:
+            return continued(self._name, from_json(position), ranges)
+        match start.at:
+            case "earliest":
+                return {partition: found.low for partition, found in ranges.items()}
+            case "latest":
+                return {partition: found.high for partition, found in ranges.items()}
+            case "offsets":
+                return specific(self._name, start.offsets or {}, ranges)
+            case "time":
+                wanted = [TopicPartition(*partition, start.millis) for partition in partitions]
+                found = self._ask(lambda: self.consumer.offsets_for_times(wanted, _CONTACT_SECONDS))
+                return {
+                    (one.topic, one.partition): ranges[one.topic, one.partition].high
+                    if one.offset in (OFFSET_END, -1)
+                    else one.offset
+                    for one in found
+                }
+            case "group":
+                return self._group_offsets(partitions, ranges)
+
+    def _group_offsets(
+        self, partitions: Sequence[Partition], ranges: Mapping[Partition, Range]
+    ) -> Offsets:
+        from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
+
+        if not self._wanted.has_group:
+            raise SourceError(self._name, "start='group' needs group= of the cluster")
+        wanted = [TopicPartition(*partition) for partition in partitions]
+        found = self._ask(lambda: self.consumer.committed(wanted, _CONTACT_SECONDS))
+        without = [one for one in found if one.offset < 0]
+        if without:
+            raise SourceError(
+                self._name,
+                f"the group committed no offset of {without[0].topic}"
+                f"[{without[0].partition}]; begin with start='earliest' or 'latest'",
+            )
+        offsets = {(one.topic, one.partition): one.offset for one in found}
+        return continued(self._name, offsets, ranges)
+
+    def _metadata(self, timeout: float) -> Any:
+        return self._ask(lambda: self.consumer.list_topics(timeout=timeout))
+
+    def _partitions(self, metadata: Any) -> list[Partition]:
+        """Return all partitions of the wanted topics."""
+        topics = {
+            name: topic
+            for name, topic in metadata.topics.items()
+            if self._wanted.wants(name) and topic.error is None
+        }
+        missing = [name for name in self._wanted.topics if name not in topics]
+        if missing:
+            raise SourceError(self._name, f"there is no topic {missing[0]!r}")
+        return sorted(
+            (name, number) for name, topic in topics.items() for number in topic.partitions
+        )
+
+    def _range(self, partition: Partition) -> Range:
+        from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
+
+        asked = TopicPartition(*partition)
+        low, high = self._ask(
+            lambda: self.consumer.get_watermark_offsets(asked, timeout=_CONTACT_SECONDS)
+        )
+        return Range(low, high)
+
+    def _ask(self, question: Callable[[], Any]) -> Any:
+        from confluent_kafka import KafkaException  # noqa: PLC0415 - an extra
+
+        try:
+            answer = question()
+        except KafkaException as error:
+            raise SourceError(self._name, error.args[0].str()) from error
+        self._last_answer = time.monotonic()
+        return answer
+
+    # Reading on
+
+    def events(self, position: JsonValue) -> Iterator[Event]:
+        """Yield what comes after a position, without end."""
+        self._assign(self.first_offsets(position))
+        while True:
+            messages = self._consume()
+            for batch in self._batches(messages):
+                yield from self._wanted.decoder(batch.topic)(batch)
+            yield self._boundary()
+            self._look_around()
+
+    def sample(self, offsets: Offsets) -> Iterator[Event]:
+        """Yield the first rows from some offsets on."""
+        self._assign(offsets)
+        end = time.monotonic() + _SAMPLE_SECONDS
+        left = dict.fromkeys(offsets, _SAMPLED)
+        self._most = _SAMPLED
+        while time.monotonic() < end and any(
+            count > 0 and not self._is_at_end(partition) for partition, count in left.items()
+        ):
+            for batch in self._batches(self._consume()):
+                yield from self._wanted.decoder(batch.topic)(batch)
+                for number in np.unique(batch.partitions).tolist():
+                    left[batch.topic, number] -= int((batch.partitions == number).sum())
+            self._boundary()
+
+    def _is_at_end(self, partition: Partition) -> bool:
+        return self._ends.get(partition) == self._next[partition]
+
+    def _assign(self, offsets: Offsets) -> None:
+        from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
+
+        self._next = dict(offsets)
+        self._ends = {}
+        self.consumer.assign(
+            [TopicPartition(*partition, offset) for partition, offset in offsets.items()]
+        )
+
+    def _consume(self) -> list[Message]:
+        """Return messages; note the ends of partitions and raise what is an error."""
+        from confluent_kafka import KafkaError, KafkaException  # noqa: PLC0415 - an extra
+
+        try:
+            found = self.consumer.consume(self._batch, _WAIT_SECONDS)
+        except KafkaException as error:
+            raise SourceError(self._name, error.args[0].str()) from error
+        kept = []
+        ends = self._new_ends
+        for message in found:
+            wrong = message.error()
+            if wrong is None:
+                kept.append(message)
+                continue
+            partition = (message.topic() or "", message.partition())
+            code = wrong.code()
+            if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own name
+                ended = message.offset()
+                if ended is not None:
+                    ends[partition] = ended
+            elif code in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):  # noqa: SLF001
+                raise lost(self._name, partition, self._next.get(partition, -1), wrong.str())
+            elif code in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC):  # noqa: SLF001
+                raise lost(self._name, partition, self._next.get(partition, -1), "it is gone")
+            elif wrong.retriable() or code == KafkaError._TRANSPORT:  # noqa: SLF001
+                logger.warning("%s: %s", self._name, wrong.str())
+            else:
+                raise SourceError(self._name, wrong.str())
+        return kept
+
+    def _batches(self, messages: list[Message]) -> Iterator[Messages]:
+        """Take messages apart by topic; each partition's stay together, in order."""
+        if not messages:
+            return
+        self._last_answer = time.monotonic()
+        by_topic: dict[str, list[Message]] = {}
+        for message in messages:
+            by_topic.setdefault(message.topic(), []).append(message)
+        for topic, found in by_topic.items():
+            yield self._of_topic(topic, found)
+
+    def _of_topic(self, topic: str, found: list[Message]) -> Messages:
+        partitions = np.fromiter((message.partition() for message in found), np.int32, len(found))
+        if (np.diff(partitions) < 0).any():
+            order = np.argsort(partitions, kind="stable")
+            found = [found[index] for index in order.tolist()]
+            partitions = partitions[order]
+        offsets = np.fromiter((message.offset() for message in found), np.int64, len(found))
+        times = np.fromiter((message.timestamp()[1] for message in found), np.int64, len(found))
+        values = [message.value() for message in found]
+        last = np.flatnonzero(np.diff(partitions, append=-1))
+        for index in last.tolist():
+            partition = (topic, int(partitions[index]))
+            self._next[partition] = int(offsets[index]) + 1
+        size = sum(len(value) for value in values if value is not None)
+        self._batch = max(1, min(self._most, _BATCH_BYTES * len(found) // max(size, 1)))
+        newest = int(times.max())
+        if newest > 0:
+            self._newest_millis = max(self._newest_millis or 0, newest)
+        return Messages(
+            topic=topic,
+            keys=[message.key() for message in found],
+            values=values,
+            partitions=partitions,
+            offsets=offsets,
+            timestamps=np.where(times < 0, UNKNOWN_TIME, times),
+        )
+
+    def _boundary(self) -> Boundary:
+        from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
+
+        behind = 0
+        for partition, ended in self._new_ends.items():
+            # Markers of transactions are passed without a message.
+            self._next[partition] = max(ended, self._next[partition])
+            self._ends[partition] = ended
+        self._new_ends.clear()
+        for partition, offset in self._next.items():
+            found = self.consumer.get_watermark_offsets(TopicPartition(*partition), cached=True)
+            if found is not None and found[1] > offset:
+                behind += found[1] - offset
+        is_all = all(map(self._is_at_end, self._next))
+        return Boundary(
+            position=to_json(self._next),
+            phase=Phase.CAUGHT_UP if is_all else Phase.STREAM,
+            seen_millis=self._newest_millis,
+            behind=behind,
+            behind_unit="messages",
+        )
+
+    def _look_around(self) -> None:
+        """Look for new partitions and topics now and then, and whether brokers are there at all."""
+        now = time.monotonic()
+        if now - self._looked < _DISCOVERY_SECONDS:
+            return
+        self._looked = now
+        try:
+            metadata = self._metadata(_SECOND)
+        except SourceError:
+            if now - self._last_answer > _PATIENCE_SECONDS:
+                raise
+            return
+        partitions = self._partitions(metadata)
+        known = set(self._next)
+        gone = known - set(partitions)
+        if gone:
+            partition = min(gone)
+            raise lost(self._name, partition, self._next[partition], "it is gone")
+        new = [partition for partition in partitions if partition not in known]
+        if new:
+            logger.info("%s: new partitions %s", self._name, new)
+            self._assign(self._next | {partition: self._range(partition).low for partition in new})
