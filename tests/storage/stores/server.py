@@ -29,7 +29,8 @@ def put_object(self):
 S3Response.put_object = put_object
 main(sys.argv[1:])
 """
-"""moto looks whether an object is there, and then writes it: of two at once both may win."""
+"""moto looks whether an object is there, and then writes it: of two at once both may win. When its
+threads took turns each 0.1 ms, it answered 200 twice for 3 of 150 keys that 16 threads wrote."""
 _MOTO = ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5", "setuptools<82")
 _START_SECONDS = 60
 
