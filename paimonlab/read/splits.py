@@ -28,7 +28,7 @@ from paimonlab.read.merging import key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.reading_progress import FileSource, told
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
-from paimonlab.read.streaming import in_threads
+from paimonlab.read.streaming import in_threads, reader_count
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -61,7 +61,7 @@ def read_splits(
     limit
         Stop after this many rows; None: all.
     threads
-        How many splits, or files, are read at once; None: one per CPU.
+        How many splits, or files, are read at once; None: `reader_count`.
     progress
         Called with the number of ``files`` done and in all; from any thread, one call at a time.
 
@@ -72,7 +72,7 @@ def read_splits(
         when nothing refers to it any more; pyarrow's ``close`` does not reach what makes the
         batches.
     """
-    count = threads or os.cpu_count() or 1
+    count = threads or reader_count(plan.table_path)
     batches = _batches(splits, plan, file_io, count, progress, limit=limit)
     if limit is not None:
         batches = limited(batches, limit)
@@ -120,7 +120,9 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
     condition.
     """
     if plan.predicate is not None:
-        batches = _batches(splits, replace(plan, columns=()), file_io, os.cpu_count() or 1)
+        batches = _batches(
+            splits, replace(plan, columns=()), file_io, reader_count(plan.table_path)
+        )
         return sum(batch.num_rows for batch in batches)
 
     def count(split: DataSplit) -> Iterator[int]:
@@ -137,7 +139,8 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
         for file, mask in zip(split.files, masks, strict=True):
             yield file.row_count if mask is None else int(np.count_nonzero(mask))
 
-    return sum(in_threads([partial(count, split) for split in splits]))
+    sources = [partial(count, split) for split in splits]
+    return sum(in_threads(sources, threads=reader_count(plan.table_path)))
 
 
 def winner_masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask]:
@@ -200,13 +203,14 @@ def _file_sources(
     splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO, threads: int
 ) -> list[FileSource]:
     """Merge the keys of splits now and make a source of every file with rows."""
-    sources: list[Callable[..., Iterable[pa.RecordBatch]]] = []
+    sources: list[tuple[Callable[..., Iterable[pa.RecordBatch]], DataFileMeta]] = []
     merging: list[FileSource] = []
     for split in splits:
         wanted = within_partition(split, plan)
         if wanted is not None and _merges_values(split, wanted):
-            source = partial(read_split, split, wanted, file_io)
-            merging.append(FileSource(source, len(split.files)))
+            merging.append(
+                FileSource(partial(read_split, split, wanted, file_io), len(split.files))
+            )
             continue
         if wanted is None:
             continue
@@ -216,13 +220,19 @@ def _file_sources(
         else:
             masks = _masks(split, wanted, file_io)
             sources += [
-                partial(_rows, split, file, mask, wanted, file_io)
+                (partial(_rows, split, file, mask, wanted, file_io), file)
                 for file, mask in zip(split.files, masks, strict=True)
                 if mask is None or mask.any()
             ]
     # Few files: threads that have no other read row groups of one that another has begun.
-    turns = [partial(source, share=Turns()) for source in sources]
-    return [*merging, *[FileSource(source, 1 / threads) for source in turns] * threads]
+    is_far = threads > (os.cpu_count() or 1)
+    shared: list[tuple[int, int, FileSource]] = []
+    for position, (source, file) in enumerate(sources):
+        count = min(threads, 1 + file.file_size_bytes // _SHARE_BYTES) if is_far else threads
+        turns = partial(source, share=Turns())
+        shared += [(turn, position, FileSource(turns, 1 / count)) for turn in range(count)]
+    shared.sort(key=lambda one: one[:2])  # each file is begun before one is shared
+    return [*merging, *(source for _, _, source in shared)]
 
 
 def _first_rows(
@@ -261,6 +271,8 @@ def _first_of_file(read: Callable[[], Batches], count: int) -> Batches:
     return limited(read(), count)
 
 
+_SHARE_BYTES = 4 << 20
+"""Of a file that is far, what another thread opens it for: opening it takes a request."""
 _LEAST_BATCH_ROWS = 1 << 10
 """Arrow takes longer for smaller batches than for these."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
 
+from paimonlab.spec.external_paths import scheme_of
 from paimonlab.storage.forks import Home
 
 T = TypeVar("T")
@@ -19,6 +20,16 @@ _WAIT_SECONDS = 0.2
 """How often a thread that waits for room looks whether anybody still wants its work."""
 _MOST_WAITING_BYTES = 32 << 20
 """What items that wait to be taken may have together, unless one alone has more."""
+
+
+FAR_READERS = 8
+"""How many files of a store are read at once, where waiting takes longer than decoding."""
+
+
+def reader_count(path: str) -> int:
+    """Return how many threads read files of a table: one per CPU, more where files are far."""
+    cpus = os.cpu_count() or 1
+    return cpus if scheme_of(path) in ("", "file") else max(cpus, FAR_READERS)
 
 
 def _no_size(_item: object) -> int:

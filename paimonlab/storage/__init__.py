@@ -11,6 +11,7 @@ from paimonlab.on_use import attributes_on_use
 from paimonlab.storage.file_io import LARGE_LIMIT_BYTES, FileIO, FileStatus
 from paimonlab.storage.local import LocalFileIO
 from paimonlab.storage.paths import join, safe_join
+from paimonlab.storage.random_input import RandomFile
 from paimonlab.storage.read_only import ReadOnlyFileIO
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = [
     "FileIO",
     "FileStatus",
     "LocalFileIO",
+    "RandomFile",
     "ReadOnlyFileIO",
     "join",
     "safe_join",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 from abc import abstractmethod
+from collections.abc import Sequence
+
+import pyarrow as pa
 
 
 class RandomInput(io.RawIOBase):
@@ -20,6 +23,9 @@ class RandomInput(io.RawIOBase):
     @abstractmethod
     def _between(self, start: int, end: int) -> bytes:
         """Return the bytes of a range that is not empty and ends within the file."""
+
+    def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Take note of what is read next, start and end of each; stores may fetch it now."""
 
     def readable(self) -> bool:
         """Whether it can be read."""
@@ -50,3 +56,16 @@ class RandomInput(io.RawIOBase):
     def readall(self) -> bytes:
         """Read what is left."""
         return self.read()
+
+
+class RandomFile(pa.PythonFile):  # type: ignore[misc]
+    """An open file of a store that may be told what is read next; its mode is ``r``."""
+
+    def __init__(self, source: RandomInput, mode: str) -> None:
+        del mode  # pyarrow takes both as the object is made
+        super().__init__()
+        self._source = source
+
+    def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Let bytes be fetched together that are read one after the other."""
+        self._source.will_read(ranges)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, may_match_stats
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
-from paimonlab.storage import FileIO
+from paimonlab.storage import FileIO, RandomFile
 
 _LARGE_GROUP_ROWS = 1 << 18
 """Rows of a row group that are too many for one thread: twice those of a group written here."""
@@ -345,8 +345,11 @@ class ParquetInput(OpenFile):
                 self._parquet_file(part, buffer_size=buffer_bytes, pre_buffer=False)
                 for part in parts
             ]
+        names = {name for part in parts for name in part.column_names}
         for index in indexes:
             is_large = self._rows_in([index]) > _LARGE_GROUP_ROWS
+            if batch_rows >= _FEW_ROWS:
+                self._fetch_ahead(index, names)
             streams = [
                 file.iter_batches(batch_rows, [index], part.column_names, use_threads=is_large)
                 for file, part in zip(files, parts, strict=True)
@@ -356,6 +359,19 @@ class ParquetInput(OpenFile):
                 row_count += tables[0].num_rows
                 yield from conform(fields, parts, tables, schema, self.path).to_batches()
             self._require_rows(index, row_count)
+
+    def _fetch_ahead(self, index: int, names: Collection[str]) -> None:
+        """Let a store that is far fetch columns of a row group with few requests."""
+        if not isinstance(self._file, RandomFile):
+            return
+        group = self._metadata.row_group(index)
+        chunks = [
+            group.column(number)
+            for number, name in enumerate(self._footer.leaf_columns)
+            if name in names
+        ]
+        with damage_named(self.path):
+            self._file.will_read([_place(chunk) for chunk in chunks])
 
     def _next_pieces(self, streams: Sequence[Iterator[pa.RecordBatch]]) -> list[pa.Table]:
         with damage_named(self.path):
@@ -391,6 +407,14 @@ class ParquetInput(OpenFile):
 
     def _rows_in(self, indexes: Sequence[int]) -> int:
         return sum(self._metadata.row_group(index).num_rows for index in indexes)
+
+
+def _place(chunk: pq.ColumnChunkMetaData) -> tuple[int, int]:
+    """Return where the pages of a column begin and end in the file."""
+    start = chunk.data_page_offset
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        start = min(start, chunk.dictionary_page_offset)
+    return start, start + chunk.total_compressed_size
 
 
 def _is_dense(keep: npt.NDArray[np.bool_]) -> bool:

@@ -26,6 +26,7 @@ from paimonlab.storage.failures import delete_each
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
 from paimonlab.storage.guards import Guard, is_lock_held
 from paimonlab.storage.places import Place, place_of
+from paimonlab.storage.random_input import RandomFile
 from paimonlab.storage.schemes import store_kind
 from paimonlab.storage.stores.answers import (
     Answer,
@@ -106,7 +107,7 @@ class ObjectFileIO:
         """Open a file for random reads."""
         place, bucket = self._at(path)
         opened = ObjectInput(bucket.patient, place.key, path, self.options.secrets)
-        return pa.PythonFile(opened, mode="r")
+        return RandomFile(opened, "r")
 
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing, which is there when it is closed.

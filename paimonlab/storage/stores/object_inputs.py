@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import obstore
@@ -22,6 +23,12 @@ _LEAST_BYTES = 1 << 20
 as long as some megabytes."""
 _BLOCKS = 4
 """How many pieces are kept."""
+_GAP_BYTES = 1 << 20
+"""Between two ranges what is fetched with them: it takes less than another round trip."""
+_RANGE_BYTES = 8 << 20
+"""What is fetched by one request; more is fetched by several at a time."""
+_AHEAD_BYTES = 32 << 20
+"""What is fetched before it is read, at most."""
 
 
 class ObjectInput(RandomInput):
@@ -35,10 +42,21 @@ class ObjectInput(RandomInput):
         self._tail_start = self._size_bytes - len(self._tail)
         self._blocks: deque[tuple[int, bytes]] = deque(maxlen=_BLOCKS)
         """Where each starts, and its bytes."""
+        self._ahead: list[tuple[int, bytes]] = []
+        """The same of what was fetched before it is read."""
 
     def size(self) -> int:
         """Return the size in bytes."""
         return self._size_bytes
+
+    def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Fetch ranges together, unless they are many bytes; earlier ones are given up."""
+        self._ahead = []
+        pieces = coalesced([(start, min(end, self._tail_start)) for start, end in ranges])
+        if sum(end - start for start, end in pieces) > _AHEAD_BYTES:
+            return
+        fetched = self._fetched_all(pieces)
+        self._ahead = list(zip([start for start, _ in pieces], fetched, strict=True))
 
     def _between(self, start: int, end: int) -> bytes:
         if start >= self._tail_start:
@@ -46,9 +64,13 @@ class ObjectInput(RandomInput):
         if end > self._tail_start:
             head = self._between(start, self._tail_start)
             return head + self._tail[: end - self._tail_start]
-        for first, block in self._blocks:
+        for first, block in (*self._ahead, *self._blocks):
             if first <= start < end <= first + len(block):
                 return block[start - first : end - first]
+        for first, block in self._ahead:
+            last = first + len(block)
+            if first <= start < last < end:
+                return block[start - first :] + self._between(last, end)
         least = _SMALL_BYTES if end - start < _SMALL_BYTES else _LEAST_BYTES
         last = min(max(end, start + least), self._tail_start)
         data = self._fetched(start, last)
@@ -89,13 +111,57 @@ class ObjectInput(RandomInput):
         return size_bytes
 
     def _fetched(self, start: int, end: int) -> bytes:
+        return self._fetched_all([(start, end)])[0]
+
+    def _fetched_all(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
+        """Fetch each range by a request of its own, several at a time."""
         try:
-            data = bytes(obstore.get_range(self._store, self._key, start=start, end=end))
+            if len(ranges) == 1:
+                ((start, end),) = ranges
+                parts = [obstore.get_range(self._store, self._key, start=start, end=end)]
+            else:
+                parts = obstore.get_ranges(
+                    self._store,
+                    self._key,
+                    starts=[start for start, _ in ranges],
+                    ends=[end for _, end in ranges],
+                    coalesce=0,
+                )
         except Exception as error:
             if is_answer_of_store(error):
                 raise failure(error, self._path, "reading", self._secrets) from None
             raise
-        if len(data) != end - start:
-            problem = f"{end - start:,} bytes were asked for and {len(data):,} came"
-            raise StorageError(None, problem, self._path)
-        return data
+        found = [bytes(part) for part in parts]
+        for (start, end), data in zip(ranges, found, strict=True):
+            if len(data) != end - start:
+                problem = f"{end - start:,} bytes were asked for and {len(data):,} came"
+                raise StorageError(None, problem, self._path)
+        return found
+
+
+def coalesced(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join ranges with small gaps between them, and cut long ones.
+
+    Parameters
+    ----------
+    ranges
+        Start and end of each; those without bytes are left out.
+
+    Examples
+    --------
+    >>> coalesced([(100, 200), (0, 50), (5_000_000, 5_000_010), (7, 7)])
+    [(0, 200), (5000000, 5000010)]
+    >>> [end - start for start, end in coalesced([(0, 20 << 20)])] == [8 << 20, 8 << 20, 4 << 20]
+    True
+    """
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(one for one in ranges if one[0] < one[1]):
+        if joined and start <= joined[-1][1] + _GAP_BYTES:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return [
+        (first, min(first + _RANGE_BYTES, end))
+        for start, end in joined
+        for first in range(start, end, _RANGE_BYTES)
+    ]
