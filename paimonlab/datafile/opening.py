@@ -40,9 +40,9 @@ def fields_of(content: DataInput, schema: TableSchema, meta: DataFileMeta) -> tu
     """
     names = set(content.column_names)
     if not schema.primary_keys:
-        fields = fields_in_file(schema.fields, names, meta.write_cols)
+        held = fields_in_file(schema.fields, names, meta.write_cols)
         lacking = names_lacking(names, schema)
-        return tuple(one for one in fields if one.name not in lacking) if lacking else fields
+        return tuple(one for one in held if one.name not in lacking) if lacking else held
     by_id = {field.id: field for field in schema.fields}
     fields = []
     for field in file_columns(schema).physical:
