@@ -22,7 +22,7 @@ from paimonlab.spec.options.grammar import parse_duration_millis
 if TYPE_CHECKING:
     from paimonlab.ingest import changes, epochs, job, status
 
-_KINDS = ("files", "table", "postgres", "status")
+_KINDS = ("files", "table", "mysql", "postgres", "status")
 _ACTIONS = (
     *("mysql_sync_table", "mysql_sync_database", "postgres_sync_table", "kafka_sync_table"),
     *("kafka_sync_database", "pulsar_sync_table", "pulsar_sync_database", "mongodb_sync_table"),
@@ -34,17 +34,22 @@ _FOR_DATABASE = (
     *("tables", "excluding", "user", "password_env", "password_file", "slot", "publication"),
     "type_mapping",
 )
+_FOR_MYSQL = (
+    *("tables", "excluding", "user", "password_env", "password_file", "time_zone"),
+    "type_mapping",
+)
 _ONLY_FOR = {
     "files": (*_FOR_FILES, "source_table"),
     "table": (*_FOR_TABLE, "start"),
+    "mysql": (*_FOR_MYSQL, "start"),
     "postgres": (*_FOR_DATABASE, "start"),
 }
 
 
 @command()
 @in_warehouse
-@click.argument("kind", metavar="files|table|postgres|status")
-@click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT/DB|NAME]", required=False)
+@click.argument("kind", metavar="files|table|mysql|postgres|status")
+@click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT|HOST:PORT/DB|NAME]", required=False)
 @click.option("--into", metavar="DB", help="The database here.")
 @click.option("--name", metavar="NAME", help="Of the job: it goes on where this name ended.")
 @click.option(
@@ -81,6 +86,7 @@ _ONLY_FOR = {
 @click.option("--user", metavar="NAME", help="Who reads a server.")
 @click.option("--password-env", metavar="NAME", help="Environment variable with the password.")
 @click.option("--password-file", metavar="FILE", help="A file with the password.")
+@click.option("--time-zone", metavar="ZONE", help="In which MySQL's TIMESTAMP is stored.")
 @click.option("--slot", metavar="NAME", help="Replication slot of PostgreSQL; it is created.")
 @click.option("--publication", metavar="NAME", help="Publication; else named as the slot.")
 @click.option("--type-mapping", metavar="A,B,…", callback=column_list, help="See the docs.")
@@ -166,6 +172,7 @@ def _check_told(kind: str, place: str | None, given: Mapping[str, Any]) -> None:
 _PLACES = {
     "files": "give the folder of the files",
     "table": "give DB.TABLE",
+    "mysql": "give HOST:PORT",
     "postgres": "give HOST:PORT/DB",
 }
 
@@ -176,6 +183,8 @@ def _source(catalog: Catalog, kind: str, place: str, given: Mapping[str, Any]) -
             return _files(place, given)
         case "table":
             return _table(catalog, place, given)
+        case "mysql":
+            return _mysql(place, given)
         case _:
             return _postgres(place, given)
 
@@ -201,6 +210,20 @@ def _table(catalog: Catalog, name: str, given: Mapping[str, Any]) -> changes.Sou
     return ingestion.table_changes(
         table, consumer=given.get("consumer"), start=given.get("start", "latest-full")
     )
+
+
+def _mysql(place: str, given: Mapping[str, Any]) -> changes.Source:
+    from paimonlab.ingest.sources.mysql.source import mysql  # noqa: PLC0415 - an extra
+
+    for name in ("user", "tables"):
+        if name not in given:
+            raise ValueError(f"give --{name}")
+    host, _, port = place.partition(":")
+    if not (host and (port.isdigit() or not port)):
+        raise ValueError(f"{place!r} is no server: {_PLACES['mysql']}")
+    told = {name: given[name] for name in _FOR_MYSQL[2:-1] if name in given}
+    more = {name: given[name] for name in ("excluding", "start", "type_mapping") if name in given}
+    return mysql(host, port=int(port or 3306), **told).tables(*given["tables"], **more)
 
 
 def _postgres(place: str, given: Mapping[str, Any]) -> changes.Source:

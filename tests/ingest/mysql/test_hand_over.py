@@ -17,12 +17,14 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import paimonlab as pm
+from paimonlab.cli.main import main
 from paimonlab.errors import IngestError, PaimonError, SourceError
 from paimonlab.ingest import Boundary, Event, JsonValue, Phase, RowChanges, check_source
 from paimonlab.ingest.sources.mysql.source import MySql
-from tests.ingest.mysql.server import Server, server
+from tests.ingest.mysql.server import PASSWORD_ENV, Server, server
 from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
 
 KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "2"))
@@ -190,6 +192,52 @@ def test_a_killed_job_loses_and_doubles_nothing(
     writer.close()
     assert _run(command, None)
     _same(pm.connect(tmp_path), mysql_server, database)
+
+
+def test_another_server_is_gone_on_from_by_its_numbers(
+    mysql_server: Server, database: str, shop: MySql, rng: np.random.Generator
+) -> None:
+    """A server that took over has its own files: transactions are known by their numbers."""
+    create(mysql_server, database)
+    source = shop.database(database)
+    state: dict[str, list[Any]] = {table: [] for table in TABLES}
+    position, _ = _read(source.read(None, lambda _: True), state, None)
+    writer = Writer(mysql_server, database, rng)
+    writer.transactions(20)
+    position, _ = _read(source.read(position, lambda _: True), state, None)
+    writer.transactions(20)
+    writer.close()
+    assert isinstance(position, dict)
+    elsewhere = {**position, "server": "another", "file": "old.000900", "pos": 77}
+    with pytest.raises(SourceError, match="another server"):
+        next(source.read({**elsewhere, "gtids": ""}, lambda _: True))
+    position, _ = _read(source.read(elsewhere, lambda _: True), state, None)
+    assert isinstance(position, dict)
+    assert (position["server"], position["file"] != "old.000900") != ("another", True)
+    for table in TABLES:
+        wanted = rows_of(mysql_server, database, table)
+        found = sorted((tuple(map(_plain, row)) for row in state[table]), key=repr)
+        assert found == sorted((tuple(map(_plain, row)) for row in wanted), key=repr), table
+
+
+def test_a_job_of_the_shell(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run(
+        "CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (7)", database=database
+    )
+    told = [
+        *("ingest", str(tmp_path), "mysql", f"127.0.0.1:{mysql_server.port}", "--into", "ods"),
+        *("--name", "j", "--tables", rf"{database}\.t", "-o", "bucket=1"),
+    ]
+    run = CliRunner()
+    missing = run.invoke(main, told)
+    assert "give --user" in missing.output
+    wrong = run.invoke(main, [*told, "--user", "lake", "--slot", "s"])
+    assert "--slot is not for mysql" in wrong.output
+    done = run.invoke(main, [*told, "--user", "lake", "--password-env", PASSWORD_ENV])
+    assert done.exit_code == 0, done.output
+    assert _here(pm.connect(tmp_path), "t") == [(7,)]
 
 
 def test_a_second_job_of_the_name_is_kept_out(
