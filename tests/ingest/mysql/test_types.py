@@ -55,6 +55,7 @@ COLUMNS = {
     "vg": ("VARCHAR(20) CHARACTER SET gbk", "VARCHAR(20)"),
     "vw": ("VARCHAR(20) CHARACTER SET utf16", "VARCHAR(20)"),
     "v3": ("VARCHAR(20) CHARACTER SET utf8mb3", "VARCHAR(20)"),
+    "vu": ("VARCHAR(20) COLLATE utf8mb4_uca1400_ai_ci", "VARCHAR(20)"),
     "tx1": ("TINYTEXT", "STRING"),
     "tx": ("TEXT", "STRING"),
     "tx3": ("MEDIUMTEXT", "STRING"),
@@ -86,7 +87,7 @@ ROWS: list[dict[str, Any]] = [
         "dt6": "9999-12-31 23:59:59.999999", "ts": "1970-01-02 00:00:01",
         "ts3": "2038-01-19 03:14:07.999", "ts6": "2000-02-29 12:00:00.000001",
         "c": "😀é", "cl": "€ÿ\x81", "v": "ß" * 300, "vl": "Straße", "vg": "中文", "vw": "😀a",
-        "v3": "é中", "tx1": "", "tx": "a\tb\n", "tx3": _WIDE, "tx4": "é" * 40_000,
+        "v3": "é中", "vu": "😀", "tx1": "", "tx": "a\tb\n", "tx3": _WIDE, "tx4": "é" * 40_000,
         "bin": b"\1\0", "vb": b"\0" * 3, "bl1": b"", "bl": bytes(range(256)),
         "bl4": b"\xff" * 70_000, "e": "it's", "el": "ä", "s": "ü,a", "j": '{"b": 1.0, "a": [null]}',
     },
@@ -233,42 +234,37 @@ def test_each_type_is_what_the_server_says(
         assert types == {name: here for name, (_, here) in COLUMNS.items()}
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "INSERT INTO {} VALUES (1, '30:00:00', 1)",
-        "INSERT INTO {} VALUES (1, '-00:00:01', 1)",
-        "INSERT INTO {} VALUES (1, '10:00:00', 2)",
-    ],
-)
 @pytest.mark.parametrize("is_first", [True, False])
 def test_what_no_type_holds_is_a_dead_letter(
-    tmp_path: Path,
-    mysql_server: Server,
-    database: str,
-    shop: MySql,
-    statement: str,
-    is_first: bool,
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, is_first: bool
 ) -> None:
     table = f"{database}.odd"
-    mysql_server.run(f"CREATE TABLE {table} (id INT PRIMARY KEY, t TIME, b BOOL)")
+    mysql_server.run(f"CREATE TABLE {table} (id INT PRIMARY KEY, t TIME(6), b BOOL)")
     catalog = pm.connect(tmp_path)
     job = catalog.ingest(
-        shop.database(database), into="ods", name="odd", max_dead=1, options={"bucket": 1}
+        shop.database(database), into="ods", name="odd", max_dead=4, options={"bucket": 1}
     )
     if not is_first:
         job.run()
-    mysql_server.run(statement.format(table), f"INSERT INTO {table} VALUES (2, '01:00:00', 0)")
+    mysql_server.run(
+        f"INSERT INTO {table} VALUES (1, '30:00:00', 1), (2, '01:00:00', 0), (3, '-00:00:01', 1)",
+        f"INSERT INTO {table} VALUES (4, '10:00:00', 2), (5, '10:00:00.0001', 1)",
+    )
     job.run()
     (row,) = catalog.table("ods.odd").scan().to_arrow().to_pylist()
     assert row == {"id": 2, "t": dt.time(1), "b": False}
-    (dead,) = catalog.table("ods.odd__dead").scan().to_arrow().to_pylist()
-    assert '"id": 1' in str(dead)
+    dead = str(catalog.table("ods.odd__dead").scan().to_arrow().to_pylist())
+    assert all(f'"id": {number},' in dead for number in (1, 3, 4, 5))
+    assert "tinyint1-not-bool" in dead
 
-    mysql_server.run(f"UPDATE {table} SET t = '02:00:00', b = 1 WHERE id = 1")
+    # What was wrong with the old row does not matter.
+    mysql_server.run(
+        f"UPDATE {table} SET t = '02:00:00', b = 1 WHERE id IN (1, 4)",
+        f"DELETE FROM {table} WHERE id = 3",
+    )
     job.run()
     rows = catalog.table("ods.odd").scan().to_arrow().to_pylist()
-    assert {row["id"]: row["t"].hour for row in rows} == {1: 2, 2: 1}
+    assert {row["id"]: row["t"].hour for row in rows} == {1: 2, 2: 1, 4: 2}
 
 
 def test_timestamps_stay_instants_where_that_is_chosen(

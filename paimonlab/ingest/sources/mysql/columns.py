@@ -190,6 +190,12 @@ FROM information_schema.columns WHERE {where} ORDER BY table_schema, table_name,
 _KEYS = """\
 SELECT table_schema, table_name, column_name FROM information_schema.statistics
 WHERE index_name = 'PRIMARY' AND {where} ORDER BY table_schema, table_name, seq_in_index"""
+CASCADES = """\
+SELECT constraint_schema, table_name, constraint_name
+FROM information_schema.referential_constraints
+WHERE delete_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT')
+OR update_rule IN ('CASCADE', 'SET NULL', 'SET DEFAULT')"""
+"""Foreign keys by which the server changes rows that are not in its log."""
 ENGINES = ("INNODB", "ROCKSDB", "TOKUDB", "NDBCLUSTER")
 """Engines of which rows can be read as they were at one moment."""
 

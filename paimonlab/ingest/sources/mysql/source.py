@@ -14,6 +14,7 @@ from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema
 from paimonlab.ingest.sources.mysql import snapshot
 from paimonlab.ingest.sources.mysql.columns import (
+    CASCADES,
     ENGINES,
     MAPPINGS,
     TABLES,
@@ -55,6 +56,7 @@ class MySql:
         excluding: str | None = None,
         start: str | Mapping[str, JsonValue] = "initial",
         type_mapping: Sequence[str] = (),
+        cascades: str = "refuse",
     ) -> MySqlSource:
         r"""Make a source of tables.
 
@@ -73,6 +75,9 @@ class MySql:
             As Paimon's actions have it: ``tinyint1-not-bool``, ``char-to-string``,
             ``longtext-to-bytes``, ``bigint-unsigned-to-bigint``; and ``timestamp-as-ltz``, by which
             TIMESTAMP stays an instant.
+        cascades
+            Of tables with a foreign key by which the server changes rows, which its log does not
+            have (``ON DELETE CASCADE``): ``refuse``; ``ignore``: those changes go unseen.
 
         Raises
         ------
@@ -90,12 +95,15 @@ class MySql:
             )
         if isinstance(start, str) and start not in _STARTS:
             raise ValueError(f"start = {start!r}: it is {', '.join(_STARTS)} or a place of the log")
+        if cascades not in ("refuse", "ignore"):
+            raise ValueError(f"cascades = {cascades!r}: it is refuse or ignore")
         return MySqlSource(
             server=self,
             patterns=tuple(map(_pattern, patterns)),
             excluding=None if excluding is None else _pattern(excluding),
             start=start if isinstance(start, str) else dict(start),
             mapping=frozenset(type_mapping),
+            cascades=cascades,
         )
 
     def database(
@@ -106,6 +114,7 @@ class MySql:
         excluding: str | None = None,
         start: str | Mapping[str, JsonValue] = "initial",
         type_mapping: Sequence[str] = (),
+        cascades: str = "refuse",
     ) -> MySqlSource:
         """Make a source of the tables of a database.
 
@@ -115,7 +124,7 @@ class MySql:
             Of the database.
         including, excluding
             Regular expressions for the whole name of a table; excluding wins.
-        start, type_mapping
+        start, type_mapping, cascades
             As in `tables`.
         """
         prefix = re.escape(f"{name}.")
@@ -124,6 +133,7 @@ class MySql:
             excluding=None if excluding is None else f"{prefix}(?:{excluding})",
             start=start,
             type_mapping=type_mapping,
+            cascades=cascades,
         )
 
 
@@ -189,6 +199,7 @@ class MySqlSource:
     excluding: re.Pattern[str] | None
     start: str | dict[str, JsonValue]
     mapping: frozenset[str]
+    cascades: str = "refuse"
 
     def __repr__(self) -> str:
         return f"<paimonlab {self.name}>"
@@ -311,7 +322,20 @@ class _Around:
         listed = [table for table in table_names(connection.rows(TABLES)) if self.wants(table.full)]
         for table in listed:
             _check_kind(table)
+        self._check_cascades(connection)
         return self._infos(connection, listed)
+
+    def _check_cascades(self, connection: Connection) -> None:
+        if self.source.cascades == "ignore":
+            return
+        for database, table, constraint in connection.rows(CASCADES):
+            name = f"{database}.{table}"
+            if self.wants(name):
+                raise UnsupportedError(
+                    f"{name} with foreign key {constraint}, by which the server changes its rows,",
+                    "the log does not have such changes (ON DELETE CASCADE, SET NULL …): "
+                    "leave the table out with excluding=, or let them go unseen, cascades='ignore'",
+                )
 
     def infos(self, connection: Connection, tables: list[str]) -> dict[str, TableInfo]:
         """Look at some tables."""

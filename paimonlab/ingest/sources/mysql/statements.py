@@ -63,6 +63,10 @@ class Change:
     new_name: str | None = None
     like: str | None = None
     """The table whose columns it has."""
+    rows_go: bool = False
+    """Whether partitions were dropped or emptied: the log has no rows of that."""
+    rows_come: bool = False
+    """Whether rows were taken over from elsewhere, of which the log has none."""
     renamed: dict[str, str] = field(default_factory=dict)
     """Old to new names of columns."""
     columns: dict[str, ColumnWords] = field(default_factory=dict)
@@ -224,8 +228,12 @@ class _Reader:
         renamed: dict[str, str] = {}
         columns: dict[str, ColumnWords] = {}
         new_name = None
+        rows_go = rows_come = False
         for start, end in list(self._parts(closes=False)):
             self._at = start
+            if self._word(1) in ("PARTITION", "TABLE", "TABLESPACE"):
+                rows_go = rows_go or self._word() in ("DROP", "TRUNCATE")
+                rows_come = rows_come or self._word() in ("EXCHANGE", "CONVERT", "IMPORT")
             if self._skip("ADD"):
                 columns.update(self._added(end))
             elif self._skip("CHANGE"):
@@ -251,7 +259,15 @@ class _Reader:
                     self._skip("AS")
                 self._skip("=")
                 new_name = self._table()
-        yield Change(table=table, verb="alter", new_name=new_name, renamed=renamed, columns=columns)
+        yield Change(
+            table=table,
+            verb="alter",
+            new_name=new_name,
+            rows_go=rows_go,
+            rows_come=rows_come,
+            renamed=renamed,
+            columns=columns,
+        )
 
     def _added(self, end: int) -> dict[str, ColumnWords]:
         self._skip("COLUMN")

@@ -547,6 +547,12 @@ class Stream:
                 if self._around.wants(change.table):
                     yield Truncated(table=change.table, position=position, reason=reason)
                 continue
+            if change.rows_come and self._around.wants(change.table):
+                raise SourceError(
+                    self._around.name,
+                    f"{change.table} at {place}: rows came into it of which the log has none "
+                    f"({reason[:200]}): begin a job of another name, which reads all rows again",
+                )
             yield from self._tables.changed(
                 change,
                 self._around.wants,

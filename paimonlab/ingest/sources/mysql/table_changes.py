@@ -154,10 +154,26 @@ class TableChanges:
                 self._note(change.table, wants, reason)
                 self._words[change.table] = dict(change.columns)
             case _:
-                self._alter(change)
                 self._note(change.table, wants, reason)
+                self._alter(change)
+                if change.rows_go and wants(change.table):
+                    yield from self._rows_gone(change.table, position, reason)
                 if change.new_name is not None:
                     yield from self._moved(change, wants, position, reason, is_replaced)
+
+    def _rows_gone(
+        self, table: str, position: JsonValue, reason: str
+    ) -> Iterator[SourceSchemaChange]:
+        """Say in the log of the job that partitions are gone; their rows are kept."""
+        known = self.current.get(table)
+        if known is not None:
+            yield SourceSchemaChange(
+                table=table,
+                before=known[1],
+                after=known[1],
+                position=position,
+                reason=f"rows of partitions are gone at the source and kept here: {reason}",
+            )
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys([*self.current, *self.infos, *self.declared]))
@@ -194,8 +210,8 @@ class TableChanges:
                 declared.pop(name, None)
             else:
                 declared[name] = said.declared
-        if change.renamed:
-            before = self.altered.get(change.table, {})
+        if change.renamed and change.table in self.altered:
+            before = self.altered[change.table]
             renamed = {old: change.renamed.get(new, new) for old, new in before.items()}
             new_names = {*before.values()}
             renamed |= {old: new for old, new in change.renamed.items() if old not in new_names}

@@ -1,0 +1,148 @@
+"""Forms that MariaDB does not write: JSON and sets of transactions as MySQL has them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paimonlab.errors import IngestStateError
+from paimonlab.ingest.sources.mysql.binary_json import json_text
+from paimonlab.ingest.sources.mysql.positions import (
+    MariaDbGtids,
+    MySqlGtids,
+    Place,
+    Position,
+    ReadRows,
+    from_json,
+)
+
+_LITERALS = {None: 0, True: 1, False: 2}
+
+
+def _encoded(value: Any, *, is_large: bool) -> tuple[int, bytes]:
+    """Write a value as ``json_binary.h`` describes it: type and bytes."""
+    if value is None or isinstance(value, bool):
+        return 4, bytes([_LITERALS[value]])
+    if isinstance(value, int):
+        for kind, form in ((5, "<h"), (6, "<H"), (7, "<i"), (8, "<I"), (9, "<q"), (10, "<Q")):
+            try:
+                return kind, struct.pack(form, value)
+            except struct.error:
+                continue
+    if isinstance(value, float):
+        return 11, struct.pack("<d", value)
+    if isinstance(value, str):
+        data = value.encode()
+        size, head = len(data), b""
+        while size > 127:
+            head, size = head + bytes([size & 127 | 128]), size >> 7
+        return 12, head + bytes([size]) + data
+    return _container(value, is_large=is_large)
+
+
+def _container(value: Any, *, is_large: bool) -> tuple[int, bytes]:
+    width, form = (4, "<I") if is_large else (2, "<H")
+    is_object = isinstance(value, dict)
+    keys = [key.encode() for key in value] if is_object else []
+    parts = [_encoded(item, is_large=is_large) for item in (value.values() if is_object else value)]
+    at = 2 * width + len(keys) * (width + 2) + len(parts) * (width + 1)
+    entries, data = b"", b""
+    for key in keys:
+        entries += struct.pack(form, at + len(data)) + struct.pack("<H", len(key))
+        data += key
+    for kind, found in parts:
+        is_here = kind in (4, 5, 6) or (is_large and kind in (7, 8))
+        entries += bytes([kind])
+        if is_here:
+            entries += found.ljust(width, b"\0")
+        else:
+            entries += struct.pack(form, at + len(data))
+            data += found
+    size = at + len(data)
+    kind = (0 if is_object else 2) + is_large
+    return kind, struct.pack(form, len(parts)) + struct.pack(form, size) + entries + data
+
+
+_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(-1e6, 1e6).map(lambda number: round(number, 3))
+    | st.text(max_size=200),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=40)
+@given(_VALUES, st.booleans())
+def test_json_is_what_was_stored(value: Any, is_large: bool) -> None:
+    kind, data = _encoded(value, is_large=is_large)
+    assert json.loads(json_text(bytes([kind]) + data)) == value
+
+
+def test_json_is_written_as_mysql_does() -> None:
+    kind, data = _encoded({"a": [1, 1.0, None], "b": "ä\n"}, is_large=False)
+    assert json_text(bytes([kind]) + data) == '{"a": [1, 1.0, null], "b": "ä\\n"}'
+    decimal = bytes([15, 246, 5, 5, 2]) + bytes([0x80, 12, 34])
+    assert json_text(decimal) == "12.34"
+    moment = (((2026 * 13 + 7) << 5 | 9) << 17 | 1 << 12 | 2 << 6 | 3) << 24 | 4
+    stored = moment.to_bytes(8, "little")
+    assert json_text(bytes([15, 12, 8]) + stored) == '"2026-07-09 01:02:03.000004"'
+    assert json_text(bytes([15, 10, 8]) + stored) == '"2026-07-09"'
+    with pytest.raises(ValueError, match="damaged"):
+        json_text(bytes([0, 1, 0, 12]))
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(1, 30), min_size=1))
+def test_sets_of_transactions_are_sets(numbers: list[int]) -> None:
+    server = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+    found = MySqlGtids(f"{server}:{numbers[0]}")
+    for number in numbers:
+        found.add(server, number)
+    shown = str(found).split(":")[1:]
+    ranges = [tuple(map(int, part.split("-"))) for part in shown]
+    members = [n for one in ranges for n in range(one[0], one[-1] + 1)]
+    assert members == sorted(set(numbers))
+    assert all(one[-1] + 1 < other[0] for one, other in itertools.pairwise(ranges))
+    assert str(MySqlGtids(str(found))) == str(found)
+    assert len(found.to_bytes()) == 8 + 16 + 8 + 16 * len(ranges)
+
+
+def test_transactions_of_mariadb_are_the_newest_of_each_domain() -> None:
+    found = MariaDbGtids("1-2-3,0-1-21")
+    found.add(0, 7, 22)
+    found.add(2, 1, 1)
+    assert str(found) == "0-7-22,1-2-3,2-1-1"
+
+
+def test_positions_are_what_was_written() -> None:
+    position = Position(
+        server="s",
+        place=Place(file="binlog.000012", at=4),
+        gtids="0-1-2",
+        read={
+            "a.t": (
+                ReadRows(up_to=7, place=Place(file="binlog.000012", at=9)),
+                ReadRows(up_to=None, place=Place(file="binlog.000013", at=4)),
+            )
+        },
+        is_snapshot=True,
+        outline="x",
+        declared={"a.t": {"b": "tinyint(1)"}},
+        altered={"a.t": {"c": "d"}, "a.u": {}},
+    )
+    assert from_json(json.loads(json.dumps(position.to_json())), "mysql") == position
+    later = position.moved(Place(file="binlog.000013", at=4), "0-1-9")
+    assert later.read == {}
+    assert position.moved(Place(file="binlog.000012", at=999), "").read == position.read
+    for wrong in (7, {}, {"server": "s", "file": "f", "pos": "4"}, {"server": 1}):
+        with pytest.raises(IngestStateError):
+            from_json(wrong, "mysql")
