@@ -99,6 +99,7 @@ class Server:
             password=PASSWORD,
             database=database,
             charset="utf8mb4",
+            ssl_disabled=True,  # it would load all authorities otherwise
             **{"autocommit": True, **options},
         )
 

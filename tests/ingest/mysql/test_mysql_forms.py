@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimonlab.errors import IngestStateError
+from paimonlab.ingest import JsonValue
 from paimonlab.ingest.sources.mysql.binary_json import json_text
 from paimonlab.ingest.sources.mysql.positions import (
     MariaDbGtids,
@@ -143,6 +144,7 @@ def test_positions_are_what_was_written() -> None:
     later = position.moved(Place(file="binlog.000013", at=4), "0-1-9")
     assert later.read == {}
     assert position.moved(Place(file="binlog.000012", at=999), "").read == position.read
-    for wrong in (7, {}, {"server": "s", "file": "f", "pos": "4"}, {"server": 1}):
+    wrongs: list[JsonValue] = [7, {}, {"server": "s", "file": "f", "pos": "4"}, {"server": 1}]
+    for wrong in wrongs:
         with pytest.raises(IngestStateError):
             from_json(wrong, "mysql")

@@ -90,7 +90,8 @@ class Connection:
                 "reading MySQL without pymysql", "pip install 'paimonlab[mysql]'"
             ) from error
         self._errors = pymysql.err
-        tls: dict[str, Any] = {}
+        # It would load all authorities for each connection otherwise, and not check the server.
+        tls: dict[str, Any] = {"ssl_disabled": True}
         if login.tls:
             tls = {"ssl_verify_cert": True, "ssl_verify_identity": True}
             tls["ssl_ca" if isinstance(login.tls, str) else "ssl"] = (

@@ -515,17 +515,17 @@ def _is_read(position: Position, table: str) -> bool:
 
 def _collations(connection: Connection) -> dict[int, str]:
     """Ask for the charsets of collations by number."""
-    found: dict[int, str] = {}
-    statements_ = ["SELECT id, character_set_name FROM information_schema.collations"]
-    if connection.is_mariadb:
-        statements_.append(
-            "SELECT id, character_set_name FROM "
-            "information_schema.collation_character_set_applicability"
-        )
-    for statement in statements_:
-        try:
-            rows = connection.rows(statement)
-        except ServerError:
-            continue  # an older server, which has all in the first
-        found.update({int(number): str(name) for number, name in rows if number and name})
-    return found
+    table = "collations"
+    if connection.is_mariadb and _has_numbers(connection):
+        table = "collation_character_set_applicability"  # the newer ones have many names
+    rows = connection.rows(f"SELECT id, character_set_name FROM information_schema.{table}")  # noqa: S608
+    return {int(number): str(name) for number, name in rows if number and name}
+
+
+def _has_numbers(connection: Connection) -> bool:
+    """Whether MariaDB lists numbers of collations with their charsets, as since 10.10."""
+    found = connection.rows(
+        "SELECT 1 FROM information_schema.columns WHERE table_schema = 'information_schema' AND "
+        "table_name = 'COLLATION_CHARACTER_SET_APPLICABILITY' AND column_name = 'ID'"
+    )
+    return bool(found)
