@@ -10,9 +10,15 @@ import contextlib
 from collections.abc import Callable, MutableSequence, Sequence
 from datetime import UTC, datetime
 
-from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError, SnapshotNotFoundError
+from paimonlab.errors import (
+    CorruptMetadataError,
+    SnapshotExpiredError,
+    SnapshotNotFoundError,
+    TableNotFoundError,
+)
 from paimonlab.metadata.hints import numbered, read_hint, write_hint
 from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
+from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
@@ -36,21 +42,37 @@ class SnapshotManager(NumberedFiles[Snapshot]):
     """
 
     def __init__(
-        self, file_io: FileIO, layout: TableLayout, *, table_name: str | None = None
+        self,
+        file_io: FileIO,
+        layout: TableLayout,
+        *,
+        table_name: str | None = None,
+        schemas: SchemaManager | None = None,
     ) -> None:
         self._file_io = file_io
         self._layout = layout
         self._table = table_name or layout.table_path
+        self._schemas = schemas
         self._whole_upto: int | None = None
         self._walks = 0
 
     def latest(self) -> Snapshot | None:
-        """Return the newest snapshot; None in a table that was never written to."""
+        """Return the newest snapshot; None in a table that was never written to.
+
+        Raises
+        ------
+        TableNotFoundError
+            If there is neither a snapshot nor a schema: the table was dropped or renamed after it
+            was opened, and must not look empty.
+        """
         hint = read_hint(self._file_io, self._layout.latest_hint)
         if hint and not self._is_there(hint + 1):
             with contextlib.suppress(FileNotFoundError):
                 return self._decoded(hint, self._file_io.read(self._layout.snapshot(hint)))
-        return self._read_newest(self.latest_id)
+        newest = self._read_newest(self.latest_id)
+        if newest is None and self._schemas is not None and not self._schemas.ids():
+            raise TableNotFoundError(self._table)
+        return newest
 
     def latest_id(self) -> int | None:
         """Return the id of the newest snapshot; None in a table that was never written to.

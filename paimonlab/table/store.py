@@ -74,7 +74,9 @@ class TableStore(Struct, frozen=True, dict=True):
         """The snapshots of the table."""
         if self.kept is not None:
             return KeptSnapshots(self.kept, self.file_io, self.layout, table_name=self.name)
-        return SnapshotManager(self.file_io, self.layout, table_name=self.name)
+        return SnapshotManager(
+            self.file_io, self.layout, table_name=self.name, schemas=self.schemas
+        )
 
     @cached_property
     def schemas(self) -> SchemaManager:

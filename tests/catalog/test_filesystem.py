@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,6 +32,31 @@ def test_a_new_warehouse_is_empty_and_not_yet_on_disk(tmp_path: Path) -> None:
 
     assert catalog.databases() == []
     assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize("new_name", [None, "db.other"])
+def test_a_table_that_was_dropped_or_renamed_is_not_read_as_empty(
+    new_name: str | None, catalog: pl.Catalog
+) -> None:
+    table = catalog.write_table("db.t", [{"id": 1}], primary_keys=["id"])
+    if new_name is None:
+        catalog.drop_table("db.t")
+    else:
+        catalog.rename_table("db.t", new_name)
+
+    uses: tuple[Callable[[], object], ...] = (
+        lambda: table.snapshot,
+        table.scan,
+        lambda: table.lookup({"id": [1]}),
+        lambda: table.write([{"id": 2}]),
+        lambda: table.delete("id = 1"),
+        table.compact,
+    )
+    for use in uses:
+        with pytest.raises(TableNotFoundError, match=r"table db\.t not found"):
+            use()
+    assert not Path(table.path).exists()
+    assert new_name is None or open_table(catalog, new_name).scan().count() == 1
 
 
 def test_databases_are_made_listed_and_dropped(catalog: pl.Catalog) -> None:
