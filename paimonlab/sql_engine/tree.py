@@ -13,6 +13,7 @@ from sqlglot.parsers.spark import SparkParser
 from paimonlab.errors import SchemaError
 from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.mistakes import certain_mistake
+from paimonlab.spec.sql_text.system_names import with_quoted_names
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
 
@@ -59,7 +60,7 @@ def parse(text: str) -> exp.Expression:
     Parameters
     ----------
     text
-        In Spark's dialect; names with ``$`` are in back-quotes.
+        In Spark's dialect; names with ``$`` may be in back-quotes.
 
     Raises
     ------
@@ -68,9 +69,13 @@ def parse(text: str) -> exp.Expression:
     NotReadError, NotTranslatedError
         If it is not read, or in a way that would lose a part of it.
     """
-    wrong = certain_mistake(tokenize(text))
+    words = tokenize(text)
+    wrong = certain_mistake(words)
     if wrong:
         raise NotReadError("the SQL cannot be read", wrong)
+    text = with_quoted_names(text, words)  # sqlglot drops what follows a bare $
+    if any(word.text == "$" for word in tokenize(text)):
+        raise NotReadError("the SQL cannot be read", "A $ is neither in a name nor in a text")
     try:
         tokens = _dialect.tokenize(text)
         trees = _dialect.parser().parse(tokens, text)

@@ -44,6 +44,15 @@ def test_describe_history_lists_snapshots(catalog: Catalog) -> None:
     assert engine.run(planned)["snapshot_id"].to_pylist() == [3, 2]
 
 
+@pytest.mark.parametrize("name", ["db.t$snapshots", "db.`t$snapshots`", "paimon.db.`t`$snapshots"])
+def test_names_of_system_tables_need_no_quotes(name: str, catalog: Catalog) -> None:
+    sql = f"SELECT max(s.snapshot_id) AS newest, '$' AS text FROM {name} s"
+
+    rows = engine.run(engine.plan(sql, Sources(catalog))).to_pylist()
+
+    assert rows == [{"newest": 3, "text": "$"}]
+
+
 @pytest.mark.parametrize(
     ("sql", "error", "message"),
     [

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.sql_text.system_names import dollar_names, quoted_name
 from paimonlab.spec.sql_text.tokens import Token, TokenKind, line_and_column, tokenize
 
 QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
 """First words of what returns rows without changing anything, so that a limit may apply."""
+_WORDS_BEFORE_NAMES = frozenset({"UPDATE", "OPTIMIZE", "CALL", "USE", "VACUUM", "DESCRIBE"})
+"""First words that the name of a table or a procedure follows."""
 
 
 @hides_secrets
@@ -45,7 +48,8 @@ class Statement:
     @property
     def title(self) -> str:
         """The first words, as in ``CREATE TABLE``."""
-        words = [token.text.upper() for token in self.tokens[:2] if token.kind is TokenKind.WORD]
+        count = 1 if self.tokens[0].text.upper() in _WORDS_BEFORE_NAMES else 2
+        words = [t.text.upper() for t in self.tokens[:count] if t.kind is TokenKind.WORD]
         return " ".join(words)
 
     @property
@@ -118,10 +122,10 @@ def quote_system_tables(statement: Statement) -> SentText:
     cell, end = statement.cell, statement.tokens[-1].end
     parts: list[tuple[str, int]] = []
     position = statement.start
-    for first, last in _dollar_names(statement.tokens):
+    for first, last in dollar_names(statement.tokens):
         parts += [
             (cell[position : first.start] + "`", position),
-            (_unquoted(cell[first.start : last.end]), first.start),
+            (quoted_name(cell[first.start : last.end])[1:-1], first.start),
             ("`", last.end),
         ]
         position = last.end
@@ -131,34 +135,3 @@ def quote_system_tables(statement: Statement) -> SentText:
         offsets.append((sent, origin))
         sent += len(text)
     return SentText("".join(text for text, _ in parts), tuple(offsets))
-
-
-def _unquoted(name: str) -> str:
-    return name.replace("`", "")
-
-
-def _dollar_names(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
-    """Yield the first and the last token of each ``name$name…``."""
-    index = 0
-    while index < len(tokens):
-        last = index
-        while _continues(tokens, last):
-            last += 2
-        if last > index:
-            yield tokens[index], tokens[last]
-        index = last + 1
-
-
-def _continues(tokens: Sequence[Token], index: int) -> bool:
-    """Tell whether ``$name`` follows the name at ``index`` without a space."""
-    if index + 2 >= len(tokens):
-        return False
-    name, dollar, after = tokens[index : index + 3]
-    names = (TokenKind.WORD, TokenKind.QUOTED)
-    return (
-        name.kind in names
-        and dollar.text == "$"
-        and after.kind in names
-        and name.end == dollar.start
-        and dollar.end == after.start
-    )
