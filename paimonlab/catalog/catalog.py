@@ -265,6 +265,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             return table
         return system.open_system_table(table, identifier.system_table)
 
+    @habits.arguments({**habits.CREATE, "columns": "schema", "if_not_exists": "exist_ok"})
     def create_table(
         self,
         name: str,

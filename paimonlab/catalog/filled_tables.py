@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from paimonlab import write
 from paimonlab.catalog.new_schemas import schema_from
-from paimonlab.errors import AlreadyExistsError
+from paimonlab.errors import AlreadyExistsError, habits
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.schema.definition import Schema
 
@@ -33,6 +33,7 @@ class _Catalog(Protocol):
     def drop_table(self, name: str) -> None: ...
 
 
+@habits.arguments({**habits.CREATE, "if_exists": "mode"})
 def write_table(
     catalog: _Catalog,
     name: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from paimonlab.errors import habits
 from paimonlab.spec.sql_text import call_syntax
 from paimonlab.spec.sql_text.call_syntax import Call, CallSyntaxError
 from paimonlab.spec.sql_text.tokens import Span, line_and_column, tokenize
@@ -33,10 +34,11 @@ def parse_call(text: str) -> Call:
     except CallSyntaxError as error:
         raise _wrong(text, str(error), error.span) from error
     if [part.lower() for part in call.name[:-1]] != [_NAMESPACE]:
-        name = ".".join(call.name)
-        raise _wrong(
-            text, f"{name} is not a procedure; those of Paimon are in sys.", call.name_span
+        problem = (
+            f"{'.'.join(call.name)} is not a procedure; those of Paimon are in sys. "
+            f"Write sys.{habits.procedure(call.name[-1])}"
         )
+        raise _wrong(text, problem, call.name_span)
     return call
 
 

@@ -120,6 +120,7 @@ TABLE = {
     "refs": "tags or branches",
     "metadata": "schema or snapshot",
     "properties": "options",
+    "location": "path",
     "spec": "partition_keys",
     "load_as_version": "scan(snapshot=…), scan(tag=…) or scan(timestamp=…)",
     "restore": "maintenance.rollback_to(snapshot=…)",
@@ -137,6 +138,10 @@ TABLE = {
     "create_branch": "branches.create(name)",
     "manage_snapshots": "tags, branches or maintenance.rollback_to(…)",
     "analyze": "maintenance.analyze()",
+    "add_files": "catalog.migrate_folder(folder, name)",
+    "plan_files": "scan().plan().files",
+    "transaction": "new_writer(), then commit(messages)",
+    "sort_order": "primary_keys",
 }
 """Of deltalake, pyiceberg, pandas, polars and Spark, on a table."""
 SCAN = {
@@ -152,6 +157,41 @@ SCAN = {
     "n_rows": "limit",
 }
 """Arguments of reads of pyiceberg, deltalake, polars and pyarrow."""
+READ = {
+    "plan_files": "plan().files",
+    "to_table": "to_arrow()",
+    "to_pyarrow": "to_arrow()",
+    "to_arrow_batch_reader": "to_batches()",
+    "to_record_batches": "to_batches()",
+    "toPandas": "to_pandas()",
+    "df": "to_pandas()",
+    "pl": "to_polars()",
+    "collect": "to_arrow().to_pylist()",
+    "num_rows": "count()",
+    "show": "to_pandas()",
+    "filter": "table.scan(where=…)",
+    "where": "table.scan(where=…)",
+    "select": "table.scan(columns)",
+    "head": "table.scan(limit=…)",
+}
+"""Of pyiceberg, DuckDB, polars and Spark, on a read."""
+DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
+"""Arguments of deletes of pyiceberg and deltalake."""
+OVERWRITE = {"overwrite_filter": "partition", "predicate": "partition"}
+"""Arguments of overwrites of pyiceberg and deltalake."""
+CREATE = {
+    "partition_spec": "partition_keys",
+    "partition_by": "partition_keys",
+    "partitionBy": "partition_keys",
+    "partitioned_by": "partition_keys",
+    "partition_columns": "partition_keys",
+    "identifier_fields": "primary_keys",
+    "primary_key": "primary_keys",
+    "keys": "primary_keys",
+    "properties": "options",
+    "configuration": "options",
+}
+"""Arguments of new tables of pyiceberg, deltalake and Spark."""
 CATALOG = {
     "load_table": "table(name)",
     "get_table": "table(name)",
@@ -180,3 +220,14 @@ PROCEDURES = {
     "vacuum": "expire_snapshots",
 }
 """Procedures of other formats, and those of the same purpose here."""
+
+
+def procedure(name: str) -> str:
+    """Return the name here of a procedure that may be another format's.
+
+    Examples
+    --------
+    >>> procedure("rewrite_data_files"), procedure("compact")
+    ('compact', 'compact')
+    """
+    return PROCEDURES.get(name.lower(), name)

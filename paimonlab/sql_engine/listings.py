@@ -38,8 +38,14 @@ def listing(tree: exp.Expression, sources: Sources) -> Translated | None:
     """
     if isinstance(tree, exp.Describe):
         return _described(tree, sources)
-    if not isinstance(tree, exp.Command) or str(tree.this).upper() != "SHOW":
+    if isinstance(tree, exp.LoadData):
+        instead = "Write INSERT INTO db.t SELECT * FROM 'file.csv'"
+        raise NotTranslatedError("LOAD DATA", "LOAD", instead)
+    if not isinstance(tree, exp.Command):
         return None
+    verb = str(tree.this).upper()
+    if verb != "SHOW":
+        raise NotTranslatedError(verb, verb)
     text = tree.expression.name.strip().rstrip(";").strip()
     if found := _DATABASES.fullmatch(text):
         if found[1] not in (None, sources.catalog_name):

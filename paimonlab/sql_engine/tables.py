@@ -37,6 +37,16 @@ Point = Mapping[str, Any]
 _READ_BY_DUCKDB = (".csv", ".parquet", ".json")
 _METADATA_TABLES = ("snapshots", "files", "manifests", "partitions", "schemas", "options", "tags")
 """System tables that other formats have as ``db.table.name``."""
+_OTHERS_TABLES = {
+    "history": "snapshots",
+    "metadata_log_entries": "snapshots",
+    "refs": "tags",
+    "entries": "files",
+    "data_files": "files",
+    "all_data_files": "files",
+    "all_manifests": "manifests",
+}
+"""What those are called here that have another name there."""
 
 
 Known = Callable[[str], object]
@@ -154,8 +164,9 @@ class Sources:
         if len(path) == 1:
             raise NoDatabaseError(path[0])
         if len(path) == 3 and path[0] != self.catalog_name:
-            if path[2].lower() in _METADATA_TABLES and self.catalog.has_table(".".join(path[:2])):
-                shown = f"{path[0]}.{path[1]}${path[2].lower()}"
+            meant = _OTHERS_TABLES.get(path[2].lower(), path[2].lower())
+            if meant in _METADATA_TABLES and self.catalog.has_table(".".join(path[:2])):
+                shown = f"{path[0]}.{path[1]}${meant}"
                 raise SchemaError(f"{'.'.join(path)}: system tables are written {shown}")
             raise NotTranslatedError(f"the catalog {path[0]}", path[0])
         return ".".join(path[-2:])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +49,36 @@ def test_a_catalog_says_what_it_has_instead(name: str, catalog: pm.Catalog) -> N
 
     first = re.split(r"[(.]", habits.CATALOG[name])[0]
     assert first == "paimonlab" or hasattr(catalog, first)
+
+
+@pytest.mark.parametrize("name", habits.READ)
+def test_a_scan_says_what_it_has_instead(name: str, table: pm.Table) -> None:
+    scan = table.scan()
+    with pytest.raises(AttributeError, match=f"a scan has no attribute '{name}'; it is "):
+        getattr(scan, name)
+
+    first = re.split(r"[(.]", habits.READ[name])[0]
+    assert first == "table" or hasattr(scan, first)
+
+
+def test_arguments_of_other_libraries_are_answered_with_ours(
+    catalog: pm.Catalog, table: pm.Table
+) -> None:
+    verbs: tuple[tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, str]], ...] = (
+        (catalog.create_table, ("db.x", {"id": "INT"}), habits.CREATE),
+        (catalog.write_table, ("db.x", [{"id": 1}]), habits.CREATE),
+        (table.delete, ("id = 1",), habits.DELETE),
+        (table.overwrite, ([{"id": 1}],), habits.OVERWRITE),
+        (table.scan, (), habits.SCAN),
+    )
+    for verb, given, instead in verbs:
+        for name, ours in instead.items():
+            with pytest.raises(TypeError, match=rf"has no argument '{name}'; it is '{ours}'"):
+                verb(*given, **{name: None})
+            assert ours in inspect.signature(verb).parameters
+    assert catalog.tables("db") == ["t"]
+    with pytest.raises(TypeError, match="'orders' is not a connection; give name='orders'"):
+        table.scan().to_duckdb("orders")  # type: ignore[arg-type]
 
 
 def test_a_name_that_is_nearly_right_gets_the_right_one(

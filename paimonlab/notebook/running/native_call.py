@@ -6,7 +6,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from paimonlab.errors import ArgumentError, PaimonError, ProcedureNotFoundError
+from paimonlab.errors import ArgumentError, PaimonError, ProcedureNotFoundError, habits
 from paimonlab.notebook.cell.call_statement import CallStatement, parse_call
 from paimonlab.notebook.cell.parameters import Values
 from paimonlab.notebook.cell.query_error import QueryError
@@ -98,7 +98,7 @@ def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, 
             topic="call",
             statement=call.statement,
             span=call.name_span,
-            hint=f"CALL sys.{name}(…)",
+            hint=f"CALL sys.{habits.procedure(name)}(…)",
         )
     try:
         procedure = find(name)

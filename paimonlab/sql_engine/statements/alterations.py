@@ -81,7 +81,7 @@ def alter_by_words(text: str, sources: Sources) -> None:
         )
         return
     if not reader.take("ALTER", "COLUMN"):
-        raise NotTranslatedError("this ALTER TABLE", "ALTER")
+        raise NotTranslatedError("this ALTER TABLE", "ALTER", _instead(reader, name))
     column = _known(reader.name("a column"), table)
     change: SchemaChange
     if reader.take("FIRST"):
@@ -177,3 +177,14 @@ def _known(name: str, table: Table) -> str:
     """Return the name of a column as the table writes it; Spark compares them without case."""
     same = [known for known in table.schema.field_names if known.lower() == name.lower()]
     return name if name in same or len(same) != 1 else same[0]
+
+
+def _instead(reader: TokenReader, table: str) -> str:
+    """Say which call does what an ALTER TABLE of tags or branches asks for."""
+    for verb in ("CREATE", "DELETE"):
+        for what in ("TAG", "BRANCH"):
+            if reader.take(verb, what):
+                name = "" if reader.is_at_end else reader.name("a name")
+                call = f"{verb}_{what}".lower()
+                return f"Write CALL sys.{call}(table => '{table}', {what.lower()} => '{name}')"
+    return ""

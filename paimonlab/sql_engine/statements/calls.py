@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from paimonlab import procedures
-from paimonlab.errors import SchemaError
+from paimonlab.errors import SchemaError, habits
 from paimonlab.procedures.habits import calls_of, refusal, texts_of
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text import call_syntax
@@ -77,7 +77,10 @@ def _call(
     if len(namespace) == 2 and namespace[0] != sources.catalog_name:
         raise NotTranslatedError(f"the catalog {namespace[0]}", namespace[0])
     if [part.lower() for part in namespace[-1:]] != [_NAMESPACE]:
-        raise SchemaError(f"{'.'.join(call.name)} is not a procedure; those of Paimon are in sys.")
+        raise SchemaError(
+            f"{'.'.join(call.name)} is not a procedure; those of Paimon are in sys. "
+            f"Write sys.{habits.procedure(name)}"
+        )
     return name, call.positional, call.named
 
 

@@ -198,6 +198,8 @@ def relation(
     scan: Scan, connection: duckdb.DuckDBPyConnection | None, name: str | None
 ) -> duckdb.DuckDBPyRelation:
     """Make a relation of DuckDB; see `Scan.to_duckdb`."""
+    if isinstance(connection, str):
+        raise TypeError(f"to_duckdb: {connection!r} is not a connection; give name={connection!r}")
     try:
         library = whole_module("duckdb")
     except ModuleNotFoundError:

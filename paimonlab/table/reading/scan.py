@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import pyarrow as pa
 
+from paimonlab.errors import habits
 from paimonlab.interrupts import whole_module
 from paimonlab.progress import Progress
 from paimonlab.read.read_plan import ReadPlan
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Scan:
+class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
     """Rows of a table at one snapshot: ``table.scan(…)``.
 
     Every method reads the same snapshot, however long it takes.

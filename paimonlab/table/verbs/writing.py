@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paimonlab.errors import habits
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import changing
 from paimonlab.table import writing as table_writing
@@ -85,6 +86,7 @@ def write_columns(
     return table_writing.columns.write_columns(*writable(table), data, properties=properties)
 
 
+@habits.arguments(habits.OVERWRITE)
 def overwrite(
     table: OpenedTable,
     data: Any,
@@ -130,6 +132,7 @@ def overwrite(
     )
 
 
+@habits.arguments(habits.DELETE)
 def delete(
     table: OpenedTable, where: Where, *, progress: Progress | None = None
 ) -> Snapshot | None:
