@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from paimonlab.cli.arguments import json_flag, on_table
 from paimonlab.cli.commands import command
-from paimonlab.cli.output import json_text, text_lines
+from paimonlab.cli.output import json_text, some, text_lines
 from paimonlab.clock import now_millis
 from paimonlab.secrets import redacted
 from paimonlab.spec.snapshot import Snapshot
@@ -92,14 +92,14 @@ def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["comment"]:
         yield facts["comment"]
     yield ""
-    rows = _some(facts["rows_before_merging"], "row")
+    rows = some(facts["rows_before_merging"], "row")
     before_merging = " before merging" if table.primary_keys else ""
-    size = [f"{rows}{before_merging}", _some(facts["files"], "file"), f"{facts['bytes']:,} bytes"]
+    size = [f"{rows}{before_merging}", some(facts["files"], "file"), f"{facts['bytes']:,} bytes"]
     if facts["partitions"] is not None:
-        size.append(_some(facts["partitions"], "partition"))
+        size.append(some(facts["partitions"], "partition"))
     yield ", ".join(size)
     names = [_named(what, facts[what]) for what in ("tags", "branches")]
-    yield ", ".join(filter(None, [_some(facts["snapshots"], "snapshot"), *names]))
+    yield ", ".join(filter(None, [some(facts["snapshots"], "snapshot"), *names]))
     if facts["last_commit"] is not None:
         yield f"last commit {_told(facts['last_commit'])}"
     yield ""
@@ -123,13 +123,9 @@ def _told(commit: Mapping[str, Any]) -> str:
 def _age(millis: int) -> str:
     for length, name in _AGES:
         if millis >= length:
-            return f"{_some(millis // length, name)} ago"
+            return f"{some(millis // length, name)} ago"
     return "just now"
 
 
 def _named(what: str, names: list[str]) -> str:
     return f"{what} {', '.join(names)}" if names else ""
-
-
-def _some(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s'[: count != 1]}"

@@ -12,8 +12,8 @@ from paimonlab.analysis import health as judged
 from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import refused
-from paimonlab.cli.output import json_text
+from paimonlab.cli.opening import refused, say_empty
+from paimonlab.cli.output import json_text, some
 from paimonlab.cli.progress import Bar
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def health(
     if as_json:
         click.echo(json_text(reports))
     else:
+        if not reports:
+            say_empty(catalog)
         for report in reports:
             _print(report)
     sys.exit(1 if _fails(judged.report.worst(report.worst for report in reports), fail_on) else 0)
@@ -76,7 +78,7 @@ def _print(report: TableHealth) -> None:
     if report.problem:
         click.echo(f"{report.table}: error: {report.problem}")
         return
-    size = f"{report.file_count:,} files, {report.snapshot_count:,} snapshots"
+    size = f"{some(report.file_count, 'file')}, {some(report.snapshot_count, 'snapshot')}"
     click.echo(f"{report.table}: {report.worst} ({size})")
     for finding in report.findings:
         where = f" {finding.where}:" if finding.where else ""

@@ -19,7 +19,7 @@ from paimonlab.cli.arguments import (
 )
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_databases
-from paimonlab.cli.opening import refused
+from paimonlab.cli.opening import refused, say_empty
 from paimonlab.cli.output import RowFormat, print_rows
 from paimonlab.table import system
 from paimonlab.table.system.help_texts import HELP
@@ -110,6 +110,9 @@ def tables(catalog: Catalog, database: str | None, *, form: RowFormat) -> None:
             for name in catalog.tables(database_name)
         ]
     rows = [_table_row(catalog, name) for name in names]
+    if not rows and form == "table":
+        say_empty(catalog, database)
+        return
     print_rows(pa.Table.from_pylist(rows, schema=TABLES), form)
 
 

@@ -16,7 +16,7 @@ from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
 from paimonlab.cli.opening import RefusedError, refused
 from paimonlab.cli.output import json_text
-from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError
+from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, TableNotFoundError
 
 _primary_key = click.option(
     "--primary-key", metavar="A,B,…", callback=column_list, help="Rows are upserted by these."
@@ -110,6 +110,14 @@ def _without_create(catalog: Catalog, name: str) -> Iterator[None]:
         raise RefusedError(said) from error
 
 
+@contextmanager
+def _with_create(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (DatabaseNotFoundError, TableNotFoundError) as error:
+        raise RefusedError(f"{error} If {name} is new, --create makes it") from error
+
+
 def _column(text: str) -> tuple[str, str]:
     name, blank, kind = text.strip().partition(" ")
     if not blank:
@@ -166,7 +174,7 @@ def load(
         raise click.UsageError("a table that --create makes has no rows to --overwrite")
     if delimiter is not None and len(delimiter) != 1:
         raise click.UsageError(f"--delimiter is one character, not {delimiter!r}")
-    with refused(), _without_create(catalog, name):
+    with refused(), _without_create(catalog, name), _with_create(name):
         done = catalogs.loading.load_files(
             catalog,
             catalogs.loading.LoadRequest(

@@ -75,6 +75,15 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
     return with_definition(table, definition_of(table).with_options(options))
 
 
+def say_empty(catalog: Catalog, database: str | None = None) -> None:
+    """Say that there is no table, where it was looked, and how the first is made."""
+    is_there = not catalog.has_folder or catalog.file_io.exists(catalog.path)
+    place = database or catalog.path
+    why = "has no tables yet" if is_there else "is not there yet"
+    first = f"paimonlab load {database or 'DB'}.TABLE FILE --create"
+    click.echo(f"{place} {why}; '{first}' makes the first table", err=True)
+
+
 class RefusedError(click.ClickException):
     """What was asked for cannot be done: said on one line, without how the command is used."""
 

@@ -37,7 +37,7 @@ _ROWS = 20
 def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFormat) -> None:
     """Run SQL as Spark has it, without Spark: queries, changes of rows, definitions, CALL.
 
-    SQL may be - for standard input. Names of system tables are in back-quotes: `orders$files`.
+    SQL may be - for standard input. System tables are named as in shop.orders$files.
     What is not proven to give Spark's rows is refused by name.
     """
     if find_spec("duckdb") is None:
@@ -53,7 +53,8 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
             _print(rows, None, form)
             return
         if first in sql_engine.changes.WRITING:
-            sql_engine.changes.run(text, sources, (), options, bar.progress)
+            done = sql_engine.changes.run(text, sources, (), options, bar.progress)
+            click.echo(done or "done", err=True)
             return
         most = _ROWS if limit is None and form == "table" else limit
         with refused(), _without_spark():
@@ -75,8 +76,9 @@ def _without_spark() -> Iterator[None]:
             "notebooks"
         ) from error
     except NotTranslatedError as error:
+        instead = f". {error.hint.removesuffix('.')}. In" if error.hint else "; in"
         raise RefusedError(
-            f"{error.feature} is not supported; in Python and notebooks "
+            f"{error.feature} is not supported{instead} Python and notebooks "
             "paimonlab.spark.connect(…).sql(…) runs it on Spark"
         ) from error
 

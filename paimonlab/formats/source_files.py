@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv as texts
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ _BY_ENDING: Mapping[str, SourceFormat] = {
     ".parquet": "parquet",
 }
 _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_COLUMN_OF_CSV = re.compile(r"In CSV column #(\d+): ")
 _BLOCK_BYTES = 8 << 20
 """Of texts, what is read at once, and what types of new tables are told from."""
 
@@ -47,7 +50,12 @@ class SourceFile:
             If the file cannot be read; names it.
         """
         with self._opened(None) as reader:
-            return pa.schema([_typed(field) for field in reader.schema])
+            columns = pa.schema([_typed(field) for field in reader.schema])
+        if self.format == "csv" and self.delimiter is None and len(columns) == 1:
+            mark = _mark_in(columns.names[0])
+            if mark is not None:
+                raise DataError(f"{self.path}: {_other_delimiter(columns.names[0], mark)}")
+        return columns
 
     def batches(
         self, columns: pa.Schema, *, others: Literal["error", "infer"] = "error"
@@ -86,16 +94,36 @@ class SourceFile:
             ) as rows:
                 yield rows
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{self.path}: {error}") from error
+            raise DataError(f"{self.path}: {self._told(str(error))}") from error
+
+    def _told(self, problem: str) -> str:
+        """Say what Arrow says of a file with the names of columns, and of CSV what to do."""
+        if self.format != "csv":
+            return problem
+        try:
+            with pa.input_stream(self.path) as file:
+                first = file.read(1 << 16).split(b"\n", 1)[0].decode().strip("\ufeff\r")
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
+            return problem
+        mark = _mark_in(first)
+        if self.delimiter is None and mark is not None and first.count(mark) > first.count(","):
+            return f"{problem}; {_other_delimiter(first, mark)}"
+        place = _COLUMN_OF_CSV.match(problem)
+        names = next(texts.reader([first], delimiter=self._between_values), [])
+        if place is None or int(place[1]) >= len(names):
+            return problem
+        return f"column {names[int(place[1])]!r}: {problem[place.end() :]}"
+
+    @property
+    def _between_values(self) -> str:
+        is_tab = Path(_plain_name(self.path)).suffix == ".tsv"
+        return self.delimiter or ("\t" if is_tab else ",")
 
     def _csv(self, columns: pa.Schema | None) -> csv.CSVStreamingReader:
-        is_tab = Path(_plain_name(self.path)).suffix == ".tsv"
         return csv.open_csv(
             self.path,
             read_options=csv.ReadOptions(block_size=_BLOCK_BYTES),
-            parse_options=csv.ParseOptions(
-                delimiter=self.delimiter or ("\t" if is_tab else ","), newlines_in_values=True
-            ),
+            parse_options=csv.ParseOptions(delimiter=self._between_values, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
                 column_types=columns,
                 null_values=[""],
@@ -118,6 +146,15 @@ class SourceFile:
                 explicit_schema=schema, unexpected_field_behavior=others
             ),
         )
+
+
+def _mark_in(line: str) -> str | None:
+    """Return what seems to separate the names of a line that has no comma."""
+    return next((mark for mark in ";\t|" if mark in line), None)
+
+
+def _other_delimiter(line: str, mark: str) -> str:
+    return f"its first line is {line[:60]!r}: give the delimiter {mark!r}"
 
 
 def format_of(path: str) -> SourceFormat | None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from paimonlab.errors import ColumnNotFoundError, SchemaError, UnsupportedError
 from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate, all_of
+from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.spec.types.data_types import DataField
@@ -46,7 +47,7 @@ def run(
     values: Mapping[str, Any] | Sequence[Any] = (),
     options: EngineOptions | None = None,
     progress: Progress | None = None,
-) -> None:
+) -> str:
     """Run a statement that writes, in one commit.
 
     Parameters
@@ -62,6 +63,12 @@ def run(
     progress
         Called now and then; what it raises ends the statement, if it has not written yet.
 
+    Returns
+    -------
+    str
+        What it did to the rows of its table: ``db.t: 3 rows, snapshot 7``; empty for
+        statements that define something.
+
     Raises
     ------
     NotTranslatedError
@@ -69,22 +76,30 @@ def run(
     """
     tree = parse(text)
     if isinstance(tree, exp.Insert):
-        _insert(tree, sources, values, options, progress)
-    elif isinstance(tree, exp.Merge):
-        merges.merge(tree, sources, values, options, progress)
-    elif isinstance(tree, exp.Create):
-        _create(tree, sources, values, options, progress)
-    elif isinstance(tree, exp.Delete):
+        return _insert(tree, sources, values, options, progress)
+    if isinstance(tree, exp.Merge):
+        return merges.merge(tree, sources, values, options, progress)
+    if isinstance(tree, exp.Create):
+        return _create(tree, sources, values, options, progress)
+    if isinstance(tree, exp.Delete):
         check_parts(tree, "this", "where")
         table, relation = _target(tree.this, sources)
         where = _condition(tree, table, relation, Given(values))
         if where is None:
             raise NotTranslatedError("DELETE without WHERE", "DELETE")
-        table.delete(where, progress=progress)
-    elif isinstance(tree, exp.Update):
-        _update(tree, sources, values, progress)
-    else:
-        _define(tree, text, sources)
+        return _done(table, table.delete(where, progress=progress))
+    if isinstance(tree, exp.Update):
+        return _update(tree, sources, values, progress)
+    _define(tree, text, sources)
+    return ""
+
+
+def _done(table: Table, snapshot: Snapshot | None, rows: int | None = None) -> str:
+    """Say what a statement did to the rows of a table; ``rows``: how many it wrote, if known."""
+    if snapshot is None:
+        return f"{table.name}: no row was changed"
+    written = "" if rows is None else f"{rows:,} {'row' if rows == 1 else 'rows'}, "
+    return f"{table.name}: {written}snapshot {snapshot.id}"
 
 
 def _define(tree: exp.Expression, text: str, sources: Sources) -> None:
@@ -123,7 +138,7 @@ def _insert(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> None:
+) -> str:
     check_parts(tree, "this", "expression", "overwrite")
     target, listed = tree.this, []
     if isinstance(target, exp.Schema):
@@ -146,10 +161,8 @@ def _insert(
         if field.name not in rows.schema.names:
             rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
     rows = rows.select(table.arrow_schema.names)
-    if is_overwrite:
-        table.overwrite(rows, dynamic=False)
-    else:
-        table.write(rows)
+    made = table.overwrite(rows, dynamic=False) if is_overwrite else table.write(rows)
+    return _done(table, made, rows.num_rows)
 
 
 def _targets(table: Table, listed: Sequence[str]) -> list[DataField]:
@@ -176,13 +189,13 @@ def _create(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> None:
+) -> str:
     if definitions.is_of_database(tree):
         definitions.create_database(tree, sources)
-        return
+        return ""
     if str(tree.kind).upper() == "TABLE" and tree.expression is None:
         definitions.create_table(tree, sources)
-        return
+        return ""
     check_parts(tree, "this", "kind", "expression", "properties")
     properties = tree.args.get("properties")
     for one in properties.expressions if properties is not None else ():
@@ -198,7 +211,9 @@ def _create(
     for column, kind in planned.columns:
         if kind == kinds.VOID:
             raise NotTranslatedError(f"the column {column} of NULL alone", "CREATE")
-    sources.catalog.write_table(name, engine.run(planned, options, progress))
+    rows = engine.run(planned, options, progress)
+    table = sources.catalog.write_table(name, rows)
+    return _done(table, table.snapshot, rows.num_rows) if rows.num_rows else ""
 
 
 def _update(
@@ -206,7 +221,7 @@ def _update(
     sources: Sources,
     values: Mapping[str, Any] | Sequence[Any],
     progress: Progress | None,
-) -> None:
+) -> str:
     check_parts(tree, "this", "expressions", "where")
     table, relation = _target(tree.this, sources)
     given = Given(values)
@@ -223,7 +238,7 @@ def _update(
             continue
         assignments[target.name] = constant_value(value, target.kind, target.name)
     where = _condition(tree, table, relation, given)
-    table.update(assignments, where=where, progress=progress)
+    return _done(table, table.update(assignments, where=where, progress=progress))
 
 
 def _computed(

@@ -37,8 +37,8 @@ def merge(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> None:
-    """Run MERGE INTO in one commit.
+) -> str:
+    """Run MERGE INTO in one commit; say how many rows it inserted, updated and deleted.
 
     Raises
     ------
@@ -64,9 +64,16 @@ def merge(
     for add in clauses:
         merging = add(merging)
     try:
-        merging.execute(progress=progress)
+        done = merging.execute(progress=progress)
     except UnsupportedError as error:  # Spark may do it
         raise NotTranslatedError(error.feature, "MERGE") from error
+    if done.snapshot is None:
+        return f"{table.name}: no row was changed"
+    counts = (
+        f"{done.rows_inserted:,} inserted, {done.rows_updated:,} updated, "
+        f"{done.rows_deleted:,} deleted"
+    )
+    return f"{table.name}: {counts}, snapshot {done.snapshot.id}"
 
 
 @dataclass(slots=True)

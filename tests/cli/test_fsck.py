@@ -47,7 +47,7 @@ def test_one_table_by_name_or_by_folder(warehouse: Path) -> None:
 
         assert code == 0
         assert output.startswith("db.b: nothing found")
-        assert "1 rows" in output
+        assert "1 row" in output
 
 
 def test_findings_make_the_exit_code_one(warehouse: Path) -> None:

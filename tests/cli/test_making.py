@@ -216,6 +216,49 @@ def test_a_file_that_does_not_fit_loads_nothing(
     assert table.snapshots.ids() == [1]
 
 
+def test_what_is_wrong_with_csv_says_what_to_do(
+    run: Run, catalog: pl.Catalog, tmp_path: Path
+) -> None:
+    table = catalog.create_table("db.t", {"id": "INT", "day": "DATE"})
+    (tmp_path / "bad.csv").write_text("id,day\n1,2026-02-30\n")
+    (tmp_path / "other.csv").write_text("id;day\n1;2026-02-03\n")
+    (tmp_path / "more.csv").write_text("id;day\n1;2,5\n")
+    load = ("load", str(tmp_path / "w"))
+
+    found = run(*load, "db.t", str(tmp_path / "bad.csv")).output
+    assert "bad.csv: column 'day': " in found
+    assert "'2026-02-30'" in found
+    for name in ("other.csv", "more.csv"):
+        for words in (("db.t",), ("db.new", "--create")):
+            said = run(*load, words[0], str(tmp_path / name), *words[1:]).output
+            assert f"{name}: " in said
+            assert "its first line is 'id;day': give the delimiter ';'" in said
+    assert run(*load, "db.t", str(tmp_path / "other.csv"), "--delimiter", ";").exit_code == 0
+    assert table.scan().count() == 1
+    assert catalog.tables("db") == ["t"]
+
+
+def test_a_table_that_is_not_there_is_made_by_create(
+    run: Run, catalog: pl.Catalog, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text("id\n1\n")
+    for name in ("db.new", "nothing.t"):
+        found = run("load", str(tmp_path / "w"), name, str(tmp_path / "rows.csv"))
+        assert found.exit_code == 2
+        assert f"If {name} is new, --create makes it" in found.output
+
+
+def test_a_warehouse_without_tables_says_so(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    for words in (("tables", "w"), ("tables", "w", "db"), ("health", "w"), ("w",)):
+        place = str(tmp_path / "w")
+        found = run(*(place if word == "w" else word for word in words))
+        assert found.exit_code == 0, found.output
+        assert found.stdout == ""
+        assert "has no tables yet; 'paimonlab load " in found.stderr
+    assert "is not there yet" in run("tables", str(tmp_path / "nowhere")).stderr
+    assert run("tables", str(tmp_path / "w"), "--json").output == "[]\n"
+
+
 def test_a_table_for_files_that_cannot_be_read_is_gone_again(
     run: Run, catalog: pl.Catalog, tmp_path: Path
 ) -> None:

@@ -42,14 +42,26 @@ def test_a_table_of_rows_says_that_there_are_more(
 
 
 def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
-    for statement in (
-        "INSERT INTO db.orders VALUES (DATE '2026-01-05', 5, 2.5, 'new')",
-        "UPDATE db.orders SET note = 'seen' WHERE id = 5",
-        "DELETE FROM db.orders WHERE id < 5",
-        "CREATE TABLE db.copy AS SELECT id, note FROM db.orders",
+    merge = (
+        "MERGE INTO db.orders t USING (SELECT DATE '2026-01-05' AS dt, 5 AS id) s "
+        "ON t.dt = s.dt AND t.id = s.id WHEN MATCHED THEN UPDATE SET note = 'merged'"
+    )
+    first = orders.snapshots.ids()[-1] + 1
+    for statement, said in (
+        (
+            "INSERT INTO db.orders VALUES (DATE '2026-01-05', 5, 2.5, 'new')",
+            f"1 row, snapshot {first}",
+        ),
+        (merge, f"0 inserted, 1 updated, 0 deleted, snapshot {first + 1}"),
+        ("UPDATE db.orders SET note = 'seen' WHERE id = 5", f"snapshot {first + 2}"),
+        ("DELETE FROM db.orders WHERE id < 5", f"snapshot {first + 3}"),
+        ("DELETE FROM db.orders WHERE id < 5", "no row was changed"),
     ):
         done = run("sql", str(tmp_path), statement)
-        assert (done.exit_code, done.output) == (0, "")
+        assert (done.exit_code, done.stdout) == (0, "")
+        assert done.stderr == f"db.orders: {said}\n"
+    copied = "CREATE TABLE db.copy AS SELECT id, note FROM db.orders"
+    assert run("sql", str(tmp_path), copied).stderr == "db.copy: 1 row, snapshot 1\n"
     copy = pl.connect(tmp_path).table("db.copy")
     assert copy.scan().to_arrow().to_pylist() == [{"id": 5, "note": "seen"}]
 
@@ -63,6 +75,13 @@ def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
         ("SELECT * FROM db.orders WHERE note = 'x", "The quote ' that begins here"),
         ("SELECT * FROM db.orders WHERE", "at 'WHERE' in line 1. Something is missing"),
         ("SELECT percentile_approx(1, 0.5)", "paimonlab.spark.connect"),
+        ("EXPLAIN SELECT 1", "EXPLAIN without Spark"),
+        ("LOAD DATA 'a.csv' INTO db.orders", "Write INSERT INTO"),
+        ("ALTER TABLE db.orders CREATE TAG v1", "Write CALL sys.create_tag(table => 'db.orders'"),
+        ("CALL system.rewrite_data_files('db.orders')", "Write sys.compact"),
+        ("SELECT * FROM db.orders.history", "written db.orders$snapshots"),
+        ("SELECT id $ FROM db.orders", "A $ is neither in a name"),
+        ("DELETE FROM db.orders$files WHERE id = 1", "writing to a system table"),
         ("", ""),
     ],
 )
@@ -84,7 +103,7 @@ def test_a_statement_comes_from_standard_input(orders: pl.Table, tmp_path: Path)
 
 def test_definitions_and_calls_are_run(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     made = "CREATE TABLE db.made (id INT, PRIMARY KEY (id)) TBLPROPERTIES ('bucket' = '1')"
-    assert run("sql", str(tmp_path), made).output == ""
+    assert run("sql", str(tmp_path), made).stderr == "done\n"
     assert pl.connect(tmp_path).table("db.made").primary_keys == ("id",)
     answer = run("sql", str(tmp_path), "CALL sys.create_tag('db.orders', 'v1')", "--json").output
     assert json.loads(answer) == {"result": True}

@@ -84,6 +84,8 @@ class Result:
         The lazy DataFrame, without a limit; None if there is none.
     without_frame
         Why there is no DataFrame.
+    said
+        What a statement did that has no rows.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class Result:
         stats: Stats,
         spark: DataFrame | None,
         without_frame: str = "it was read without Spark",
+        said: str = "",
     ) -> None:
         self._table = table
         self._types = tuple(types)
@@ -104,6 +107,7 @@ class Result:
         self.stats = stats
         self._spark = spark
         self._without_frame = without_frame
+        self._said = said
         self._has_warned = not stats.has_more_rows
 
     @property
@@ -321,7 +325,7 @@ class Result:
     @property
     def _done(self) -> str:
         took = "" if is_deterministic() else f" in {_seconds(self.stats.duration_seconds)}"
-        return f"{self._title}: done{took}"
+        return f"{self._title}: done{took}{f'; {self._said}' if self._said else ''}"
 
 
 def _counted(count: int) -> str:

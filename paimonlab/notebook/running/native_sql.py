@@ -153,7 +153,7 @@ def _changed(
     sources = tables.Sources(connection.catalog, connection.catalog_name, frames or _nothing)
     options = options_of(connection)
     try:
-        run_interruptibly(
+        said = run_interruptibly(
             lambda progress: changes.run(text, sources, values, options, progress),
             display=display,
         )
@@ -171,6 +171,7 @@ def _changed(
         title=statement.title,
         stats=stats,
         spark=None,
+        said=said,
     )
 
 

@@ -161,6 +161,10 @@ def test_cells_read_files_by_their_path_beside_tables(
     ("cell", "message"),
     [
         ("%paimon_timeline db.tt", "UsageError: table db.tt not found. Did you mean 'db.t'?"),
+        (
+            "%paimon_timeline t",
+            "UsageError: 't' is not a table name; write it as database.table. Did you mean 'db.t'?",
+        ),
         ("%paimon_timeline dbb.t", "UsageError: database dbb not found. Did you mean 'db'?"),
         ("%paimon_tables nosuch", "UsageError: database nosuch not found. There are: db, empty."),
     ],
