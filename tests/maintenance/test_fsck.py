@@ -66,7 +66,7 @@ def test_a_sound_table_has_no_findings(table: Table) -> None:
     assert report.is_clean
     assert bool(report)
     assert (report.checked.snapshots, report.checked.tags, report.checked.rows) == (2, 1, 20)
-    assert str(report).startswith("db.t: nothing found (1 branches, 1 schemas, 2 snapshots")
+    assert str(report).startswith("db.t: nothing found (1 branch, 1 schema, 2 snapshots, 1 tag")
 
 
 def test_progress_is_told(table: Table) -> None:

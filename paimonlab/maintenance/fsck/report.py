@@ -62,10 +62,17 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         counts = msgspec.structs.asdict(self.checked)
-        looked = ", ".join(f"{n:,} {what.replace('_', ' ')}" for what, n in counts.items() if n)
-        verdict = f"{len(self.findings)} findings" if self.findings else "nothing found"
+        looked = ", ".join(_many(number, what) for what, number in counts.items() if number)
+        verdict = _many(len(self.findings), "findings") if self.findings else "nothing found"
         return "\n".join([f"{self.table}: {verdict} ({looked})", *map(str, self.findings)])
 
     def to_json(self) -> str:
         """Return the report as a JSON document."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2).decode()
+
+
+def _many(number: int, what: str) -> str:
+    """Write a number of things; ``what`` is their plural."""
+    if number == 1:
+        what = what.removesuffix("es" if what == "branches" else "s")
+    return f"{number:,} {what.replace('_', ' ')}"
