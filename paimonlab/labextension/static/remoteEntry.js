@@ -202,7 +202,7 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; }
 .headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
-td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+td.prose { max-width: 640px; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(8em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
@@ -286,7 +286,7 @@ function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selecte
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
     heads.forEach((head, column) => {
-      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const room = head.right ? Math.min(140, head.name.length * 8 + 12) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
       headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
     });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
@@ -332,6 +332,15 @@ function isAt(item, { partition, bucket }) {
 }
 
 
+function valueText(value, isFloat = true) {
+  if (value === null || value === undefined) return h("span", { class: "null" }, "NULL");
+  const [whole, digits, rest = ""] = /^-?(\d+)(\.\d+)?$/.exec(value) ?? [];
+  if (!whole) return value;
+  if (isFloat && rest && digits.length + rest.length > 11) return h("span", { title: whole }, Number(whole).toLocaleString("en-US", { maximumSignificantDigits: 10 }));
+  return digits.length < 5 ? whole : whole.slice(0, whole.length - rest.length).replace(/\B(?=(\d{3})+$)/g, ",") + rest;
+}
+
+
 function whenSized(element, draw) {
   let drawn = element.clientWidth || 840;
   draw(drawn);
@@ -367,15 +376,6 @@ function shortId(text) {
 function shortFile(text) {
   const short = text.replace(/([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{8,12}/, "$1…");
   return short === text ? text : h("span", { title: text }, short);
-}
-
-
-function valueText(value, isFloat = true) {
-  if (value === null || value === undefined) return h("span", { class: "null" }, "NULL");
-  const [whole, digits, rest = ""] = /^-?(\d+)(\.\d+)?$/.exec(value) ?? [];
-  if (!whole) return value;
-  if (isFloat && rest && digits.length + rest.length > 11) return h("span", { title: whole }, Number(whole).toLocaleString("en-US", { maximumSignificantDigits: 10 }));
-  return digits.length < 5 ? whole : whole.slice(0, whole.length - rest.length).replace(/\B(?=(\d{3})+$)/g, ",") + rest;
 }
 
 
@@ -525,12 +525,10 @@ function render({ data, el, host }) {
   const detail = h("div");
   const where = h("span", { class: "faint" });
 
-    const cell = (value) => (value === null || value === undefined ? h("span", { class: "null" }, "NULL") : value);
-
     const changed = (row, column) => {
     const before = row.old?.find(([place]) => place === column);
-    if (!before) return cell(row.cells[column]);
-    return h("span", {}, h("del", {}, cell(before[1])), " → ", h("ins", {}, cell(row.cells[column])));
+    if (!before) return valueText(row.cells[column]);
+    return h("span", {}, h("del", {}, valueText(before[1])), " → ", h("ins", {}, valueText(row.cells[column])));
   };
 
     const show = (row) => {
@@ -678,6 +676,10 @@ function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
   const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
+  if (view.firstId === null) {
+    body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
     let place = {};
@@ -686,8 +688,8 @@ function render({ data, el, host }) {
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
       { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
-      { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
-    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files, run.droppedRows, run.leastMillis, run]),
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took at least", right: true, optional: true, text: compactionTime }],
+    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
     selected: (row) => row[8] === chosen,
@@ -715,7 +717,7 @@ function render({ data, el, host }) {
   }
 
   body.append(
-    ...(view.runs.length ? [runs.element, details] : [empty(view.firstId === null ? "Nothing was written to it yet." : `No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
+    ...(view.runs.length ? [runs.element, details] : [empty(`No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
@@ -724,7 +726,7 @@ function render({ data, el, host }) {
       h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, call.sql || call.python)])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
-    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
+    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId} to ${view.lastId}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
   const quiet = host.onSelect((selection) => {
     if (hasPlace(selection)) {
       mark(selection);
@@ -813,7 +815,7 @@ function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
     selected: (row) => isMarked(row[3]),
-    heads: [{ name: "bucket" }, { name: "picked" }, { name: "why", prose: true }],
+    heads: [{ name: "bucket" }, { name: "picked", prose: 130 }, { name: "why", prose: true }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
@@ -847,7 +849,7 @@ return render;
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: inline-block; height: .8em; vertical-align: baseline; border: 1px solid currentColor; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
@@ -949,7 +951,7 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
-    { name: hasBytes ? "size" : "rows", label: "added and removed", text: ([plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
+    { name: "", label: "added and removed", text: ([plus, minus]) => h("span", { title: "added, removed", class: "bars" }, bar(plus, "plus"), bar(minus, "minus")) }];
   const rows = groups.map((group) => {
     const { partition, bucket, level, added, removed } = group;
     return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];
@@ -1078,7 +1080,7 @@ function render({ data, el, host }) {
   const shown = h("div");
   const page = () => {
     const last = rows.offset + rows.cells.length;
-    const caption = rows.cells.length ? `${rows.cells.length === view.rows ? `all ${many(view.rows, "row")}` : `rows ${count(rows.offset + 1)} to ${count(last)} of ${count(view.rows)}`}, as the file has them` : rows.problem || "no rows";
+    const caption = rows.cells.length ? `${rows.cells.length === view.rows ? (view.rows === 1 ? "the only row" : `all ${many(view.rows, "row")}`) : `rows ${count(rows.offset + 1)} to ${count(last)} of ${count(view.rows)}`}, as stored` : rows.problem || "no rows";
     shown.replaceChildren(grid({ caption, rows: (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => valueText(value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;
@@ -1145,6 +1147,7 @@ return render;
 
 
 const MAP = { width: 1000, height: 480 };
+const HEIGHTS = { least: 240, most: 420 };
 const MIB = 1 << 20;
 const BINS = [
   { end: 8 * MIB, colour: "#DEEBF7", letter: "a" }, { end: 32 * MIB, colour: "#B3D2EA", letter: "b" },
@@ -1153,7 +1156,7 @@ const BINS = [
 ];
 
 const FILES_CSS = `
-.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
+.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { border: 1px solid #8888; } .map .tile { cursor: pointer; }
 .map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
@@ -1188,7 +1191,8 @@ function showFiles({ data, el, host }, again) {
   view.tiles.forEach((tile, at) => children.set(tile.parent, [...(children.get(tile.parent) ?? []), at]));
   let inside = -1;
   let chosen = -1;
-  const map = s("svg", { class: "map", viewBox: `0 0 ${MAP.width} ${MAP.height}`, role: "listbox" });
+    let room = { ...MAP };
+  const map = s("svg", { class: "map", role: "listbox" });
   const path = h("div", { class: "row" });
   const details = h("div");
 
@@ -1202,7 +1206,8 @@ function showFiles({ data, el, host }, again) {
 
     const draw = (focus = false) => {
     const box = inside < 0 ? { x: 0, y: 0, ...MAP } : view.tiles[inside];
-    const [across, down] = [MAP.width / (box.width || 1), MAP.height / (box.height || 1)];
+    const [across, down] = [room.width / (box.width || 1), room.height / (box.height || 1)];
+    for (const [name, value] of Object.entries({ ...room, viewBox: `0 0 ${room.width} ${room.height}` })) map.setAttribute(name, String(value));
         const placed = (tile) => ({ x: (tile.x - box.x) * across, y: (tile.y - box.y) * down, width: tile.width * across, height: tile.height * down });
     const shown = children.get(inside) ?? [];
     const parts = shown.map((at) => {
@@ -1210,11 +1215,11 @@ function showFiles({ data, el, host }, again) {
       const place = placed(tile);
       const bin = binOf(tile);
       const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
-      const room = Math.floor(place.width / 7.5);
+      const letters = Math.floor(place.width / 7.5);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        room > 3 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 13 }, short(`${bin ? `${bin.letter} ` : ""}${name(tile)}`, room)),
+        letters > 1 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 11 }, labelOf(bin?.letter ?? "", name(tile), letters)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -1278,15 +1283,19 @@ function showFiles({ data, el, host }, again) {
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
       h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
-      h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
+      h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:calc(${((100 * bin.files) / most).toFixed(1)} * min(1.2px, .14vw));background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
   const advice = view.advice.map((item) => h("div", { class: `advice ${item.action ? "" : "faint"}` }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
   const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.partitionCount, "partition")}${rest}`;
   body.append(path, map, h("p", { class: "legend" }, note), details, h("div", { class: "scroll" }, histogram), ...advice);
-  draw();
+  const unsized = whenSized(body, (width) => {
+    room = { width: width - 2, height: Math.round(Math.max(HEIGHTS.least, Math.min(HEIGHTS.most, (width * MAP.height) / MAP.width))) };
+    draw();
+  });
   return () => {
+    unsized();
     quiet();
     stop();
   };
@@ -1305,8 +1314,10 @@ function selectionOf(view, at) {
   return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
 }
 
-function short(text, room) {
-  return text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 1))}…`;
+function labelOf(letter, name, room) {
+  const text = `${letter} ${name}`.trim();
+  if (text.length <= room) return text;
+  return room < 10 ? letter : `${text.slice(0, room - 1)}…`;
 }
 
 return render;
@@ -1488,7 +1499,7 @@ function render({ data, el, host }) {
   let logarithmic = false;
   let order = "measure";
     let chosen = null;
-  const title = () => `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`;
+  const title = () => `${view.table}: buckets${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const { body, say, stop, head } = frame(el, { title: title(), headline: headlineOf(view), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
   const legend = h("div", { class: "row legend" });
@@ -1736,11 +1747,11 @@ function render({ data, el, host }) {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
     const others = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))].filter((name) => !BOTH_WAYS.test(name));
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
-    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry]);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry.user, entry]);
     const heads = [
-      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation", text: (name) => name.toLowerCase() },
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (_, row) => changeOf(row[row.length - 1], what, write) })),
-      ...others.map((name) => ({ name: wordsOf(name), right: true, optional: true, text: count })), { name: "tags", optional: true },
+      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, text: count })), { name: "tags", optional: true }, { name: "user", text: shortId },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -1803,7 +1814,7 @@ return render;
 "lsm": (() => {
 
 
-const LSM_WIDTH = 760;
+const LSM_LEAST = 320;
 const LSM_LEFT = 62;
 const LSM_LANE = 22;
 const LSM_BAR = 18;
@@ -1831,6 +1842,7 @@ function render({ data, el, host }) {
     let way = view.hasLevels ? "keys" : "size";
   let state = chosen.steps.length - 1;
   let timer = 0;
+    let room = LSM_LEAST;
 
   const bucketGrid = grid({
     heads: lsmHeads(view),
@@ -1911,7 +1923,8 @@ function render({ data, el, host }) {
     const step = chosen.steps[at];
     [...log.children].forEach((line, number) => line.setAttribute("aria-selected", String(number === at)));
     const line = (log.children[at]);
-    if (line) log.scrollTop = line.offsetTop - log.offsetTop - 30;
+    const above = (log.children[at - 1]) ?? line;
+    if (line && above) log.scrollTop = above.offsetTop - log.offsetTop;
     gauge.replaceChildren(...(view.hasLevels ? [lsmGauge(view, step)] : []));
     drawStage();
     if (aloud) {
@@ -1923,15 +1936,16 @@ function render({ data, el, host }) {
     const bars = (new Map());
   let shown = ([]);
   function drawStage() {
-    const layout = lsmLayout(view, chosen, state, way);
+    const layout = lsmLayout(view, chosen, state, way, room);
     let svg = stage.querySelector("svg");
     if (!svg) {
       bars.clear();
-      svg = s("svg", { width: LSM_WIDTH, height: layout.height, viewBox: `0 0 ${LSM_WIDTH} ${layout.height}`, role: "listbox", "aria-label": `files of ${lsmPlace(chosen)}` },
+      svg = s("svg", { role: "listbox", "aria-label": `files of ${lsmPlace(chosen)}` },
         s("defs", {}, s("pattern", { id: "lsm-hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse" }, s("path", { d: "M0 5L5 0", stroke: "#000", "stroke-width": 1.3 }))),
         s("g", { class: "ground" }), s("g", { class: "bars" }));
       stage.append(svg);
     }
+    for (const [name, value] of Object.entries({ width: room, height: layout.height, viewBox: `0 0 ${room} ${layout.height}` })) svg.setAttribute(name, String(value));
     const ground = (svg.querySelector(".ground"));
     const front = (svg.querySelector(".bars"));
     ground.replaceChildren(...layout.ground);
@@ -1994,9 +2008,14 @@ function render({ data, el, host }) {
       if (at >= 0 && at !== state) { steps?.stand(at); show(at, false); }
     }
   });
+  const unsized = whenSized(stage, (now) => {
+    room = Math.max(LSM_LEAST, now);
+    if (stage.firstChild) drawStage();
+  });
   choose(chosen, false);
   return () => {
     pause();
+    unsized();
     quiet();
     stop();
   };
@@ -2004,7 +2023,7 @@ function render({ data, el, host }) {
 
 function lsmHeads(view) {
   return [{ name: "bucket" }, { name: "files", right: true, text: count }, { name: "rows", right: true, text: count }, { name: "size", right: true, text: bytes },
-    ...(view.hasLevels ? [{ name: "level 0", right: true, text: count }, { name: "backlog", right: true }, { name: `runs (trigger ${view.compactionTrigger})`, right: true }] : []),
+    ...(view.hasLevels ? [{ name: "level 0", right: true, text: count }, { name: "backlog", right: true, text: (value) => value.toFixed(2) }, { name: `runs (trigger ${view.compactionTrigger})`, right: true }] : []),
     { name: "deletes", right: true, text: count }, { name: "hidden rows", right: true, text: (value) => (value === null ? "?" : count(value)) }];
 }
 
@@ -2060,23 +2079,23 @@ function lsmSequences(bucket) {
   return { placeCount: all.length, placeOf: (file) => ({ low: ranks.get(file.minSequence) ?? 0, high: ranks.get(file.maxSequence) ?? 0 }) };
 }
 
-function lsmLayout(view, bucket, state, way) {
+function lsmLayout(view, bucket, state, way, room) {
   const bySize = way === "size";
   const { placeCount, placeOf } = way === "sequence" ? lsmSequences(bucket) : { placeCount: bucket.placeCount, placeOf: (file) => file };
   const states = bucket.steps.map((_, at) => lsmLanes(view, bucket, at));
   const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((left, right) => left - right);
   const zeros = states.map((lanes) => (view.hasLevels ? lanes.filter((lane) => lane.level === 0).length : 0));
-  const room = Math.min(Math.max(...zeros), LSM_MOST_LANES);
+  const most = Math.min(Math.max(...zeros), LSM_MOST_LANES);
   const top = 8;
-  const bottom = top + room * LSM_LANE;
+  const bottom = top + most * LSM_LANE;
   const ground = ([]);
     const line = (y, name) => {
     if (name) ground.push(s("text", { x: 4, y: y + 13, "font-size": 11 }, name));
-    ground.push(s("path", { d: `M${LSM_LEFT} ${y + LSM_BAR + 1}H${LSM_WIDTH - 8}`, stroke: "#8886" }));
+    ground.push(s("path", { d: `M${LSM_LEFT} ${y + LSM_BAR + 1}H${room - 8}`, stroke: "#8886" }));
   };
-  for (let lane = 0; lane < room; lane += 1) line(top + lane * LSM_LANE, lane === room - 1 ? "level 0" : "");
+  for (let lane = 0; lane < most; lane += 1) line(top + lane * LSM_LANE, lane === most - 1 ? "level 0" : "");
   upper.forEach((level, at) => line(bottom + at * LSM_LANE, view.hasLevels ? `level ${level}` : "files"));
-  const width = LSM_WIDTH - LSM_LEFT - 8;
+  const width = room - LSM_LEFT - 8;
   const laneSize = (lane) => lane.files.reduce((sum, file) => sum + lsmSize(file), 0);
   const largestLane = Math.max(1, ...states.flatMap((lanes) => lanes.map(laneSize)));
   const largestFile = Math.max(1, ...bucket.files.map(lsmSize));
@@ -2105,8 +2124,8 @@ function lsmLayout(view, bucket, state, way) {
     const label = `target-file-size ${bytes(view.targetFileBytes)}`;
     if (target <= width) {
       const x = LSM_LEFT + target;
-      ground.push(s("path", { d: `M${x} 0V${height}`, stroke: COLOURS.red, "stroke-dasharray": "5 4" }), s("text", { x: Math.min(x + 3, LSM_WIDTH - 150), y: height - 1, "font-size": 10 }, label));
-    } else ground.push(s("text", { x: LSM_WIDTH - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toFixed(1)} times this width`));
+      ground.push(s("path", { d: `M${x} 0V${height}`, stroke: COLOURS.red, "stroke-dasharray": "5 4" }), s("text", { x: Math.min(x + 3, room - 150), y: height - 1, "font-size": 10 }, label));
+    } else ground.push(s("text", { x: room - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toFixed(1)} times this width`));
   }
   return { height: height + (bySize ? 8 : 0), ground, bars };
 }
@@ -2127,7 +2146,7 @@ function lsmGauge(view, step) {
   const most = Math.max(view.stopTrigger, step.runCount) + 1;
   const unit = Math.min(26, 420 / most);
   const ratio = (step.level0Count / view.compactionTrigger).toFixed(2);
-  const words = `${step.runCount} sorted runs to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${step.level0Count} files, backlog ${ratio}`;
+  const words = `${step.runCount} sorted runs to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${many(step.level0Count, "file")}, backlog ${ratio}`;
   const boxes = Array.from({ length: step.runCount }, (_, at) =>
     s("rect", { x: 2 + at * unit, y: 4, width: Math.max(unit - 2, 1), height: 10, fill: at < step.level0Count ? COLOURS.orange : COLOURS.blue }));
   const marks = [[view.compactionTrigger, "trigger"], [view.stopTrigger, "stop"]].map(([at, name]) =>
@@ -2175,7 +2194,7 @@ const LISTS = ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { min-width: 14em; max-width: 40em; white-space: normal; overflow-wrap: anywhere; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; max-width: 14em; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
@@ -2511,13 +2530,13 @@ function render({ data, el }) {
       label: "columns",
       heads: [
         { name: "column", text: breaking, prose: true }, { name: "type" },
-        { name: "distribution", text: (_value, row) => spread(row[9], total, 110, 18) },
+        { name: "distribution", optional: true, text: (_value, row) => spread(row[9], total, 110, 18) },
         { name: "NULL", right: true, text: (value) => shareOf(value, total) },
         { name: "distinct", right: true, text: (value, row) => distinctOf(row[9]) },
-        { name: "min", right: isFigures, text: figureOf }, { name: "max", right: isFigures, text: figureOf },
-        { name: "mean", right: true, text: short }, { name: "std", right: true, text: short },
+        { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
+        { name: "mean", right: true, optional: true, text: short }, { name: "std", right: true, optional: true, text: short },
       ],
-      rows: columns.map((column) => [column.name, column.type, column.bins.length, column.nullCount, column.distinctCount, column.low, column.high,
+      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.nullCount, column.distinctCount, column.low, column.high,
         column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
       onChoose: (row) => {
@@ -2549,9 +2568,9 @@ function columnParts(column, total) {
     ["NaN", column.nanCount ? count(column.nanCount) : ""],
     ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
     ["distinct", distinctOf(column)],
-    ["min", column.low], ["max", column.high],
-    ["mean", column.mean === null ? "" : String(column.mean)],
-    ["standard deviation", column.standardDeviation === null ? "" : String(column.standardDeviation)],
+    ["min", column.low && valueText(column.low)], ["max", column.high && valueText(column.high)],
+    ["mean", column.mean === null ? "" : valueText(String(column.mean))],
+    ["standard deviation", column.standardDeviation === null ? "" : valueText(String(column.standardDeviation))],
     ...column.quantiles.map((text, place) => ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
     ["length", column.longest === null ? "" : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],
@@ -3240,7 +3259,7 @@ function render({ data, el, host }) {
         if (event.key !== "ArrowDown") return;
         go(0, place);
         event.preventDefault();
-      } }, column.name, " ", arrow);
+      } }, breaking(column.name), " ", arrow);
     const grip = h("span", { class: "grip", "aria-hidden": "true" });
     const head = h("th", { scope: "col", class: `c${place}${column.isNumber ? " right" : ""}`, "aria-sort": "none" },
       button, h("div", { class: "faint facts" }, column.type), ...(isLong ? summary(column, data.view.summarisedCount) : []), grip);
@@ -3477,7 +3496,7 @@ return render;
 
 
 const CSS = `
-.sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; }
+.sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; } @media (max-width: 700px) { .sides > * { flex-basis: 100% !important; } }
 [role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
 [role=option][aria-selected=true] { border-left-color: var(--focus); background: var(--chosen); }
 .minus, .plus, .moved { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
@@ -4577,8 +4596,8 @@ function render({ data, el, host }) {
     const commits = grid({
       label: "commits",
       heads: [
-        { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "kind" }, { name: "rows", right: true }, { name: "deleted", right: true },
-        ...(hasChangelog ? [{ name: "changelog rows", right: true, text: (value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", text: shortId },
+        { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "kind" }, { name: "rows", right: true }, { name: "deleted", right: true, optional: true },
+        ...(hasChangelog ? [{ name: "changelog", right: true, text: (value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", text: shortId },
       ],
       rows: [...view.commits].reverse().map((commit) => [
         commit.snapshotId, ...(hasTimes ? [commit.timeMillis] : []), commit.commitKind.toLowerCase(), some(commit.writtenRows, "+"), some(commit.deletedRows, "-"),
@@ -4607,7 +4626,7 @@ function render({ data, el, host }) {
     if (!view.commits.length) return;
     const levels = view.levels.length ? levelsOf(view) : null;
     const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
-    pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
+    pictures.replaceChildren(commitsOf(view, width - beside > 380 ? width - beside : width), ...(levels ? [levels] : []));
   };
   body.append(h("div", { class: "row" }, button), figures, pictures, list, code, newest);
   show();

@@ -1,5 +1,5 @@
 // @ts-check
-import { count, h, many, plainFrame } from "../../display/browser/parts.js";
+import { breaking, count, h, many, plainFrame } from "../../display/browser/parts.js";
 import { branch, shownCell } from "./cells.js";
 import { asCsv, asInsert, asMarkdown } from "./copies.js";
 import { factWords, resizable, summary } from "./heads.js";
@@ -117,7 +117,7 @@ export function render({ data, el, host }) {
         if (event.key !== "ArrowDown") return;
         go(0, place);
         event.preventDefault();
-      } }, column.name, " ", arrow);
+      } }, breaking(column.name), " ", arrow);
     const grip = h("span", { class: "grip", "aria-hidden": "true" });
     const head = h("th", { scope: "col", class: `c${place}${column.isNumber ? " right" : ""}`, "aria-sort": "none" },
       button, h("div", { class: "faint facts" }, column.type), ...(isLong ? summary(column, data.view.summarisedCount) : []), grip);

@@ -1,5 +1,5 @@
 // @ts-check
-import { areNumbers, card, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, placeText } from "../../display/browser/parts.js";
+import { areNumbers, card, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, placeText, valueText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ChangeList} ChangeList */
 /** @typedef {import("../../display/browser/views").ChangedRow} ChangedRow */
@@ -36,14 +36,11 @@ export function render({ data, el, host }) {
   const detail = h("div");
   const where = h("span", { class: "faint" });
 
-  /** @param {string | null | undefined} value */
-  const cell = (value) => (value === null || value === undefined ? h("span", { class: "null" }, "NULL") : value);
-
   /** @param {ChangedRow} row @param {number} column */
   const changed = (row, column) => {
     const before = row.old?.find(([place]) => place === column);
-    if (!before) return cell(row.cells[column]);
-    return h("span", {}, h("del", {}, cell(before[1])), " → ", h("ins", {}, cell(row.cells[column])));
+    if (!before) return valueText(row.cells[column]);
+    return h("span", {}, h("del", {}, valueText(before[1])), " → ", h("ins", {}, valueText(row.cells[column])));
   };
 
   /** @param {ChangedRow} row */

@@ -19,6 +19,10 @@ export function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
   const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
+  if (view.firstId === null) {
+    body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${view.table} VALUES …`));
+    return stop;
+  }
   let chosen = view.runs.find((run) => run.snapshotId === view.chosenId) ?? view.runs[0];
   const details = h("div");
   /** @type {import("../../display/browser/host").Selection} the partition or bucket whose rows are marked */
@@ -28,8 +32,8 @@ export function render({ data, el, host }) {
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
       { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
-      { name: "moved", right: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "at least", right: true, text: compactionTime }],
-    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files, run.droppedRows, run.leastMillis, run]),
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took at least", right: true, optional: true, text: compactionTime }],
+    rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
     selected: (row) => row[8] === chosen,
@@ -60,7 +64,7 @@ export function render({ data, el, host }) {
   }
 
   body.append(
-    ...(view.runs.length ? [runs.element, details] : [empty(view.firstId === null ? "Nothing was written to it yet." : `No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
+    ...(view.runs.length ? [runs.element, details] : [empty(`No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
@@ -69,7 +73,7 @@ export function render({ data, el, host }) {
       h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, call.sql || call.python)])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
-    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId ?? ""} to ${view.lastId ?? ""}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
+    h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId} to ${view.lastId}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
   const quiet = host.onSelect((selection) => {
     if (hasPlace(selection)) {
       mark(selection);
@@ -171,7 +175,7 @@ function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
     selected: (row) => isMarked(row[3]),
-    heads: [{ name: "bucket" }, { name: "picked" }, { name: "why", prose: true }],
+    heads: [{ name: "bucket" }, { name: "picked", prose: 130 }, { name: "why", prose: true }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;

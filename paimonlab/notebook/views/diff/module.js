@@ -8,7 +8,7 @@ import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: inline-block; height: .8em; vertical-align: baseline; border: 1px solid currentColor; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
@@ -115,7 +115,7 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
   const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
-    { name: hasBytes ? "size" : "rows", label: "added and removed", text: (/** @type {[number, number]} */ [plus, minus]) => h("span", { title: "added, removed", style: "white-space:nowrap" }, bar(plus, "plus"), " ", bar(minus, "minus")) }];
+    { name: "", label: "added and removed", text: (/** @type {[number, number]} */ [plus, minus]) => h("span", { title: "added, removed", class: "bars" }, bar(plus, "plus"), bar(minus, "minus")) }];
   const rows = groups.map((group) => {
     const { partition, bucket, level, added, removed } = group;
     return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];

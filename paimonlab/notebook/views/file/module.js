@@ -32,7 +32,7 @@ export function render({ data, el, host }) {
   const shown = h("div");
   const page = () => {
     const last = rows.offset + rows.cells.length;
-    const caption = rows.cells.length ? `${rows.cells.length === view.rows ? `all ${many(view.rows, "row")}` : `rows ${count(rows.offset + 1)} to ${count(last)} of ${count(view.rows)}`}, as the file has them` : rows.problem || "no rows";
+    const caption = rows.cells.length ? `${rows.cells.length === view.rows ? (view.rows === 1 ? "the only row" : `all ${many(view.rows, "row")}`) : `rows ${count(rows.offset + 1)} to ${count(last)} of ${count(view.rows)}`}, as stored` : rows.problem || "no rows";
     shown.replaceChildren(grid({ caption, rows: /** @type {any[][]} */ (rows.cells), heads: rows.columns.map((name, at) => ({ name, right: areNumbers(rows.cells.map((cells) => cells[at])), text: (value) => valueText(value) })) }).element);
     back.disabled = !host.ask || rows.offset === 0;
     next.disabled = !host.ask || last >= view.rows;

@@ -1,11 +1,13 @@
 // @ts-check
-import { bytes, card, copyButton, count, empty, frame, h, many, placeText, roving, s } from "../../display/browser/parts.js";
+import { bytes, card, copyButton, count, empty, frame, h, many, placeText, roving, s, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").FileMap} FileMap */
 /** @typedef {import("../../display/browser/views").Tile} Tile */
 /** @typedef {import("../../display/browser/host").Context<FileMap>} FilesContext */
 
+/** What places of tiles count in. */
 const MAP = { width: 1000, height: 480 };
+const HEIGHTS = { least: 240, most: 420 };
 const MIB = 1 << 20;
 /** Upper ends of the bins, a shade and a letter for each: the larger the darker, and black can be read on all. */
 const BINS = [
@@ -15,7 +17,7 @@ const BINS = [
 ];
 
 const FILES_CSS = `
-.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { width: 100%; height: auto; border: 1px solid #8888; } .map .tile { cursor: pointer; }
+.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { border: 1px solid #8888; } .map .tile { cursor: pointer; }
 .map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
@@ -53,7 +55,9 @@ function showFiles({ data, el, host }, again) {
   view.tiles.forEach((tile, at) => children.set(tile.parent, [...(children.get(tile.parent) ?? []), at]));
   let inside = -1;
   let chosen = -1;
-  const map = s("svg", { class: "map", viewBox: `0 0 ${MAP.width} ${MAP.height}`, role: "listbox" });
+  /** Pixels that the picture has. */
+  let room = { ...MAP };
+  const map = s("svg", { class: "map", role: "listbox" });
   const path = h("div", { class: "row" });
   const details = h("div");
 
@@ -70,7 +74,8 @@ function showFiles({ data, el, host }, again) {
   /** @param {boolean} [focus] */
   const draw = (focus = false) => {
     const box = inside < 0 ? { x: 0, y: 0, ...MAP } : view.tiles[inside];
-    const [across, down] = [MAP.width / (box.width || 1), MAP.height / (box.height || 1)];
+    const [across, down] = [room.width / (box.width || 1), room.height / (box.height || 1)];
+    for (const [name, value] of Object.entries({ ...room, viewBox: `0 0 ${room.width} ${room.height}` })) map.setAttribute(name, String(value));
     /** @param {Tile} tile */
     const placed = (tile) => ({ x: (tile.x - box.x) * across, y: (tile.y - box.y) * down, width: tile.width * across, height: tile.height * down });
     const shown = children.get(inside) ?? [];
@@ -79,11 +84,11 @@ function showFiles({ data, el, host }, again) {
       const place = placed(tile);
       const bin = binOf(tile);
       const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
-      const room = Math.floor(place.width / 7.5);
+      const letters = Math.floor(place.width / 7.5);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        room > 3 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 13 }, short(`${bin ? `${bin.letter} ` : ""}${name(tile)}`, room)),
+        letters > 1 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 11 }, labelOf(bin?.letter ?? "", name(tile), letters)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -149,15 +154,19 @@ function showFiles({ data, el, host }, again) {
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
       h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
-      h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:${Math.round((160 * bin.files) / most)}px;background:${BINS[at].colour}` })),
+      h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:calc(${((100 * bin.files) / most).toFixed(1)} * min(1.2px, .14vw));background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
   const advice = view.advice.map((item) => h("div", { class: `advice ${item.action ? "" : "faint"}` }, item.text, item.action && h("div", { class: "row" }, h("code", {}, item.action), copyButton("copy", () => item.action, say))));
   const rest = view.tileCount < view.fileCount
     ? `; ${count(view.tileCount)} of ${count(view.fileCount)} files have areas of their own, the rest of each bucket is one area` : "";
   const note = `areas are ${view.weight}${view.bytes === null ? "" : ", colours and letters the size of a file, or their average"}; Enter opens, Backspace goes back; ${many(view.partitionCount, "partition")}${rest}`;
   body.append(path, map, h("p", { class: "legend" }, note), details, h("div", { class: "scroll" }, histogram), ...advice);
-  draw();
+  const unsized = whenSized(body, (width) => {
+    room = { width: width - 2, height: Math.round(Math.max(HEIGHTS.least, Math.min(HEIGHTS.most, (width * MAP.height) / MAP.width))) };
+    draw();
+  });
   return () => {
+    unsized();
     quiet();
     stop();
   };
@@ -178,7 +187,9 @@ function selectionOf(view, at) {
   return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
 }
 
-/** @param {string} text @param {number} room */
-function short(text, room) {
-  return text.length <= room ? text : `${text.slice(0, Math.max(room - 1, 1))}…`;
+/** What stands on a tile: of a name that has no room the letter of its size alone. @param {string} letter @param {string} name @param {number} room */
+function labelOf(letter, name, room) {
+  const text = `${letter} ${name}`.trim();
+  if (text.length <= room) return text;
+  return room < 10 ? letter : `${text.slice(0, room - 1)}…`;
 }

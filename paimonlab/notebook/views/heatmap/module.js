@@ -32,7 +32,7 @@ export function render({ data, el, host }) {
   let order = "measure";
   /** @type {{partition: string, bucket?: number} | null} */
   let chosen = null;
-  const title = () => `${view.table}: buckets of snapshot ${view.snapshotId ?? "none"}`;
+  const title = () => `${view.table}: buckets${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const { body, say, stop, head } = frame(el, { title: title(), headline: headlineOf(view), css: HEAT_CSS });
   const table = h("table", { role: "grid", "aria-label": "partitions and buckets" });
   const legend = h("div", { class: "row legend" });

@@ -31,11 +31,11 @@ export function render({ data, el, host }) {
     const shown = entries.filter((entry) => !only.value || entry.operation === only.value);
     const others = [...new Set(shown.flatMap((entry) => Object.keys(entry.metrics)))].filter((name) => !BOTH_WAYS.test(name));
     const hasTimes = shown.some((entry) => entry.timeMillis !== null);
-    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.user, entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry]);
+    const rows = shown.map((entry) => [entry.version, ...(hasTimes ? [entry.timeMillis] : []), entry.operation, ...CHANGES.map(([, what]) => entry.metrics[`added${what}`] ?? (entry.metrics[`deleted${what}`] === undefined ? null : 0)), ...others.map((name) => entry.metrics[name]), entry.tags.join(", "), entry.user, entry]);
     const heads = [
-      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "user", text: shortId }, { name: "operation", text: (/** @type {string} */ name) => name.toLowerCase() },
+      { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (/** @type {string} */ name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (/** @type {any} */ _, /** @type {any[]} */ row) => changeOf(row[row.length - 1], what, write) })),
-      ...others.map((name) => ({ name: wordsOf(name), right: true, optional: true, text: count })), { name: "tags", optional: true },
+      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, text: count })), { name: "tags", optional: true }, { name: "user", text: shortId },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, roving, s, slider } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, roving, s, slider, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Lsm} Lsm */
 /** @typedef {import("../../display/browser/views").LsmBucket} LsmBucket */
@@ -7,7 +7,7 @@ import { bytes, card, COLOURS, copyButton, count, empty, frame, grid, h, hasPlac
 /** @typedef {import("../../display/browser/host").Context<Lsm>} LsmContext */
 /** @typedef {{level: number, files: LsmFile[]}} Lane a sorted run */
 
-const LSM_WIDTH = 760;
+const LSM_LEAST = 320;
 const LSM_LEFT = 62;
 const LSM_LANE = 22;
 const LSM_BAR = 18;
@@ -37,6 +37,8 @@ export function render({ data, el, host }) {
   let way = view.hasLevels ? "keys" : "size";
   let state = chosen.steps.length - 1;
   let timer = 0;
+  /** Pixels that the picture has. */
+  let room = LSM_LEAST;
 
   const bucketGrid = grid({
     heads: lsmHeads(view),
@@ -121,7 +123,8 @@ export function render({ data, el, host }) {
     const step = chosen.steps[at];
     [...log.children].forEach((line, number) => line.setAttribute("aria-selected", String(number === at)));
     const line = /** @type {HTMLElement | undefined} */ (log.children[at]);
-    if (line) log.scrollTop = line.offsetTop - log.offsetTop - 30;
+    const above = /** @type {HTMLElement | undefined} */ (log.children[at - 1]) ?? line;
+    if (line && above) log.scrollTop = above.offsetTop - log.offsetTop;
     gauge.replaceChildren(...(view.hasLevels ? [lsmGauge(view, step)] : []));
     drawStage();
     if (aloud) {
@@ -134,15 +137,16 @@ export function render({ data, el, host }) {
   const bars = /** @type {Map<string, SVGGElement>} */ (new Map());
   let shown = /** @type {{group: SVGGElement, file: LsmFile}[]} */ ([]);
   function drawStage() {
-    const layout = lsmLayout(view, chosen, state, way);
+    const layout = lsmLayout(view, chosen, state, way, room);
     let svg = stage.querySelector("svg");
     if (!svg) {
       bars.clear();
-      svg = s("svg", { width: LSM_WIDTH, height: layout.height, viewBox: `0 0 ${LSM_WIDTH} ${layout.height}`, role: "listbox", "aria-label": `files of ${lsmPlace(chosen)}` },
+      svg = s("svg", { role: "listbox", "aria-label": `files of ${lsmPlace(chosen)}` },
         s("defs", {}, s("pattern", { id: "lsm-hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse" }, s("path", { d: "M0 5L5 0", stroke: "#000", "stroke-width": 1.3 }))),
         s("g", { class: "ground" }), s("g", { class: "bars" }));
       stage.append(svg);
     }
+    for (const [name, value] of Object.entries({ width: room, height: layout.height, viewBox: `0 0 ${room} ${layout.height}` })) svg.setAttribute(name, String(value));
     const ground = /** @type {SVGGElement} */ (svg.querySelector(".ground"));
     const front = /** @type {SVGGElement} */ (svg.querySelector(".bars"));
     ground.replaceChildren(...layout.ground);
@@ -206,9 +210,14 @@ export function render({ data, el, host }) {
       if (at >= 0 && at !== state) { steps?.stand(at); show(at, false); }
     }
   });
+  const unsized = whenSized(stage, (now) => {
+    room = Math.max(LSM_LEAST, now);
+    if (stage.firstChild) drawStage();
+  });
   choose(chosen, false);
   return () => {
     pause();
+    unsized();
     quiet();
     stop();
   };
@@ -217,7 +226,7 @@ export function render({ data, el, host }) {
 /** @param {Lsm} view */
 function lsmHeads(view) {
   return [{ name: "bucket" }, { name: "files", right: true, text: count }, { name: "rows", right: true, text: count }, { name: "size", right: true, text: bytes },
-    ...(view.hasLevels ? [{ name: "level 0", right: true, text: count }, { name: "backlog", right: true }, { name: `runs (trigger ${view.compactionTrigger})`, right: true }] : []),
+    ...(view.hasLevels ? [{ name: "level 0", right: true, text: count }, { name: "backlog", right: true, text: (/** @type {number} */ value) => value.toFixed(2) }, { name: `runs (trigger ${view.compactionTrigger})`, right: true }] : []),
     { name: "deletes", right: true, text: count }, { name: "hidden rows", right: true, text: (/** @type {number | null} */ value) => (value === null ? "?" : count(value)) }];
 }
 
@@ -281,25 +290,25 @@ function lsmSequences(bucket) {
   return { placeCount: all.length, placeOf: (/** @type {LsmFile} */ file) => ({ low: ranks.get(file.minSequence) ?? 0, high: ranks.get(file.maxSequence) ?? 0 }) };
 }
 
-/** @param {Lsm} view @param {LsmBucket} bucket @param {number} state @param {"keys" | "size" | "sequence"} way */
-function lsmLayout(view, bucket, state, way) {
+/** @param {Lsm} view @param {LsmBucket} bucket @param {number} state @param {"keys" | "size" | "sequence"} way @param {number} room */
+function lsmLayout(view, bucket, state, way, room) {
   const bySize = way === "size";
   const { placeCount, placeOf } = way === "sequence" ? lsmSequences(bucket) : { placeCount: bucket.placeCount, placeOf: (/** @type {LsmFile} */ file) => file };
   const states = bucket.steps.map((_, at) => lsmLanes(view, bucket, at));
   const upper = [...new Set(bucket.files.filter((file) => file.level > 0 || !view.hasLevels).map((file) => file.level))].sort((left, right) => left - right);
   const zeros = states.map((lanes) => (view.hasLevels ? lanes.filter((lane) => lane.level === 0).length : 0));
-  const room = Math.min(Math.max(...zeros), LSM_MOST_LANES);
+  const most = Math.min(Math.max(...zeros), LSM_MOST_LANES);
   const top = 8;
-  const bottom = top + room * LSM_LANE;
+  const bottom = top + most * LSM_LANE;
   const ground = /** @type {SVGElement[]} */ ([]);
   /** @param {number} y @param {string} name */
   const line = (y, name) => {
     if (name) ground.push(s("text", { x: 4, y: y + 13, "font-size": 11 }, name));
-    ground.push(s("path", { d: `M${LSM_LEFT} ${y + LSM_BAR + 1}H${LSM_WIDTH - 8}`, stroke: "#8886" }));
+    ground.push(s("path", { d: `M${LSM_LEFT} ${y + LSM_BAR + 1}H${room - 8}`, stroke: "#8886" }));
   };
-  for (let lane = 0; lane < room; lane += 1) line(top + lane * LSM_LANE, lane === room - 1 ? "level 0" : "");
+  for (let lane = 0; lane < most; lane += 1) line(top + lane * LSM_LANE, lane === most - 1 ? "level 0" : "");
   upper.forEach((level, at) => line(bottom + at * LSM_LANE, view.hasLevels ? `level ${level}` : "files"));
-  const width = LSM_WIDTH - LSM_LEFT - 8;
+  const width = room - LSM_LEFT - 8;
   const laneSize = (/** @type {Lane} */ lane) => lane.files.reduce((sum, file) => sum + lsmSize(file), 0);
   const largestLane = Math.max(1, ...states.flatMap((lanes) => lanes.map(laneSize)));
   const largestFile = Math.max(1, ...bucket.files.map(lsmSize));
@@ -328,8 +337,8 @@ function lsmLayout(view, bucket, state, way) {
     const label = `target-file-size ${bytes(view.targetFileBytes)}`;
     if (target <= width) {
       const x = LSM_LEFT + target;
-      ground.push(s("path", { d: `M${x} 0V${height}`, stroke: COLOURS.red, "stroke-dasharray": "5 4" }), s("text", { x: Math.min(x + 3, LSM_WIDTH - 150), y: height - 1, "font-size": 10 }, label));
-    } else ground.push(s("text", { x: LSM_WIDTH - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toFixed(1)} times this width`));
+      ground.push(s("path", { d: `M${x} 0V${height}`, stroke: COLOURS.red, "stroke-dasharray": "5 4" }), s("text", { x: Math.min(x + 3, room - 150), y: height - 1, "font-size": 10 }, label));
+    } else ground.push(s("text", { x: room - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toFixed(1)} times this width`));
   }
   return { height: height + (bySize ? 8 : 0), ground, bars };
 }
@@ -352,7 +361,7 @@ function lsmGauge(view, step) {
   const most = Math.max(view.stopTrigger, step.runCount) + 1;
   const unit = Math.min(26, 420 / most);
   const ratio = (step.level0Count / view.compactionTrigger).toFixed(2);
-  const words = `${step.runCount} sorted runs to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${step.level0Count} files, backlog ${ratio}`;
+  const words = `${step.runCount} sorted runs to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${many(step.level0Count, "file")}, backlog ${ratio}`;
   const boxes = Array.from({ length: step.runCount }, (_, at) =>
     s("rect", { x: 2 + at * unit, y: 4, width: Math.max(unit - 2, 1), height: 10, fill: at < step.level0Count ? COLOURS.orange : COLOURS.blue }));
   const marks = [[view.compactionTrigger, "trigger"], [view.stopTrigger, "stop"]].map(([at, name]) =>

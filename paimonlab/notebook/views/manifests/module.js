@@ -19,7 +19,7 @@ const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } td.line:last-child { min-width: 14em; max-width: 40em; white-space: normal; overflow-wrap: anywhere; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; max-width: 14em; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 

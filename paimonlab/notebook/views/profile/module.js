@@ -1,5 +1,5 @@
 // @ts-check
-import { areNumbers, breaking, card, COLOURS, count, figure, frame, grid, h, many, s } from "../../display/browser/parts.js";
+import { areNumbers, breaking, card, COLOURS, count, figure, frame, grid, h, many, s, valueText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Profile} Profile */
 /** @typedef {import("../../display/browser/views").ProfileColumn} ProfileColumn */
@@ -35,13 +35,13 @@ export function render({ data, el }) {
       label: "columns",
       heads: [
         { name: "column", text: breaking, prose: true }, { name: "type" },
-        { name: "distribution", text: (_value, row) => spread(row[9], total, 110, 18) },
+        { name: "distribution", optional: true, text: (_value, row) => spread(row[9], total, 110, 18) },
         { name: "NULL", right: true, text: (value) => shareOf(value, total) },
         { name: "distinct", right: true, text: (value, row) => distinctOf(row[9]) },
-        { name: "min", right: isFigures, text: figureOf }, { name: "max", right: isFigures, text: figureOf },
-        { name: "mean", right: true, text: short }, { name: "std", right: true, text: short },
+        { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
+        { name: "mean", right: true, optional: true, text: short }, { name: "std", right: true, optional: true, text: short },
       ],
-      rows: columns.map((column) => [column.name, column.type, column.bins.length, column.nullCount, column.distinctCount, column.low, column.high,
+      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.nullCount, column.distinctCount, column.low, column.high,
         column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
       onChoose: (row) => {
@@ -74,9 +74,9 @@ function columnParts(column, total) {
     ["NaN", column.nanCount ? count(column.nanCount) : ""],
     ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
     ["distinct", distinctOf(column)],
-    ["min", column.low], ["max", column.high],
-    ["mean", column.mean === null ? "" : String(column.mean)],
-    ["standard deviation", column.standardDeviation === null ? "" : String(column.standardDeviation)],
+    ["min", column.low && valueText(column.low)], ["max", column.high && valueText(column.high)],
+    ["mean", column.mean === null ? "" : valueText(String(column.mean))],
+    ["standard deviation", column.standardDeviation === null ? "" : valueText(String(column.standardDeviation))],
     ...column.quantiles.map((text, place) => /** @type {[string, string]} */ ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
     ["length", column.longest === null ? "" : `${count(column.shortest)} to ${count(column.longest)}, mean ${short(column.meanLength)}`],
     ["longest", column.longestText],

@@ -61,8 +61,8 @@ export function render({ data, el, host }) {
     const commits = grid({
       label: "commits",
       heads: [
-        { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "kind" }, { name: "rows", right: true }, { name: "deleted", right: true },
-        ...(hasChangelog ? [{ name: "changelog rows", right: true, text: (/** @type {number | null} */ value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", text: shortId },
+        { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "kind" }, { name: "rows", right: true }, { name: "deleted", right: true, optional: true },
+        ...(hasChangelog ? [{ name: "changelog", right: true, text: (/** @type {number | null} */ value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", text: shortId },
       ],
       rows: [...view.commits].reverse().map((commit) => [
         commit.snapshotId, ...(hasTimes ? [commit.timeMillis] : []), commit.commitKind.toLowerCase(), some(commit.writtenRows, "+"), some(commit.deletedRows, "-"),
@@ -91,7 +91,7 @@ export function render({ data, el, host }) {
     if (!view.commits.length) return;
     const levels = view.levels.length ? levelsOf(view) : null;
     const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
-    pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
+    pictures.replaceChildren(commitsOf(view, width - beside > 380 ? width - beside : width), ...(levels ? [levels] : []));
   };
   body.append(h("div", { class: "row" }, button), figures, pictures, list, code, newest);
   show();

@@ -36,7 +36,7 @@ export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, 
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
     heads.forEach((head, column) => {
-      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const room = head.right ? Math.min(140, head.name.length * 8 + 12) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
       headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
     });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
