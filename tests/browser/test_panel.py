@@ -113,6 +113,22 @@ def test_a_search_leads_to_a_column(page: Page) -> None:
     item(page, "columns").locator(".jp-PaimonCatalog-fold").click()
 
 
+def test_names_and_queries_are_dragged_into_a_cell(page: Page) -> None:
+    written = page.locator(".jp-CodeCell .cm-content").nth(1)
+    item(page, "orders").click()
+    item(page, "orders").drag_to(written)
+    expect(written).to_have_text("sales.orders")
+    written.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+
+    details(page).get_by_role("button", name="Insert query").drag_to(written)
+    expect(written).to_have_text("SELECT * FROM sales.orders LIMIT 100")
+    written.click()
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+
+
 def test_a_view_opens_in_a_tab_and_a_name_goes_into_the_cell(page: Page) -> None:
     item(page, "orders").click()
     details(page).get_by_role("button", name="Insert query").click()
@@ -163,6 +179,83 @@ def test_a_plan_is_shown_before_anything_is_done(page: Page, warehouse: Path) ->
     expect(jobs).to_contain_text("compact sales.orders: done", timeout=PATIENCE)
     assert table.snapshot.id == 4
     expect(details(page)).to_contain_text("Snapshot 4, COMPACT", timeout=PATIENCE)
+
+
+def planned_and_done(page: Page, form: str, *, plan: str, job: str, **fields: str) -> None:
+    """Fill in a form, read its plan, and do it, all by keyboard."""
+    shown = page.get_by_role("form", name=form, exact=True)
+    for name, text in fields.items():
+        shown.locator(f"[name={name}]").fill(text)
+    if fields:
+        shown.locator("input").last.press("Enter")
+    expect(shown).to_contain_text(plan, timeout=PATIENCE)
+    expect(shown.get_by_role("status").get_by_role("button")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="jobs")).to_contain_text(job, timeout=PATIENCE)
+    expect(shown).to_have_count(0)
+
+
+def test_tables_are_created_and_dropped_by_their_plans(page: Page, warehouse: Path) -> None:
+    item(page, "panel").click()
+    details(page).get_by_role("button", name="New database …").click()
+    planned_and_done(
+        page,
+        "New database: panel",
+        name="archive",
+        plan="CREATE DATABASE archive",
+        job="create database panel: done",
+    )
+    item(page, "archive").click(timeout=PATIENCE)
+    details(page).get_by_role("button", name="New table …").click()
+    planned_and_done(
+        page,
+        "New table: archive",
+        columns="id BIGINT NOT NULL\nname STRING",
+        primary_key="id",
+        name="old",
+        plan="CREATE TABLE archive.old",
+        job="create table archive: done",
+    )
+    assert pl.connect(warehouse).table("archive.old").primary_keys == ("id",)
+
+    item(page, "archive").press("ArrowRight")
+    item(page, "old").click(timeout=PATIENCE)
+    details(page).get_by_role("button", name="Drop …").click()
+    planned_and_done(
+        page,
+        "Drop table: archive.old",
+        plan="Deletes archive.old for good: 0 rows before merging",
+        job="drop table archive.old: done",
+    )
+    expect(item(page, "old")).to_have_count(0, timeout=PATIENCE)
+    assert not pl.connect(warehouse).has_table("archive.old")
+
+
+def test_a_table_is_tagged_and_rolled_back_to_its_tag(page: Page, warehouse: Path) -> None:
+    table = pl.connect(warehouse).table("sales.orders")
+    item(page, "orders").click()
+    details(page).get_by_role("button", name="Tag …").click()
+    planned_and_done(
+        page,
+        "New tag: sales.orders",
+        tag="before",
+        snapshot="3",
+        plan="CALL sys.create_tag(table => 'sales.orders', tag => 'before', snapshot => 3)",
+        job="create tag sales.orders: done",
+    )
+    assert table.tags.get("before").id == 3
+
+    details(page).get_by_role("button", name="Roll back …").click()
+    planned_and_done(
+        page,
+        "Roll back: sales.orders",
+        version="before",
+        plan="CALL sys.rollback(table => 'sales.orders', version => 'before')",
+        job="rollback sales.orders: done",
+    )
+    assert table.snapshot is not None
+    assert table.snapshot.id == 3
+    expect(details(page)).to_contain_text("Snapshot 3, APPEND", timeout=PATIENCE)
 
 
 def test_texts_can_be_told_from_their_background_in_both_themes_and_three_widths(
