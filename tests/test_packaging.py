@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -128,6 +129,20 @@ def project() -> dict[str, Any]:
     loaded: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     table: dict[str, Any] = loaded["project"]
     return table
+
+
+def test_conda_and_binder_install_what_the_project_needs() -> None:
+    wanted = {canonicalize_name(one.name): one.specifier for one in declared_requirements()}
+    listed = re.findall(
+        r"^  - ([a-z.]+) >=([\d.]+)", (ROOT / "environment.yml").read_text(), re.MULTILINE
+    )
+    assert len(listed) > 10
+    for name, least in listed:
+        assert name == "python" or least in wanted[canonicalize_name(name)], name
+    script = ROOT / "binder" / "postBuild"
+    (extra,) = re.findall(r"'\.\[(\w+)\]'", script.read_text())
+    assert extra in project()["optional-dependencies"]
+    assert os.access(script, os.X_OK), "repo2docker runs it"
 
 
 def test_dependencies_have_lower_bounds_only() -> None:
