@@ -79,7 +79,7 @@ def take(browser: Browser, name: str, table: Table, folder: Path) -> Path:
 
 def take_panel(browser: Browser, folder: Path) -> Path:
     """Take the picture of the catalog panel in a JupyterLab of its own."""
-    with jupyter("jupyterlab", folder) as lab:
+    with jupyter("jupyterlab", folder, is_deterministic=False) as lab:
         demo(lab.folder / "shop")
         page = browser.new_page(viewport={"width": 1200, "height": 800})
         page.goto(f"{lab.url}/lab?token={lab.token}&reset")
@@ -99,7 +99,7 @@ def take_panel(browser: Browser, folder: Path) -> Path:
 
 def take_lab(browser: Browser, folder: Path) -> Path:
     """Take the picture of a notebook beside the catalog panel."""
-    with jupyter("jupyterlab", folder) as lab:
+    with jupyter("jupyterlab", folder, is_deterministic=False) as lab:
         demo(lab.folder / "shop")
         write(lab.folder / "orders.ipynb", [cell(source) for source in CELLS])
         page = browser.new_page(viewport={"width": 1280, "height": 860})

@@ -135,7 +135,7 @@ def notebook_7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @contextmanager
-def started(module: str, home: Path) -> Iterator[Lab]:
+def started(module: str, home: Path, *, is_deterministic: bool = True) -> Iterator[Lab]:
     """Start JupyterLab or Notebook 7 (``notebook``) in a folder of its own."""
     folder = home / "notebooks"
     folder.mkdir()
@@ -161,7 +161,7 @@ def started(module: str, home: Path) -> Iterator[Lab]:
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         "JUPYTER_PATH": str(home / "share"),
         "PYTHONPATH": str(ROOT),
-        "PAIMONLAB_DETERMINISTIC": "1",
+        "PAIMONLAB_DETERMINISTIC": "1" if is_deterministic else "",
         "PYSPARK_PYTHON": sys.executable,
     }
     command = [sys.executable, "-m", module, "--no-browser", "--allow-root"]
