@@ -28,6 +28,7 @@ from paimonlab.spark.writing.executor_assign import (
     add_key_shares,
     add_shares,
 )
+from paimonlab.spark.writing.executor_small_rows import LONG_COLUMN
 from paimonlab.spark.writing.executor_write import (
     BEFORE,
     BUCKET_COLUMN,
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
     from paimonlab.write.write_plan import WritePlan
 
-_RESERVED = (BUCKET_COLUMN, KIND_COLUMN, PARTITION_COLUMN, SHARE_COLUMN)
+_OURS = (KIND_COLUMN, LONG_COLUMN)
+_RESERVED = (*_OURS, BUCKET_COLUMN, PARTITION_COLUMN, SHARE_COLUMN)
 _STATED_BYTES = 1 << 20
 """Rows of a statement of at most so many bytes are written by one task."""
 _SHARE_BYTES = 64 << 20
@@ -132,7 +134,7 @@ def _are_few(rows: DataFrame) -> bool:
 
 def _check_names(rows: DataFrame) -> None:
     for name in rows.columns:
-        if name.lower() in _RESERVED and name != KIND_COLUMN:
+        if name.lower() in _RESERVED and name not in _OURS:
             raise UnsupportedError(f"a column {name!r} in Spark", "rename it")
 
 

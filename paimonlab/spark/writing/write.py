@@ -8,7 +8,7 @@ command of ours (`paimonlab.spark.rows.rewriting`) does it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -23,9 +23,11 @@ from paimonlab.spark.values.spellings import scope_with
 from paimonlab.spark.writing.access import check_options_of_write, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
 from paimonlab.spark.writing.evolution import check_keeps_columns
+from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.named_writes import NamedWrite, named_write
 from paimonlab.spark.writing.shuffle import Shuffled, shuffled
+from paimonlab.spark.writing.small_rows import in_batches
 from paimonlab.spark.writing.stream_batches import (
     running_batch,
     statement_commit,
@@ -33,6 +35,7 @@ from paimonlab.spark.writing.stream_batches import (
 )
 from paimonlab.spark.writing.stream_write import OPTIONS_OF_SPARK, StreamWrite
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.spec.snapshot import Snapshot
@@ -294,13 +297,18 @@ def written(
     PaimonError
         The first error of a task; the files of all tasks are deleted.
     """
-    divided, task = divided_write(bridge, rows, table, seen, replaces=replaces, user=user)
-    pickled = divided.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
-    messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
-    if error is not None:
-        discard(table, messages)
-        raise error
-    return messages
+
+    def write(some: DataFrame, wrapped: Callable[[Task], Task]) -> list[CommitMessage]:
+        divided, task = divided_write(bridge, some, table, seen, replaces=replaces, user=user)
+        pickled = divided.mapInArrow(wrapped(task), f"{MESSAGE_COLUMN} binary").collect()
+        messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
+        if error is not None:
+            discard(table, messages)
+            raise error
+        return messages
+
+    keys_move = definition_of(table).bucket_mode is BucketMode.KEY_DYNAMIC
+    return write(rows, lambda task: task) if keys_move else in_batches(bridge, rows, table, write)
 
 
 def divided_write(
