@@ -186,8 +186,15 @@ class DataFormats:
     avro: AvroOptions
 
     @classmethod
-    def of(cls, options: Options) -> Self:
+    def of(cls, options: Options, *, has_keys: bool = False) -> Self:
         """Read the options of a table.
+
+        Parameters
+        ----------
+        options
+            Of the table.
+        has_keys
+            Whether the table has a primary key.
 
         Raises
         ------
@@ -196,7 +203,7 @@ class DataFormats:
         """
         return cls(
             choice=options.slice(_Choice),
-            parquet=options.slice(ParquetOptions),
+            parquet=replace(options.slice(ParquetOptions), has_keys=has_keys),
             orc=options.slice(OrcOptions),
             avro=options.slice(AvroOptions),
         )

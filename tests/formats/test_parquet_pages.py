@@ -12,13 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paimonlab.errors import CorruptDataError
+import paimonlab
+from paimonlab.errors import CorruptDataError, SchemaError
 from paimonlab.formats.parquet.cut import RowRanges, cut_ranges, ranges_of
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.formats.parquet.input import ParquetInput
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.thrift_compact import DamagedThriftError, Kind, decode, encode
-from paimonlab.formats.parquet.writer import PAGE_ROWS, ParquetWriter
+from paimonlab.formats.parquet.writer import ParquetWriter
+from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.predicates.predicate import Predicate, bind, col, columns, evaluate
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
@@ -168,17 +170,62 @@ def test_pages_that_are_left_out_hold_no_row_that_matches(
     assert pruned > 1000
 
 
-def test_our_files_have_an_index_of_small_pages(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "page_rows"),
+    [
+        (ParquetOptions(), 20_000),
+        (ParquetOptions(has_keys=True), 8_192),
+        (ParquetOptions(has_keys=True, page_row_limit=100), 100),
+        (ParquetOptions(page_row_limit=30_000), 30_000),
+        (ParquetOptions(page_bytes=1 << 15), 4_096),
+    ],
+    ids=["append", "by key", "few", "many", "by bytes"],
+)
+def test_our_files_have_an_index_of_small_pages(
+    options: ParquetOptions, page_rows: int, tmp_path: Path
+) -> None:
     field = DataField(0, "k", parse_type("BIGINT"))
     path = tmp_path / "x.parquet"
-    writer = ParquetWriter(FILE_IO, str(path), [field], ParquetOptions())
-    writer.write(pa.table({"k": np.arange(5 * PAGE_ROWS + 1)}))
+    writer = ParquetWriter(FILE_IO, str(path), [field], options)
+    writer.write(pa.table({"k": np.arange(100_001)}))
     writer.close()
-    bound = bind(col("k") == 2 * PAGE_ROWS, [field], "t")
+    bound = bind(col("k") == 2 * page_rows, [field], "t")
     with _opened(path) as file:
         (group,) = file.row_groups
         ranges = file.wanted_rows(group, bound, [field], None)
-        assert ranges.tolist() == [[2 * PAGE_ROWS, 3 * PAGE_ROWS]]
+        assert ranges.tolist() == [[2 * page_rows, 3 * page_rows]]
+
+
+@pytest.mark.parametrize(
+    ("definition", "page_rows"),
+    [
+        ({}, 20_000),
+        ({"primary_keys": ["k"], "options": {"bucket": "1"}}, 8_192),
+        ({"options": {"parquet.page.row.count.limit": "5000"}}, 5_000),
+    ],
+    ids=["append", "keys", "option"],
+)
+def test_tables_whose_rows_are_looked_up_have_smaller_pages(
+    definition: dict[str, Any], page_rows: int, tmp_path: Path
+) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"k": "BIGINT NOT NULL"}, **definition)
+    table.write(pa.table({"k": np.arange(50_001)}))
+    (path,) = Path(table.path).glob("bucket-0/*.parquet")
+
+    with _opened(path) as file:
+        starts, _, _ = file.blocks([DataField(0, "k", parse_type("BIGINT"))])
+
+    assert starts.tolist() == [*range(0, 50_001, page_rows)]
+
+
+@pytest.mark.parametrize("rows", ["0", "-1", "few"])
+def test_a_page_has_a_row(rows: str) -> None:
+    options = Options({"parquet.page.row.count.limit": rows})
+
+    with pytest.raises(SchemaError, match=r"parquet\.page\.row\.count\.limit"):
+        options.slice(ParquetOptions)
 
 
 def test_damage_of_pages_and_indexes_is_named_or_harmless(

@@ -11,7 +11,7 @@ import pytest
 import paimonlab
 from paimonlab import Predicate, col
 from paimonlab.datafile.reader import DataFile
-from paimonlab.formats.parquet import writer as parquet_writer
+from paimonlab.formats.parquet import options as parquet_options
 from paimonlab.read import key_blocks
 from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.mask_cache import shared_masks
@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_writer, "PAGE_ROWS", 64)
+    monkeypatch.setattr(parquet_options, "_PAGE_ROWS_BY_KEY", 64)
     monkeypatch.setattr(key_blocks, "_ONE_BLOCK_ROWS", 64)
     for cache in (shared_blocks, shared_values, shared_masks):
         cache.clear()

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 import pytest
 
 import paimonlab
-from paimonlab.formats.parquet import writer as parquet_writer
 from paimonlab.spec.predicates.predicate import Predicate, any_of, bind, col, evaluate
 
 TEXTS = ["", "a", "ab", "abc", "abd", "é", "éé", "b\U0010ffff\U0010ffff", "\U0010ffff" * 3, "zz"]
@@ -82,6 +81,7 @@ def _options(rng: np.random.Generator) -> dict[str, str]:
         "fields.i.stats-mode": str(rng.choice(modes)),
         "metadata.stats-dense-store": str(rng.choice(["true", "false"])),
         "file.format": str(rng.choice(["parquet", "parquet", "orc", "avro"])),
+        "parquet.page.row.count.limit": "4",
     }
     if rng.random() < 0.3:
         options["metadata.stats-keep-first-n-columns"] = str(rng.integers(0, 6))
@@ -95,9 +95,8 @@ def _options(rng: np.random.Generator) -> dict[str, str]:
 
 @pytest.mark.parametrize("attempt", range(6))
 def test_pruned_reads_find_what_a_filter_of_all_rows_finds(
-    attempt: int, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+    attempt: int, tmp_path: Path, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr(parquet_writer, "PAGE_ROWS", 4)
     catalog = paimonlab.connect(tmp_path)
     catalog.create_database("db")
     types = {

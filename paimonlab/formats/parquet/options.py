@@ -19,6 +19,16 @@ _CODECS = {
     "uncompressed": "none",
 }
 _GROUP_BYTES = 64 << 20
+_PAGE_ROWS = 20_000
+"""As parquet-java has them by itself, and so the files of Java Paimon."""
+_PAGE_ROWS_BY_KEY = 8192
+"""Few enough that finding one row decodes little; a scan takes a twentieth longer."""
+
+
+def _rows(count: int) -> int:
+    if count < 1:
+        raise ValueError("not a number of rows above 0")
+    return count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +50,10 @@ class ParquetOptions:
     """``parquet.block.size``: the same, unless ``file.block-size`` says so."""
     page_bytes: int = option_field("parquet.page.size", "int", 1 << 20)
     """``parquet.page.size``: encoded bytes that fill a page."""
+    page_row_limit: int | None = option_field(
+        "parquet.page.row.count.limit", "int", None, parse=_rows
+    )
+    """``parquet.page.row.count.limit``: rows that fill a page; None: `page_rows` chooses."""
     dictionary_bytes: int = option_field("parquet.dictionary.page.size", "int", 1 << 20)
     """``parquet.dictionary.page.size``: a dictionary that grows larger is given up."""
 
@@ -48,6 +62,15 @@ class ParquetOptions:
     repeat have one."""
     dictionary_of: dict[str, bool] = option_field("parquet.enable.dictionary#*", "boolean", {})
     """``parquet.enable.dictionary#<column>``: the same of one column, True: it has one."""
+    has_keys: bool = False
+    """Whether rows are looked up by key: the table has a primary key."""
+
+    @property
+    def page_rows(self) -> int:
+        """Rows that fill a page, unless its bytes do before."""
+        if self.page_row_limit is None:
+            return _PAGE_ROWS_BY_KEY if self.has_keys else _PAGE_ROWS
+        return self.page_row_limit
 
     @property
     def codec(self) -> str:

@@ -87,7 +87,7 @@ class SmallFiles:
 
     def _write(self, rows: pa.Table, size: int, file: pa.NativeFile) -> None:
         settings = self._settings if rows.num_rows >= FEW_ROWS else self._settings_of_few
-        page_rows, _ = page_bounds(rows, size, self._options.page_bytes)
+        page_rows, _ = page_bounds(rows, size, self._options)
         # However soon the size of a page is looked at, it does not fill one.
         writer = pq.ParquetWriter(
             file, self._schema, max_rows_per_page=page_rows, write_batch_size=page_rows, **settings

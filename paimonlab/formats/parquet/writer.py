@@ -26,10 +26,8 @@ from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
-PAGE_ROWS = 8192
-"""Rows of a page: few enough that finding one row decodes little, enough that writing and
-scanning take no longer than with pages of a megabyte."""
 _LEAST_PAGE_ROWS = 512
+"""Rows of a page, however large they are, unless an option says fewer."""
 _PAGES_BYTES = 10 << 20
 """What a page of every column may take together: whoever reads many columns, or merges many
 files, holds one of each."""
@@ -86,7 +84,7 @@ class ParquetWriter:
         self._path = path
         self._file: pa.NativeFile | None = None
         self._end: EndHeldBack | None = None
-        self._page_rows = PAGE_ROWS
+        self._page_rows = options.page_rows
         self._batch_values = _BATCH_VALUES
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> None:
@@ -198,7 +196,7 @@ class ParquetWriter:
         pieces = self._pending.take()
         table = pa.concat_tables(pieces) if len(pieces) > 1 else pieces[0]
         if self._writer is None:
-            self._page_rows, self._batch_values = page_bounds(table, size, self._options.page_bytes)
+            self._page_rows, self._batch_values = page_bounds(table, size, self._options)
             dictionaries = self._dictionary_columns(table)
             if self._options.may_leave_columns and table.num_rows >= LEAST_ROWS:
                 self._left = incompressible_columns(table, self._options.compressor, dictionaries)
@@ -268,7 +266,7 @@ class ParquetWriter:
         return bytes(file.getvalue())
 
 
-def page_bounds(table: pa.Table, size: int, page_bytes: int) -> tuple[int, int]:
+def page_bounds(table: pa.Table, size: int, options: ParquetOptions) -> tuple[int, int]:
     """Choose the rows of a page, and the values after which its size is looked at.
 
     Both are fewer where rows, or the values of a column, are large.
@@ -277,16 +275,17 @@ def page_bounds(table: pa.Table, size: int, page_bytes: int) -> tuple[int, int]:
     ----------
     table, size
         The first rows of a file, and their bytes.
-    page_bytes
-        Encoded bytes that fill a page.
+    options
+        Rows and encoded bytes that fill a page.
     """
     count = table.num_rows
+    most_rows, page_bytes = options.page_rows, options.page_bytes
     if size <= page_bytes:
-        return PAGE_ROWS, _BATCH_VALUES
+        return most_rows, _BATCH_VALUES
     page_rows = _PAGES_BYTES * count // size
     widest = max((column.nbytes for column in table.columns), default=0)
     batch_values = page_bytes * count // max(widest, 1)
     return (
-        min(max(page_rows, _LEAST_PAGE_ROWS), PAGE_ROWS),
+        min(max(page_rows, _LEAST_PAGE_ROWS), most_rows),
         min(max(batch_values, 1), _BATCH_VALUES),
     )

@@ -157,6 +157,7 @@ parquet.compression.codec.zstd.level  int  -
 parquet.dictionary.page.size  int  1048576
 parquet.enable.dictionary  boolean  -
 parquet.enable.dictionary#*  boolean  -
+parquet.page.row.count.limit  int  -
 parquet.page.size  int  1048576
 partial-update.remove-record-on-delete  boolean  false
 partial-update.remove-record-on-sequence-group  string  -

@@ -38,7 +38,7 @@ def _known(given: SameObjects[Any]) -> WritePlan:
 
 def _gathered(definition: TableDefinition, layout: TableLayout) -> WritePlan:
     schema, options = definition.schema, definition.options
-    formats = DataFormats.of(options)
+    formats = DataFormats.of(options, has_keys=bool(schema.primary_keys))
     formats.check(schema.fields)
     return WritePlan(
         table_path=layout.table_path,

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 import paimonlab
-from paimonlab.formats.parquet import writer as parquet_writer
+from paimonlab.formats.parquet import options as parquet_options
 from paimonlab.read import value_blocks
 from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.splits import read_splits
@@ -38,7 +38,7 @@ def catalog(tmp_path: Path) -> paimonlab.Catalog:
 
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_writer, "PAGE_ROWS", 16)
+    monkeypatch.setattr(parquet_options, "_PAGE_ROWS_BY_KEY", 16)
     shared_blocks.clear()
     shared_values.clear()
 
