@@ -17,6 +17,8 @@ from paimonlab.formats.row_group import RowGroup
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _BLOCK_ROWS = 1 << 16
+_LARGE_ROWS = 1 << 15
+"""Of a row group whose columns several threads decode in less time than one."""
 
 
 class Positioned(NamedTuple):
@@ -27,6 +29,14 @@ class Positioned(NamedTuple):
     rows: pa.RecordBatch
 
 
+class Portion(NamedTuple):
+    """Row groups that are read in one go."""
+
+    groups: Sequence[RowGroup]
+    is_last: bool = False
+    """Whether other threads may have nothing to read meanwhile."""
+
+
 class Share(Protocol):
     """What of a file a reader of it reads."""
 
@@ -34,7 +44,7 @@ class Share(Protocol):
     def is_over(self) -> bool:
         """Whether nothing is left to read, so that the file need not be opened."""
 
-    def of(self, groups: Sequence[RowGroup]) -> Iterable[Sequence[RowGroup]]:
+    def of(self, groups: Sequence[RowGroup]) -> Iterable[Portion]:
         """Choose row groups, those together that are read in one go."""
 
     def end(self) -> None:
@@ -45,7 +55,7 @@ class Whole(Struct, frozen=True):
     """All row groups, or the first ones.
 
     >>> groups = [RowGroup(0, 0, 10, 1), RowGroup(1, 10, 10, 1), RowGroup(2, 20, 10, 1)]
-    >>> [[group.index for group in some] for some in Whole(first_rows=15).of(groups)]
+    >>> [[group.index for group in some.groups] for some in Whole(first_rows=15).of(groups)]
     [[0, 1]]
     """
 
@@ -53,10 +63,10 @@ class Whole(Struct, frozen=True):
     """Rows of the file after which row groups are left out; None: none are."""
     is_over: bool = False
 
-    def of(self, groups: Sequence[RowGroup]) -> Iterable[Sequence[RowGroup]]:
+    def of(self, groups: Sequence[RowGroup]) -> Iterable[Portion]:
         """Return the row groups."""
         most = self.first_rows
-        return [[one for one in groups if most is None or one.first_row < most]]
+        return [Portion([one for one in groups if most is None or one.first_row < most])]
 
     def end(self) -> None:
         """Do nothing: nobody else reads the file."""
@@ -68,28 +78,42 @@ class Turns:
     All of them are given the same row groups. Shares that are fixed before would be read to the end
     by a thread that is slow, while others wait.
 
+    Parameters
+    ----------
+    last
+        How many of the row groups are read while other threads may have nothing to read.
+
+    Examples
+    --------
     >>> groups = [RowGroup(0, 0, 10, 1), RowGroup(1, 10, 10, 1), RowGroup(2, 20, 10, 1)]
-    >>> turns = Turns()
+    >>> turns = Turns(last=1)
     >>> one, other = iter(turns.of(groups)), iter(turns.of(groups))
-    >>> [next(taking)[0].index for taking in (one, other, one)]
+    >>> [next(taking).groups[0].index for taking in (one, other, one)]
     [0, 1, 2]
     >>> list(other), turns.is_over
     ([], True)
 
+    Columns of the last large row groups may be decoded by several threads:
+
+    >>> large = [RowGroup(0, 0, 1 << 17, 1), RowGroup(1, 1 << 17, 1 << 17, 1)]
+    >>> [portion.is_last for portion in Turns(last=1).of(large)]
+    [False, True]
+
     A file that an index rules out is looked at by one of them:
 
-    >>> turns = Turns()
+    >>> turns = Turns(last=1)
     >>> turns.end()
     >>> turns.is_over
     True
     """
 
-    def __init__(self) -> None:
+    def __init__(self, last: int) -> None:
+        self._last = last
         self._lock = threading.Lock()
         self._taken = 0
         self.is_over = False
 
-    def of(self, groups: Sequence[RowGroup]) -> Iterator[Sequence[RowGroup]]:
+    def of(self, groups: Sequence[RowGroup]) -> Iterator[Portion]:
         """Take row groups one by one, until none is left."""
         while True:
             with self._lock:
@@ -98,7 +122,9 @@ class Turns:
                 self.is_over = self._taken >= len(groups)
             if turn >= len(groups):
                 return
-            yield groups[turn : turn + 1]
+            is_large = groups[turn].row_count >= _LARGE_ROWS
+            is_last = is_large and turn >= len(groups) - self._last
+            yield Portion(groups[turn : turn + 1], is_last)
 
     def end(self) -> None:
         """Leave nothing to other threads."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import no_rows, null_filled, numpy_values
 from paimonlab.datafile.evolution import Evolution
@@ -166,12 +167,13 @@ class DataFile(Struct, frozen=True):
         evolution = self._evolution(wanted)
         if predicate is None:
             pieces = self._pieces(open_bytes)
-            for groups in share.of(pieces.groups(evolution, None, keep)):
-                yield from self._kept(pieces, groups, evolution, keep, batch_rows)
+            for groups, is_last in share.of(pieces.groups(evolution, None, keep)):
+                reading = replace(pieces, in_threads=True) if is_last else pieces
+                yield from self._kept(reading, groups, evolution, keep, batch_rows)
             return
         pieces = self._pieces()
         doubtful = pieces.doubtful_groups(evolution, predicate)
-        for groups in share.of(pieces.groups(evolution, predicate, keep)):
+        for groups, _ in share.of(pieces.groups(evolution, predicate, keep)):
             for group in groups:
                 if group in doubtful:
                     yield from self._matching(group, wanted, predicate, keep, batch_rows)

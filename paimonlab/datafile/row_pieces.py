@@ -37,6 +37,8 @@ class RowPieces(Struct, frozen=True):
     open_bytes: int | None = None
     """What pages that are open between two pieces may take, of all columns; None: they do not
     count, as with few files at once."""
+    in_threads: bool = False
+    """Whether columns are decoded in parallel, where the format allows it."""
 
     def groups(
         self, evolution: Evolution, predicate: Predicate | None, keep: Mask | None
@@ -138,8 +140,12 @@ class RowPieces(Struct, frozen=True):
         fields = evolution.file_fields
         at_a_time = self._batch_rows(batch_rows, groups, fields)
         if self.open_bytes is None:
-            indexes = [group.index for group in groups]
-            yield from self.content.batches(fields, row_groups=indexes, batch_rows=at_a_time)
+            yield from self.content.batches(
+                fields,
+                row_groups=[group.index for group in groups],
+                batch_rows=at_a_time,
+                in_threads=self.in_threads,
+            )
             return
         for group in groups:
             stretches = self.content.stretches(fields, group, self.open_bytes)

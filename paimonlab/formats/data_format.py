@@ -85,8 +85,12 @@ class DataInput(Protocol):
         *,
         batch_rows: int,
         row_groups: Sequence[int] | None = None,
+        in_threads: bool = False,
     ) -> Iterator[pa.RecordBatch]:
-        """Read columns piece by piece: all rows of the row groups, in file order."""
+        """Read columns piece by piece: all rows of the row groups, in file order.
+
+        With ``in_threads`` columns are decoded in parallel, where the format allows it.
+        """
 
     def close(self) -> None:
         """Close the file."""

@@ -43,6 +43,7 @@ class WholeGroups(OpenFile):
         *,
         batch_rows: int,
         row_groups: Sequence[int] | None = None,
+        in_threads: bool = False,  # noqa: ARG002 - one reads all columns
     ) -> Iterator[pa.RecordBatch]:
         """Read columns piece by piece, holding a row group in memory.
 
@@ -54,6 +55,8 @@ class WholeGroups(OpenFile):
             Rows of a batch; fewer at the end of a row group.
         row_groups
             Indexes; None: all.
+        in_threads
+            Of no effect.
 
         Yields
         ------

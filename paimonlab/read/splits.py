@@ -229,7 +229,9 @@ def _file_sources(
     shared: list[tuple[int, int, FileSource]] = []
     for position, (source, file) in enumerate(sources):
         count = min(threads, 1 + file.file_size_bytes // _SHARE_BYTES) if is_far else threads
-        turns = partial(source, share=Turns())
+        # Of a store that is far rows are waited for, not decoded.
+        is_end = not is_far and position + threads >= len(sources)
+        turns = partial(source, share=Turns(last=threads if is_end else 0))
         shared += [(turn, position, FileSource(turns, 1 / count)) for turn in range(count)]
     shared.sort(key=lambda one: one[:2])  # each file is begun before one is shared
     return [*merging, *(source for _, _, source in shared)]

@@ -16,6 +16,7 @@ from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
 from paimonlab.formats.parquet.fields import has_variant
 from paimonlab.formats.parquet.footers import Footer
 from paimonlab.formats.parquet.int96 import signed
+from paimonlab.formats.parquet.narrow_ends import narrowed
 from paimonlab.spec import variant
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
 
@@ -113,6 +114,9 @@ def _conformed(
     if column.type == target:
         return column
     try:
+        column = narrowed(column)
+        if column.type == target:
+            return column
         if _is_variant(field.type):
             return _variants(column, target)
         if pa.types.is_timestamp(target) and pa.types.is_int64(column.type):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,7 @@ from paimonlab.formats.parquet.cut import (
 )
 from paimonlab.formats.parquet.damage import damage_named, open_existing
 from paimonlab.formats.parquet.footers import shared_footers
+from paimonlab.formats.parquet.narrow_ends import have_texts
 from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
 from paimonlab.formats.parquet.sizes import decoded_bytes
 from paimonlab.formats.parquet.statistics import PageStats, joined_stats, row_group_stats
@@ -52,6 +55,20 @@ _BLOCK_ROWS = 1 << 13
 """Rows that are taken for a page where pages are not looked at."""
 
 
+_LARGE_BINARY = pa.large_binary()
+
+
+class _Settings(NamedTuple):
+    """What a reader of pyarrow keeps, so that streams of one reader need the same."""
+
+    buffer_bytes: int = 0
+    """Of a column that are read at once; 0: all that a row group has of it."""
+    batch_rows: int = 0
+    in_threads: bool = False
+    wide_ends: bool = False
+    """Whether texts and bytes have ends of 64 bits: see `narrow_ends`."""
+
+
 class ParquetInput(OpenFile):
     """An open file. Checksums of pages are verified as they are read.
 
@@ -62,6 +79,7 @@ class ParquetInput(OpenFile):
         self.path = path
         self._file = open_existing(file_io, path)
         self._page_index: PageIndex | None = None
+        self._readers: dict[str | None, tuple[_Settings, pq.ParquetFile]] = {}
         try:
             with damage_named(path):
                 self._footer = shared_footers.footer(path, self._file)
@@ -294,7 +312,7 @@ class ParquetInput(OpenFile):
         return pa.table({name: values_by_name[name] for name in part.column_names})
 
     def _whole_columns(self, part: Reading, group: RowGroup, names: Sequence[str]) -> pa.Table:
-        file = self._parquet_file(part, buffer_size=0, pre_buffer=False)
+        file = self._reader(part.int96_unit, _Settings())
         table = file.read_row_group(group.index, names, use_threads=False)
         self._require_rows(group.index, table.num_rows)
         return table
@@ -305,6 +323,7 @@ class ParquetInput(OpenFile):
         *,
         batch_rows: int,
         row_groups: Sequence[int] | None = None,
+        in_threads: bool = False,
     ) -> Iterator[pa.RecordBatch]:
         """Read columns piece by piece, holding little more than a piece in memory.
 
@@ -318,6 +337,8 @@ class ParquetInput(OpenFile):
             Rows of a batch; fewer at the end and where Arrow has to cut.
         row_groups
             Indexes; None: all.
+        in_threads
+            Whether columns of smaller row groups are decoded in parallel as well.
 
         Yields
         ------
@@ -338,22 +359,26 @@ class ParquetInput(OpenFile):
             return
         with damage_named(self.path):
             parts = readings(self._footer, fields, self.path)
-            leaves = self._footer.leaf_count({field.name for field in fields})
-            a_leaf = min(_STREAM_BYTES // max(1, leaves), batch_rows * _ROW_BYTES)
-            buffer_bytes = min(max(a_leaf, _LEAST_BUFFER_BYTES), _MOST_BUFFER_BYTES)
-            files = [
-                self._parquet_file(part, buffer_size=buffer_bytes, pre_buffer=False)
-                for part in parts
-            ]
-        names = {name for part in parts for name in part.column_names}
+        names = {field.name.split(".")[0] for field in fields}
+        leaves = self._footer.leaf_count(names)
+        a_leaf = min(_STREAM_BYTES // max(1, leaves), batch_rows * _ROW_BYTES)
+        buffer_bytes = min(max(a_leaf, _LEAST_BUFFER_BYTES), _MOST_BUFFER_BYTES)
+        wide_ends = have_texts(fields)
         for index in indexes:
-            is_large = self._rows_in([index]) > _LARGE_GROUP_ROWS
+            is_shared = in_threads or self._rows_in([index]) > _LARGE_GROUP_ROWS
             if batch_rows >= _FEW_ROWS:
                 self._fetch_ahead(index, names)
-            streams = [
-                file.iter_batches(batch_rows, [index], part.column_names, use_threads=is_large)
-                for file, part in zip(files, parts, strict=True)
-            ]
+            is_held = self._is_stored_in(leaves * buffer_bytes, index, names)
+            settings = _Settings(
+                0 if is_held else buffer_bytes, batch_rows, is_shared, wide_ends=wide_ends
+            )
+            with damage_named(self.path):
+                streams = [
+                    self._reader(part.int96_unit, settings).iter_batches(
+                        batch_rows, [index], part.column_names, use_threads=is_shared
+                    )
+                    for part in parts
+                ]
             row_count = 0
             while tables := self._next_pieces(streams):
                 row_count += tables[0].num_rows
@@ -373,6 +398,18 @@ class ParquetInput(OpenFile):
         with damage_named(self.path):
             self._file.will_read([_place(chunk) for chunk in chunks])
 
+    def _is_stored_in(self, most_bytes: int, index: int, names: Collection[str]) -> bool:
+        """Whether columns of a row group take no more bytes of the file."""
+        if self.row_groups[index].size_bytes <= most_bytes:
+            return True  # all columns, not compressed
+        group = self._metadata.row_group(index)
+        sizes = (
+            group.column(leaf).total_compressed_size
+            for leaf, name in enumerate(self._footer.leaf_columns)
+            if name in names
+        )
+        return all(total <= most_bytes for total in accumulate(sizes))
+
     def _next_pieces(self, streams: Sequence[Iterator[pa.RecordBatch]]) -> list[pa.Table]:
         with damage_named(self.path):
             pieces = [next(stream, None) for stream in streams]
@@ -390,15 +427,22 @@ class ParquetInput(OpenFile):
             problem = f"row group {index} has {row_count:,} rows, its footer says {expected:,}"
             raise CorruptDataError(self.path, problem)
 
-    def _parquet_file(self, part: Reading, *, buffer_size: int, pre_buffer: bool) -> pq.ParquetFile:
-        return pq.ParquetFile(
+    def _reader(self, int96_unit: str | None, settings: _Settings) -> pq.ParquetFile:
+        """Return the file as pyarrow reads it: the one opened last, or a new one."""
+        known = self._readers.get(int96_unit)
+        if known is not None and known[0] == settings:
+            return known[1]
+        file = pq.ParquetFile(
             self._file,
             metadata=self._metadata,
-            buffer_size=buffer_size,
-            pre_buffer=pre_buffer,
-            coerce_int96_timestamp_unit=part.int96_unit,
+            buffer_size=settings.buffer_bytes,
+            pre_buffer=False,
+            coerce_int96_timestamp_unit=int96_unit,
+            binary_type=_LARGE_BINARY if settings.wide_ends else None,
             page_checksum_verification=True,
         )
+        self._readers[int96_unit] = settings, file
+        return file
 
     def _indexes(self, row_groups: Sequence[int] | None) -> list[int]:
         if row_groups is None:
