@@ -6,9 +6,10 @@ expire. Those that start Spark run two at a time where the memory is enough, els
 run beside them. A part's lines appear as its files are done; at the end come the complete output
 of every part that failed, the reasons of skipped tests, and a line for each part.
 
-Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop``, and
-hypothesis' examples. Each has a root for temporary folders of its own, since pytest warns when
-another one cleans up in its root; they are kept when a part fails. pytest's own cache is off.
+Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop`` and the
+tables of ``tests/golden``, and hypothesis' examples. Each has a root for temporary folders of its
+own, since pytest warns when another one cleans up in its root; they are kept when a part fails.
+pytest's own cache is off.
 """
 
 from __future__ import annotations
@@ -132,8 +133,9 @@ then the longest, so that it ends with something short.
 
 _VALUES = ("datafile", "formats", "merge", "scan", "spec")
 _NOT_QUICK = (
-    *("golden", "ingest/kafka", "interleaving", "random_changes", "tools", "traps"),
-    "test_packaging.py",
+    *("golden", "interleaving", "random_changes", "tools", "traps"),
+    *("ingest/kafka", "ingest/mysql", "ingest/postgres", "storage/stores"),
+    *("test_packaging.py", "test_site.py"),
     *("commit/test_race.py", "maintenance/test_history_crashes.py"),
     *("catalog/test_every_catalog.py", "catalog/jdbc/test_races.py"),
     *("catalog/jdbc/test_jdbc_catalog.py", "catalog/rest/test_java_server.py", "catalog/hive"),
@@ -143,7 +145,7 @@ QUICK = (
     _tests("values", *_VALUES),
     _all_but("others", *_NAMED, *_NOT_QUICK, *_VALUES),
 )
-"""What takes neither Spark nor Java nor a browser, and a few minutes in all."""
+"""What takes neither Spark nor Java, a browser or a server, and a few minutes in all."""
 
 
 def may_start(part: Part, running: Iterable[Part], sparks: int) -> bool:
@@ -249,6 +251,7 @@ def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
         env={
             **{key: value for key, value in os.environ.items() if key not in _NOT_INHERITED},
             "PYTEST_DEBUG_TEMPROOT": os.fspath(folder),
+            "PAIMONLAB_GOLDEN": os.fspath(folder.with_name("golden-tables")),
             "PYTHONUNBUFFERED": "1",  # lines are shown when they are complete
             **part.environment,
         },

@@ -7,12 +7,15 @@ Paimon reads from the table. ``tables.txt`` says of each table whether paimonlab
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tarfile
 import tempfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+from tests.interop.java_build import build_once
 
 ROOTS = {
     "java-1.3.1": ("java-1.3.1", "java-1.3.1"),
@@ -27,6 +30,10 @@ RELEASES = ("java-1.3.1", "java-1.4.2")
 """Writers whose answers cover everything: reads, changes, streams, files, system tables."""
 
 
+SHARED = "PAIMONLAB_GOLDEN"
+"""Names a folder in which processes of one run of the suite unpack archives once, for all."""
+
+
 def golden(writer: str) -> Path:
     """Return the folder with ``wh`` and ``expected`` of a writer; unpacked once a process."""
     archive, folder = ROOTS[writer]
@@ -35,10 +42,16 @@ def golden(writer: str) -> Path:
 
 @cache
 def _unpacked(archive: str) -> Path:
+    if shared := os.environ.get(SHARED):
+        return build_once(Path(shared) / archive, partial(_unpack, archive))
     target = Path(tempfile.mkdtemp(prefix="paimonlab-golden-"))
     atexit.register(shutil.rmtree, target, ignore_errors=True)
+    _unpack(archive, target)
+    return target
+
+
+def _unpack(archive: str, target: Path) -> None:
     with tarfile.open(Path(__file__).parent / f"{archive}.tar.xz") as opened:
         # Python 3.11.0 to 3.11.3 have no filters; the archives are our own.
         options: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         opened.extractall(target, **options)
-    return target
