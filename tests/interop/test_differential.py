@@ -30,7 +30,8 @@ from tests.spec.random_columns import random_value
 
 pytestmark = pytest.mark.interop
 
-SEEDS = int(os.environ.get("PAIMONLAB_DIFFERENTIAL_SEEDS", "200"))
+SEEDS = int(os.environ.get("PAIMONLAB_DIFFERENTIAL_SEEDS", "100"))
+"""How many random tables."""
 STEPS = 6
 SHORT = 60
 """Characters of a value that may name a folder."""
