@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,9 @@ from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.changes import Boundary, RowChanges
 from paimonlab.ingest.source_contract import check_source
 from paimonlab.ingest.sources.postgresql import connections, reading
+from paimonlab.ingest.sources.postgresql.catalog import ServerTable
+from paimonlab.ingest.sources.postgresql.connections import Connection
+from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.ingest.sources.postgresql.source import postgres
 from tests.ingest.postgres.reading import Reader, rows_of
 from tests.ingest.postgres.server import Database
@@ -203,6 +206,60 @@ def test_a_copy_that_was_ended_goes_on_with_the_next_table(
         )
         database.run("UPDATE t1 SET id = 21")
         assert again.rows(2) == [("-D", {"id": 11}), ("+I", {"id": 21})]
+
+
+def test_tables_that_change_before_they_are_copied_are_copied_later(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.run(
+        "CREATE TABLE rewritten (id int PRIMARY KEY, v int)",
+        "CREATE TABLE emptied (id int PRIMARY KEY)",
+        "CREATE TABLE swapped (id int PRIMARY KEY, a text, b text)",
+        "INSERT INTO rewritten VALUES (1, 1)",
+        "INSERT INTO emptied VALUES (1)",
+        "INSERT INTO swapped VALUES (1, 'a', 'b')",
+    )
+    begin, began = Copy.begin, list[int]()
+
+    def later(copy: Copy, oids: Sequence[int], other: Connection) -> list[ServerTable]:
+        if not began:
+            database.run(
+                "ALTER TABLE rewritten ALTER v TYPE text",
+                "TRUNCATE emptied",
+                "INSERT INTO emptied VALUES (2)",
+                "ALTER TABLE swapped RENAME a TO c",
+                "ALTER TABLE swapped RENAME b TO a",
+                "ALTER TABLE swapped RENAME c TO b",
+            )
+        began.append(len(oids))
+        return begin(copy, oids, other)
+
+    monkeypatch.setattr(Copy, "begin", later)
+    with Reader(database.source().tables("rewritten", "emptied", "swapped")) as reader:
+        rows = rows_of(reader.caught_up())
+        database.run("UPDATE rewritten SET v = 'x'", "INSERT INTO emptied VALUES (3)")
+        streamed = reader.rows(2)
+    assert began == [3, 3]
+    assert [row for _, row in rows] == [
+        {"id": 2},
+        {"id": 1, "v": "1"},
+        {"id": 1, "b": "a", "a": "b"},
+    ]
+    assert sorted(streamed, key=str) == [("+I", {"id": 3}), ("+U", {"id": 1, "v": "x"})]
+
+
+def test_a_publication_may_leave_out_rows_and_columns(database: Database) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY, secret text, v int)",
+        "INSERT INTO t VALUES (1, 's', 1), (2, 's', 2)",
+        "CREATE PUBLICATION part FOR TABLE t (id, v) WHERE (id > 1)",
+    )
+    source = database.source(publication="part").tables("t")
+    assert source.tables()["public.t"].names == ("id", "v")
+    with Reader(source) as reader:
+        assert rows_of(reader.caught_up()) == [("+I", {"id": 2, "v": 2})]
+        database.run("INSERT INTO t VALUES (0, 's', 0), (3, 's', 3)")
+        assert reader.rows(1) == [("+I", {"id": 3, "v": 3})]
 
 
 def test_what_is_missing_is_said_with_the_way_out(database: Database) -> None:
