@@ -135,7 +135,7 @@ def server() -> Iterator[Server]:
             socket_ = f"--socket={folder / 's'}"
             for statement in (
                 f"CREATE USER {USER} IDENTIFIED BY '{PASSWORD}'",
-                f"GRANT ALL ON *.* TO {USER}",
+                f"GRANT ALL ON *.* TO {USER} WITH GRANT OPTION",
             ):
                 subprocess.run(
                     ["mariadb", "--no-defaults", "-uroot", socket_, "-e", statement],

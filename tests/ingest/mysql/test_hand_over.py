@@ -25,10 +25,13 @@ from paimonlab.cli.main import main
 from paimonlab.errors import IngestError, PaimonError, SourceError
 from paimonlab.ingest import Boundary, Event, JsonValue, Phase, RowChanges, check_source
 from paimonlab.ingest.sources.mysql.source import MySql
+from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
 from tests.ingest.mysql.server import PASSWORD_ENV, Server, server
 from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
 
 KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "1"))
+_AT_ONCE = 4
+"""Kills of one job, before it comes to its end."""
 LIMIT = 120
 
 
@@ -121,10 +124,7 @@ def test_reading_goes_on_from_the_midst_of_rows(
         stops -= 1
         writer.transactions(20)
     writer.close()
-    for table in TABLES:
-        wanted = rows_of(mysql_server, database, table)
-        found = sorted((tuple(map(_plain, row)) for row in state[table]), key=repr)
-        assert found == sorted((tuple(map(_plain, row)) for row in wanted), key=repr), table
+    _same_rows(state, mysql_server, database)
 
 
 def _read(
@@ -149,6 +149,13 @@ def _read(
     raise AssertionError("a log has no end")
 
 
+def _same_rows(state: dict[str, list[Any]], made: Server, database: str) -> None:
+    for table in TABLES:
+        wanted = rows_of(made, database, table)
+        found = sorted((tuple(map(_plain, row)) for row in state[table]), key=repr)
+        assert found == sorted((tuple(map(_plain, row)) for row in wanted), key=repr), table
+
+
 def _plain(value: Any) -> Any:
     return Decimal(value) if isinstance(value, bool | int | Decimal) else value
 
@@ -157,6 +164,10 @@ def _apply(state: dict[str, list[Any]], changes: RowChanges) -> None:
     """Let changes happen to a list of rows: an old image must be there exactly as it is told."""
     rows = state[changes.table.partition(".")[2]]
     kinds = [0] * changes.rows.num_rows if changes.kinds is None else changes.kinds.to_pylist()
+    befores = [place for place, kind in enumerate(kinds) if kind == 1]
+    assert [place - 1 for place, kind in enumerate(kinds) if kind == 2] == befores, (
+        "updates are two"
+    )
     for kind, row in zip(kinds, changes.rows.to_pylist(), strict=True):
         values = tuple(row.values())
         if kind in (1, 3):
@@ -184,20 +195,59 @@ def _run(command: list[str], seconds: float | None) -> bool:
     return told == "ended\n"
 
 
+@pytest.mark.parametrize("first", range(0, KILLS, _AT_ONCE))
 def test_a_killed_job_loses_and_doubles_nothing(
-    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, rng: np.random.Generator
+    tmp_path: Path,
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    rng: np.random.Generator,
+    first: int,
 ) -> None:
     create(mysql_server, database)
     writer = Writer(mysql_server, database, rng)
     writer.transactions(100)
     kills = 0
     command = _command(tmp_path, mysql_server, database)
-    while kills < KILLS:
+    while kills < min(_AT_ONCE, KILLS - first):
         kills += not _run(command, float(rng.uniform(0.0, 1.5)))
         writer.transactions(40)
     writer.close()
     assert _run(command, None)
     _same(pm.connect(tmp_path), mysql_server, database)
+
+
+def test_lost_connections_lose_nothing(
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Connections break in the midst of transactions, of which some rows had come."""
+    create(mysql_server, database)
+    source = shop.database(database)
+    state: dict[str, list[Any]] = {table: [] for table in TABLES}
+    position, _ = _read(source.read(None, lambda _: True), state, None)
+    writer = Writer(mysql_server, database, rng)
+    writer.transactions(60)
+    writer.close()
+    read = PacketReader.read
+    broken = 0
+
+    def breaking(self: PacketReader) -> Packets | None:
+        nonlocal broken
+        if broken < 12 and rng.random() < 0.1:
+            broken += 1
+            raise ServerGoneError("broken by the test")
+        return read(self)
+
+    monkeypatch.setattr(PacketReader, "read", breaking)
+    monkeypatch.setattr("paimonlab.ingest.sources.mysql.wire._READ_BYTES", 900)
+    monkeypatch.setattr("paimonlab.ingest.sources.mysql.stream._WAIT_SECONDS", 0.05)
+    _read(source.read(position, lambda _: True), state, None)
+    assert broken
+    _same_rows(state, mysql_server, database)
 
 
 def test_another_server_is_gone_on_from_by_its_numbers(
@@ -220,10 +270,34 @@ def test_another_server_is_gone_on_from_by_its_numbers(
     position, _ = _read(source.read(elsewhere, lambda _: True), state, None)
     assert isinstance(position, dict)
     assert (position["server"], position["file"] != "old.000900") != ("another", True)
-    for table in TABLES:
-        wanted = rows_of(mysql_server, database, table)
-        found = sorted((tuple(map(_plain, row)) for row in state[table]), key=repr)
-        assert found == sorted((tuple(map(_plain, row)) for row in wanted), key=repr), table
+    _same_rows(state, mysql_server, database)
+
+
+def test_a_user_needs_what_the_docs_say(
+    mysql_server: Server, database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mysql_server.run(
+        "CREATE TABLE t (id INT PRIMARY KEY)",
+        "INSERT INTO t VALUES (1)",
+        "CREATE USER IF NOT EXISTS reader IDENTIFIED BY 'abc'",
+        "GRANT SELECT ON *.* TO reader",
+        database=database,
+    )
+    (tmp_path / "password").write_text("abc\n")
+    given = pm.mysql(
+        port=mysql_server.port, user="reader", password_file=tmp_path / "password"
+    ).database(database)
+    needed = "The user needs: SELECT, REPLICATION SLAVE"
+    for grant in ("BINLOG MONITOR", "REPLICATION SLAVE"):
+        with pytest.raises(SourceError, match=needed):
+            _read(given.read(None, lambda _: True), {"t": []}, None)
+        mysql_server.run(f"GRANT {grant} ON *.* TO reader")
+    state: dict[str, list[Any]] = {"t": []}
+    _read(given.read(None, lambda _: True), state, None)
+    assert state == {"t": [(1,)]}
+    (tmp_path / "password").write_text("wrong")
+    with pytest.raises(SourceError, match="Access denied"):
+        given.tables()
 
 
 def test_a_job_of_the_shell(

@@ -121,9 +121,7 @@ class Connection:
             return what()
         except self._errors.OperationalError as error:
             code, text = (*error.args, "")[:2]
-            if code in _DENIED:
-                text = f"{text}. The user needs: {GRANTS}"
-            raise ServerError(self.name, f"{text or code}", code) from error
+            raise ServerError(self.name, _with_grants(code, f"{text or code}"), code) from error
         except self._errors.MySQLError as error:
             code, text = (*error.args, "")[:2]
             raise ServerError(self.name, f"{text or code}", code) from error
@@ -175,7 +173,8 @@ class Connection:
         """Read an ERR packet."""
         code = int.from_bytes(packet[1:3], "little")
         text = packet[9:] if packet[3:4] == b"#" else packet[3:]
-        return ServerError(self.name, text.decode("utf-8", "replace"), code)
+        told = _with_grants(code, text.decode("utf-8", "replace"))
+        return ServerError(self.name, told, code)
 
     @cached_property
     def version(self) -> str:
@@ -248,6 +247,11 @@ GRANTS = "SELECT, REPLICATION SLAVE, REPLICATION CLIENT (MariaDB: BINLOG MONITOR
 """What a user must be allowed; MySQL needs RELOAD too, for the moment at which rows are read."""
 
 GONE = (ServerGoneError, OSError)
+
+
+def _with_grants(code: object, text: str) -> str:
+    """Say what a user needs, if that is what is missing."""
+    return f"{text}. The user needs: {GRANTS}" if code in _DENIED else text
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -56,7 +56,7 @@ logger = logging.getLogger(__name__)
 
 _DUMP, _DUMP_GTID = 0x12, 0x1E
 _THROUGH_GTID = 4
-_HEARTBEAT_NANOS = 250_000_000
+_HEARTBEAT_NANOS = 100_000_000
 _WAIT_SECONDS = 0.5
 _SILENT_SECONDS = 30.0
 """Without a heartbeat, before the connection is taken for lost."""
