@@ -213,6 +213,36 @@ def test_rows_that_are_not_whole_are_found_out(
         job.run()
 
 
+def test_transactions_in_two_phases_are_refused(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run("CREATE TABLE a (id INT PRIMARY KEY)", database=database)
+    mysql_server.run("CREATE TABLE b (id INT PRIMARY KEY)", database=database)
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(
+        shop.database(database, including="a"), into="ods", name="j", options={"bucket": 1}
+    )
+    job.run()
+    for name, end in (("b", "XA PREPARE 'x'"), ("a", "XA COMMIT 'x' ONE PHASE")):
+        insert = f"INSERT INTO {name} VALUES (1)"
+        mysql_server.run("XA START 'x'", insert, "XA END 'x'", end, database=database)
+        if "PREPARE" in end:
+            mysql_server.run("XA COMMIT 'x'")
+    job.run()
+    assert len(_rows(catalog.table("ods.a"))) == 1
+    mysql_server.run(
+        "XA START 'x'",
+        "INSERT INTO a VALUES (2)",
+        "XA END 'x'",
+        "XA PREPARE 'x'",
+        "XA ROLLBACK 'x'",
+        database=database,
+    )
+    with pytest.raises(pm.errors.UnsupportedError, match="XA transaction"):
+        job.run()
+    assert len(_rows(catalog.table("ods.a"))) == 1
+
+
 def test_compressed_events_are_read(
     tmp_path: Path, mysql_server: Server, database: str, shop: MySql
 ) -> None:

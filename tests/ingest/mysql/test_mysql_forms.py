@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paimonlab.errors import IngestStateError
-from paimonlab.ingest import JsonValue
+from paimonlab.ingest import JsonValue, RowChanges
 from paimonlab.ingest.sources.mysql.binary_json import json_text
+from paimonlab.ingest.sources.mysql.events import EventType, LogColumn, LogTable, LogType
+from paimonlab.ingest.sources.mysql.gathered_rows import Group
+from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info, table_rows
 from paimonlab.ingest.sources.mysql.positions import (
     MariaDbGtids,
     MySqlGtids,
@@ -148,3 +151,36 @@ def test_positions_are_what_was_written() -> None:
     for wrong in wrongs:
         with pytest.raises(IngestStateError):
             from_json(wrong, "mysql")
+
+
+def test_rows_of_two_moments_take_only_what_is_newer() -> None:
+    """Keys up to 10 were read at place 100, the others at 200; some go from one to the other."""
+    table = LogTable(
+        database="a",
+        table="t",
+        columns=(LogColumn(name="id", type=LogType.LONG, meta=0, is_nullable=False),),
+        keys=("id",),
+    )
+    charsets = Charsets({})
+    info = table_info(table, {}, charsets)
+    group = Group(table_rows(table, info, None, charsets, "UTC", frozenset()))
+    read = (
+        ReadRows(up_to=10, place=Place(file="b.1", at=100)),
+        ReadRows(up_to=None, place=Place(file="b.1", at=200)),
+    )
+
+    def image(key: int) -> bytes:
+        return b"\0" + struct.pack("<i", key)
+
+    for at, kind, keys in (
+        (90, EventType.WRITE_V1, [1]),
+        (150, EventType.UPDATE_V1, [2, 20, 21, 3, 4, 5, 22, 23]),
+        (160, EventType.DELETE_V1, [10, 11]),
+        (250, EventType.UPDATE_V1, [6, 24]),
+    ):
+        group.add(kind, b"".join(map(image, keys)), 0, Place(file="b.1", at=at), at)
+    (changes,) = group.events(read)
+    assert isinstance(changes, RowChanges)
+    assert changes.kinds is not None
+    found = zip(changes.kinds.to_pylist(), changes.rows["id"].to_pylist(), strict=True)
+    assert list(found) == [(3, 2), (0, 3), (1, 4), (2, 5), (3, 10), (1, 6), (2, 24)]
