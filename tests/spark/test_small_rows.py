@@ -11,6 +11,7 @@ from pyspark.sql.types import BinaryType, DataType, LongType, StringType
 from paimonlab.catalog import Catalog
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.writing import small_rows
+from paimonlab.spark.writing.executor_small_rows import LONG_COLUMN
 from paimonlab.spark.writing.small_rows import batches_of_any_size, marked, most_text_bytes
 
 BYTES_OF_BATCH = "spark.sql.execution.arrow.maxBytesPerBatch"
@@ -91,6 +92,7 @@ def test_spark_looks_at_rows_of_any_other_size(bridge: Bridge, spark: SparkSessi
     assert marked(bridge, rows.withColumn("b", functions.lit(b"x"))) is None
     assert marked(bridge, rows.mapInArrow(lambda batches: batches, rows.schema)) is None
     assert marked(bridge, rows.withColumn("v", functions.udf(text, useArrow=False)("id"))) is None
+    assert marked(bridge, rows.withColumn(LONG_COLUMN.upper(), functions.lit("x"))) is None
     spark.conf.set(BYTES_OF_BATCH, "1m")
     try:
         assert marked(bridge, rows) is None

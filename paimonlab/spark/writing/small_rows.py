@@ -113,6 +113,8 @@ def marked(bridge: Bridge, rows: DataFrame) -> DataFrame | None:
     if records <= 0 or batch_bytes >= _ANY_BYTES or conf.contains(_BYTES_OF_BATCH):
         return None  # a setting of the session takes the place of a job's
     fields = rows.schema.fields
+    if any(field.name.lower() == LONG_COLUMN for field in fields):
+        return None
     most = most_text_bytes([field.dataType for field in fields], batch_bytes // records)
     if most is None:
         return None
