@@ -140,7 +140,7 @@ button, select, input { font: inherit; color: inherit; background: var(--jp-layo
 button { cursor: pointer; } button:hover { background: var(--chosen); } button[aria-pressed=true] { background: var(--chosen); border-color: var(--focus); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
 table { border-collapse: collapse; margin: 0; position: relative; }
-th, td { padding: 3px 16px 3px 0; text-align: left; vertical-align: top; border: 0; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
+th, td { padding: 3px 14px 3px 0; text-align: left; vertical-align: top; border: 0; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
 th:first-child, td:first-child { padding-left: 4px; }
 th { position: sticky; top: 0; background: var(--ground); z-index: 1; vertical-align: bottom; }
 th.right, td.right { text-align: right; white-space: nowrap; }
@@ -276,7 +276,7 @@ function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selecte
   const body = h("tbody");
   const headCells = heads.map((head, column) =>
     h("th", { scope: "col", class: head.right && "right", "aria-sort": "none" },
-      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, breaking(head.name)),
+      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, head.name.length > 12 ? breaking(head.name) : head.name),
       head.type && h("div", { class: "faint", style: "font-weight:normal;font-size:11px" }, head.type)));
   const draw = () => {
     const lines = order.map((row) =>
@@ -286,7 +286,7 @@ function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selecte
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
     heads.forEach((head, column) => {
-      const room = head.right ? Math.min(140, head.name.length * 8 + 12) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
       headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
     });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
@@ -688,7 +688,7 @@ function render({ data, el, host }) {
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
       { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
-      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took at least", right: true, optional: true, text: compactionTime }],
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
@@ -4626,7 +4626,7 @@ function render({ data, el, host }) {
     if (!view.commits.length) return;
     const levels = view.levels.length ? levelsOf(view) : null;
     const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
-    pictures.replaceChildren(commitsOf(view, width - beside > 380 ? width - beside : width), ...(levels ? [levels] : []));
+    pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
   };
   body.append(h("div", { class: "row" }, button), figures, pictures, list, code, newest);
   show();

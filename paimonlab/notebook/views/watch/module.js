@@ -91,7 +91,7 @@ export function render({ data, el, host }) {
     if (!view.commits.length) return;
     const levels = view.levels.length ? levelsOf(view) : null;
     const beside = levels ? Number(levels.querySelector("svg")?.getAttribute("width")) + 24 : 0;
-    pictures.replaceChildren(commitsOf(view, width - beside > 380 ? width - beside : width), ...(levels ? [levels] : []));
+    pictures.replaceChildren(commitsOf(view, width - beside > 480 ? width - beside : width), ...(levels ? [levels] : []));
   };
   body.append(h("div", { class: "row" }, button), figures, pictures, list, code, newest);
   show();

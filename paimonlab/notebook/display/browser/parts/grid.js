@@ -26,7 +26,7 @@ export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, 
   const body = h("tbody");
   const headCells = heads.map((head, column) =>
     h("th", { scope: "col", class: head.right && "right", "aria-sort": "none" },
-      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, breaking(head.name)),
+      h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, head.name.length > 12 ? breaking(head.name) : head.name),
       head.type && h("div", { class: "faint", style: "font-weight:normal;font-size:11px" }, head.type)));
   const draw = () => {
     const lines = order.map((row) =>
@@ -36,7 +36,7 @@ export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, 
     const chosen = lines.findIndex((line) => line.ariaSelected === "true");
     body.replaceChildren(...lines);
     heads.forEach((head, column) => {
-      const room = head.right ? Math.min(140, head.name.length * 8 + 12) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
+      const room = head.right ? Math.min(140, head.name.length * 8) : roomOf([headCells[column], ...lines.map((line) => line.children[column])], head.prose);
       headCells[column].style.minWidth = head.prose ? `min(${room}px, 56vw)` : `${room}px`;
     });
     const rover = roving(lines, { start: Math.max(chosen, 0), onChoose: (place) => onChoose?.(order[place]) });
