@@ -39,7 +39,8 @@ class FileTotals:
 
     def __str__(self) -> str:
         """Say files and megabytes."""
-        return f"{self.files:,} files, {self.bytes / 1e6:,.1f} MB"
+        files = f"{self.files:,} {'file' if self.files == 1 else 'files'}"
+        return f"{files}, {self.bytes / 1e6:,.1f} MB"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
