@@ -1,10 +1,10 @@
 """Run the whole test suite, or what is quick of it, in processes side by side.
 
 The suite is cut into parts, each a pytest of its own. There is one more at a time than there are
-cores, since a part often waits: for a process to start, for one that is killed, for a lock to
-expire. Those that start Spark run two at a time where the memory is enough, else one; the others
-run beside them. A part's lines appear as its files are done; at the end come the complete output
-of every part that failed, the reasons of skipped tests, and a line for each part.
+cores, so that none is idle while a part waits. Those that start Spark run two at a time where the
+memory is enough, else one; the others run beside them. A part's lines appear as its files are
+done; at the end come the complete output of every part that failed, the reasons of skipped tests,
+and a line for each part.
 
 Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop`` and the
 tables of ``tests/golden``, and hypothesis' examples. Each has a root for temporary folders of its
