@@ -52,7 +52,7 @@ class Server:
             "--binlog-format=ROW",
             "--binlog-row-image=FULL",
             "--binlog-row-metadata=FULL",
-            "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-flush-log-at-trx-commit=2",  # what is committed outlives a killed server
             "--skip-name-resolve",
             *_INNODB,
             *options,
