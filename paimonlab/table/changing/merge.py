@@ -108,8 +108,8 @@ class Merge:
         Raises
         ------
         DataError
-            If several source rows match one row, unless all of them delete it, or a value does
-            not fit its column.
+            If several source rows match one row, unless all of them delete it, a value does not
+            fit its column, or an updated row would be older than the one that is there.
         ColumnNotFoundError, SchemaError
             If a text cannot be read, or a column of the primary key is given another value.
         UnsupportedError

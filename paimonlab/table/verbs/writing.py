@@ -193,7 +193,8 @@ def update(
     SchemaError
         If a column of the primary key is given a value, or a text cannot be read.
     DataError
-        If a row has no new value: a number overflows, a NOT NULL column would be null.
+        If a row has no new value: a number overflows, a NOT NULL column would be null. If the
+        old row would win over the new one by ``sequence.field`` or a sequence group.
     UnsupportedError
         If an expression, or the merge engine, is not supported.
     FilesConflictError
