@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
@@ -99,6 +100,8 @@ def run_one(
         is_known = is_since_1_4(asked.java) and any("remove" in key for key in made.kind.options)
         if is_known or not running.java_reads_it(pair):
             javas = "differs as documented"
+    except (ConnectionError, Py4JNetworkError):  # Spark has ended: nothing is said of the sequence
+        raise
     except (Exception, pytest.fail.Exception):  # noqa: BLE001 - it is the answer
         wrong = traceback.format_exc()
     line = {
