@@ -54,7 +54,9 @@ GOALS = (
     Goal("merge_first", 1.5, ("pyarrow",), "pyarrow on the same files", "keys are merged first"),
     Goal("limit", 1.0, ("polars",), "polars", "a page of each column is decoded as a whole"),
     Goal("few_upserts", 0.5, ("Java 1.4.2",), "Java 1.4.2"),
+    Goal("few_upserts_medium", 0.5, ("Java 1.4.2",), "Java 1.4.2"),
     Goal("few_upserts_large", 0.5, ("Java 1.4.2",), "Java 1.4.2"),
+    Goal("few_upserts_huge", 0.5, ("Java 1.4.2",), "Java 1.4.2"),
 )
 _TITLES = {
     "append_write": "append write",
@@ -66,7 +68,9 @@ _TITLES = {
     "merge_first": "merge-on-read scan of 8 runs, nothing merged before",
     "limit": "10 of 2 M rows",
     "few_upserts": "commit of 1,000 keys of 0.4 M, changelog by lookup",
+    "few_upserts_medium": "commit of 1,000 keys of 1.6 M, changelog by lookup",
     "few_upserts_large": "commit of 1,000 keys of 6.4 M, changelog by lookup",
+    "few_upserts_huge": "commit of 1,000 keys of 16 M, changelog by lookup",
 }
 """What the works are, where their neighbours in the other table do not say it."""
 

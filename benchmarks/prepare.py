@@ -29,7 +29,12 @@ _COLUMNS = {
     "m": "DECIMAL(12, 2)",
 }
 _OPTIONS = {"bucket": "4", "write-only": "true", "write-buffer-size": "1 gb"}
-_FEW = {"few_upserts": ("small_bucket", 400_000), "few_upserts_large": ("large_bucket", 6_400_000)}
+_FEW = {
+    "few_upserts": ("small_bucket", 400_000),
+    "few_upserts_medium": ("medium_bucket", 1_600_000),
+    "few_upserts_large": ("large_bucket", 6_400_000),
+    "few_upserts_huge": ("huge_bucket", 16_000_000),
+}
 """Tables of one bucket whose keys are upserted a few at a time, and their rows."""
 _AT_ONCE = 1_600_000
 _MERGED = {

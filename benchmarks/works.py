@@ -44,7 +44,9 @@ WORKS = (
         "lookup_changelog", "8 commits of 250 k rows, half of the keys again, changelog by lookup"
     ),
     Work("few_upserts", "commit of 1,000 random keys of 0.4 M in one bucket, changelog by lookup"),
+    Work("few_upserts_medium", "the same of 1.6 M"),
     Work("few_upserts_large", "the same of 6.4 M"),
+    Work("few_upserts_huge", "the same of 16 M"),
     Work("compact_bucket", "full compaction of one bucket: 8 M rows in 8 runs"),
     Work("expire", "expiry of 900 snapshots of 1,000, a file deleted by each"),
     Work("plan", "plan of 5,000 files in 500 partitions, nothing cached"),

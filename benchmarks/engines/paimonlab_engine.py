@@ -210,8 +210,16 @@ def few_upserts(task: Task, name: str = "small_bucket") -> tuple[list[float], ob
     return timed(task, lambda number: _write(table, batches[number]), warm=FEW_WARM)
 
 
+def few_upserts_medium(task: Task) -> tuple[list[float], object]:
+    return few_upserts(task, "medium_bucket")
+
+
 def few_upserts_large(task: Task) -> tuple[list[float], object]:
     return few_upserts(task, "large_bucket")
+
+
+def few_upserts_huge(task: Task) -> tuple[list[float], object]:
+    return few_upserts(task, "huge_bucket")
 
 
 def expire(task: Task) -> tuple[list[float], object]:
@@ -284,7 +292,9 @@ if __name__ == "__main__":
                 compact_full,
                 lookup_changelog,
                 few_upserts,
+                few_upserts_medium,
                 few_upserts_large,
+                few_upserts_huge,
                 compact_bucket,
                 expire,
                 plan,

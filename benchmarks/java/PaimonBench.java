@@ -130,8 +130,14 @@ public final class PaimonBench {
             case "few_upserts":
                 fewUpserts("small_bucket", 400_000);
                 break;
+            case "few_upserts_medium":
+                fewUpserts("medium_bucket", 1_600_000);
+                break;
             case "few_upserts_large":
                 fewUpserts("large_bucket", 6_400_000);
+                break;
+            case "few_upserts_huge":
+                fewUpserts("huge_bucket", 16_000_000);
                 break;
             case "expire":
                 for (int n = 0; n < repeat + 1; n++) {
