@@ -23,6 +23,8 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", r
 _COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
 # Our texts of several lines do not need it: they are style sheets.
 _INDENT = re.compile(r"^(?: +|\n)", re.MULTILINE)
+# Neither scripts nor style sheets need the semicolon before a bracket that closes.
+_LAST = "; }"
 PAGE = "display/browser/page"
 """The module that draws a view in a page of its own."""
 _WIDGET = "display/browser/widget"
@@ -136,7 +138,7 @@ def _resolved(importer: str, path: str) -> str:
 
 
 def _together(names: Iterable[str]) -> str:
-    return _INDENT.sub("", "\n".join(map(bare, names)))
+    return _INDENT.sub("", "\n".join(map(bare, names))).replace(_LAST, " }")
 
 
 def _notebook() -> Traversable:

@@ -15,21 +15,22 @@ const BROWSED = 100_000;
 const TELL_MILLIS = 200;
 const RESULT_CSS = `
 .result { border-collapse: separate; border-spacing: 0; table-layout: fixed; --back: var(--ground); }
-td, tbody .number { padding-block: 2px; } td { height: 24px; border-bottom: 1px solid var(--rule); line-height: 18px; white-space: pre; overflow: hidden; text-overflow: ellipsis; max-width: none; cursor: cell; }
+th, td { border-bottom: 1px solid var(--rule); max-width: none; } th, td, .clip, .facts { overflow: hidden; } td, .facts { text-overflow: ellipsis; }
+td, tbody .number { padding-block: 2px; } td { height: 24px; line-height: 18px; white-space: pre; cursor: cell; }
 .wrap td { white-space: pre-wrap; height: auto; }
-.clip { max-height: 216px; overflow: hidden; }
-th { border-bottom: 1px solid var(--rule); max-width: none; overflow: hidden; } .result :is(th, td):not(.number) { padding-inline: 8px; } th.right svg { margin-left: auto; }
+.clip { max-height: 216px; }
+.result :is(th, td):not(.number) { padding-inline: 8px; } th.right svg { margin-left: auto; }
 thead { position: sticky; top: 0; z-index: 2; } thead th { position: relative; background: var(--back); }
 .number { position: sticky; left: 0; background: var(--back); text-align: right; z-index: 1; white-space: nowrap; }
 tbody .number { cursor: copy; } thead .number { z-index: 4; }
 button.sort { border: 0; background: none; padding: 0; font-weight: 600; text-align: inherit; white-space: normal; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .filter { width: 100%; min-width: 4em; box-sizing: border-box; padding: 0 3px; }
-.number, .filter, .facts { font-weight: normal; } .facts { font-size: 11px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.number, .filter, .facts { font-weight: normal; } .facts { font-size: 11px; white-space: nowrap; }
 .here .number { box-shadow: inset 3px 0 var(--focus); } td:focus-visible { outline-offset: -3px; }
 .rows { overflow-anchor: none; max-height: 416px; } .small { width: 4em; }
 .grip { position: absolute; inset: 0 0 0 auto; width: 7px; cursor: col-resize; touch-action: none; border-right: 1px solid var(--rule); }
 .opened { border: 1px solid var(--rule); border-radius: 4px; padding: 4px 8px; margin-top: 8px; max-height: 16em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap; }
-.opened details { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; white-space: normal; }
+.opened details, .leaf { margin-left: 1em; white-space: normal; } .leaf { margin-left: 2em; }
 `;
 
 /** @param {ResultContext} context */

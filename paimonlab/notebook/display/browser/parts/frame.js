@@ -18,8 +18,8 @@ button, select, input { font: inherit; color: inherit; background: var(--jp-layo
 ::placeholder { color: inherit; opacity: .9; }
 button { cursor: pointer; } button:hover { background: var(--chosen); } button[aria-pressed=true] { background: var(--chosen); border-color: var(--focus); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
-table { border-collapse: collapse; margin: 0; position: relative; }
-th, td { padding: 3px 14px 3px 0; text-align: left; vertical-align: top; border: 0; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
+table { border-collapse: collapse; position: relative; }
+th, td { padding: 3px 14px 3px 0; text-align: left; vertical-align: top; unicode-bidi: plaintext; max-width: 360px; box-sizing: border-box; overflow-wrap: break-word; }
 th:first-child, td:first-child { padding-left: 4px; }
 th { position: sticky; top: 0; background: var(--ground); z-index: 1; vertical-align: bottom; }
 th.right, td.right { text-align: right; white-space: nowrap; }
