@@ -55,6 +55,15 @@ def answer_of(error: Exception) -> Answer:
     return Answer.UNKNOWN
 
 
+def has_no_conditions(error: Exception) -> bool:
+    """Whether an answer says that the store knows no conditional requests at all.
+
+    Only its status and code count: the text of an error names the key as well, which may have any
+    digits in it.
+    """
+    return _status(error) == "501" or _code(error) == "NotImplemented"
+
+
 def is_answer_of_store(error: Exception) -> bool:
     """Whether an error is one of requests, not a bug."""
     return isinstance(error, (exceptions.BaseError, OSError)) and not isinstance(error, PaimonError)

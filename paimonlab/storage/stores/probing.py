@@ -10,7 +10,13 @@ from typing import Any
 
 import obstore
 
-from paimonlab.storage.stores.answers import Answer, answer_of, failure, is_answer_of_store
+from paimonlab.storage.stores.answers import (
+    Answer,
+    answer_of,
+    failure,
+    has_no_conditions,
+    is_answer_of_store,
+)
 from paimonlab.storage.stores.connecting import Bucket, ObjectStore
 
 _PREFIX = ".paimonlab-probe-"
@@ -71,7 +77,7 @@ def _has_effect(store: ObjectStore, key: str, mode: Any) -> bool:
             answer = answer_of(error)
             if answer in (Answer.TAKEN, Answer.CONFLICT):
                 return False
-            if "501" in str(error) or "NotImplemented" in str(error):
+            if has_no_conditions(error):
                 return True
             if answer is Answer.REFUSED or attempt == _ATTEMPTS - 1:
                 raise
