@@ -185,6 +185,7 @@ def _of_pieces(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
     if not picked:
         return column.chunk(0).slice(0, 0)
     together = pa.concat_arrays(picked)
+    picked.clear()  # else the values are in memory three times
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     return together.take(arrow_array(place))
