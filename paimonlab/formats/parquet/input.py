@@ -26,7 +26,7 @@ from paimonlab.formats.parquet.cut import (
 )
 from paimonlab.formats.parquet.damage import damage_named, open_existing
 from paimonlab.formats.parquet.footers import shared_footers
-from paimonlab.formats.parquet.narrow_ends import have_texts
+from paimonlab.formats.parquet.narrow_ends import gains_from_wide_ends, have_texts
 from paimonlab.formats.parquet.pages import PageIndex, PagePlaces
 from paimonlab.formats.parquet.sizes import decoded_bytes
 from paimonlab.formats.parquet.statistics import PageStats, joined_stats, row_group_stats
@@ -363,12 +363,13 @@ class ParquetInput(OpenFile):
         leaves = self._footer.leaf_count(names)
         a_leaf = min(_STREAM_BYTES // max(1, leaves), batch_rows * _ROW_BYTES)
         buffer_bytes = min(max(a_leaf, _LEAST_BUFFER_BYTES), _MOST_BUFFER_BYTES)
-        wide_ends = have_texts(fields)
+        texts = have_texts(fields)
         for index in indexes:
             is_shared = in_threads or self._rows_in([index]) > _LARGE_GROUP_ROWS
             if batch_rows >= _FEW_ROWS:
                 self._fetch_ahead(index, names)
             is_held = self._is_stored_in(leaves * buffer_bytes, index, names)
+            wide_ends = texts and gains_from_wide_ends(self.row_groups[index])
             settings = _Settings(
                 0 if is_held else buffer_bytes, batch_rows, is_shared, wide_ends=wide_ends
             )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
 _TEXTS = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR, TypeRoot.BINARY, TypeRoot.VARBINARY})
@@ -21,6 +22,17 @@ def have_texts(fields: Sequence[DataField]) -> bool:
     """Whether columns are texts or bytes, and none has parts, whose texts would be others too."""
     roots = {field.type.root if isinstance(field.type, AtomicType) else None for field in fields}
     return bool(roots & _TEXTS) and not roots & {None, TypeRoot.VARIANT}
+
+
+def gains_from_wide_ends(group: RowGroup) -> bool:
+    """Whether the texts of a row group are many; of few ones, making ends narrow takes longer.
+
+    Few means as well that all of them have less than two gigabytes, if each were all of the group.
+
+    >>> [gains_from_wide_ends(RowGroup(0, 0, rows, 500_000)) for rows in (100, 5000)]
+    [False, True]
+    """
+    return group.row_count * group.size_bytes > _MOST_BYTES
 
 
 def narrowed(column: pa.ChunkedArray) -> pa.ChunkedArray:
