@@ -38,6 +38,7 @@ def rows() -> Iterator[GrowthRow]:
         ("write to an append table", ("plain write", "plain write, synced")),
         ("write to a primary-key table", ("plain write", "plain write, synced")),
         ("read of an append table", ("plain read",)),
+        ("read of a primary-key table", ("plain read",)),
     ):
         costs, *others = (
             tuple(in_new_process(__name__, what, files) for files in sizes)
@@ -149,8 +150,8 @@ def _plain_wide(folder: str, files: int) -> float:
     return 1000 * (time.process_time() - start) / files
 
 
-def _read(folder: str, files: int) -> float:
-    table = _table(folder, files, keyed=False)
+def _read(folder: str, files: int, *, keyed: bool) -> float:
+    table = _table(folder, files, keyed=keyed)
     table.write(_rows(files))
     table.scan(columns=["id"]).to_arrow()
     start = time.process_time()
@@ -208,7 +209,8 @@ def _commit(folder: str, commits: int, *, keyed: bool) -> float:
 _WORKS: Mapping[str, Callable[[str, int], float]] = {
     "write to an append table": lambda folder, files: _write(folder, files, keyed=False),
     "write to a primary-key table": lambda folder, files: _write(folder, files, keyed=True),
-    "read of an append table": _read,
+    "read of an append table": lambda folder, files: _read(folder, files, keyed=False),
+    "read of a primary-key table": lambda folder, files: _read(folder, files, keyed=True),
     "wide write": _wide,
     "plain wide write": _plain_wide,
     "plain write": lambda folder, files: _plain(folder, files, reads=False),
