@@ -16,7 +16,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     *,
     into: str,
     name: str,
-    table_names: Mapping[str, str] | None = None,
+    table_names: Mapping[str, str] | str | None = None,
     prefix: str = "",
     suffix: str = "",
     including: str = ".*",
@@ -51,7 +51,8 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     name
         Of the job: of its notes, its commit user, and its consumers. Only one process runs a job.
     table_names
-        Names here, by ``database.table`` or ``table`` of the source.
+        Names here, by ``database.table`` or ``table`` of the source; a text: the one table that
+        all tables of the source become.
     prefix, suffix
         Of the names of the other tables.
     including, excluding

@@ -136,7 +136,7 @@ def ingest(
         _check_told(kind, place, given)
         until = _until(told["until"])
         source = _source(catalog, kind, str(place), given)
-        made = catalog.ingest(source, **_job_words(source, given))
+        made = catalog.ingest(source, **_job_words(given))
         plan = made.plan()
     if dry_run:
         click.echo(json_text(_plan(plan)) if as_json else str(plan))
@@ -242,7 +242,7 @@ def _postgres(place: str, given: Mapping[str, Any]) -> changes.Source:
     return made.tables(*given["tables"], **more)
 
 
-def _job_words(source: changes.Source, given: Mapping[str, Any]) -> dict[str, Any]:
+def _job_words(given: Mapping[str, Any]) -> dict[str, Any]:
     words = {
         name: given[name]
         for name in ("into", "name", "evolve", "interval", "max_bytes")
@@ -258,7 +258,7 @@ def _job_words(source: changes.Source, given: Mapping[str, Any]) -> dict[str, An
         if pairs in given:
             words[pairs] = {name.strip(): value for name, value in given[pairs]}
     if "table_name" in given:
-        words["table_names"] = dict.fromkeys(source.tables(), given["table_name"])
+        words["table_names"] = given["table_name"]
     return words
 
 

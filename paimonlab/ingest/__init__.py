@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from paimonlab.ingest.sources.batches import batches
     from paimonlab.ingest.sources.files import files
     from paimonlab.ingest.sources.tables import table_changes
+    from paimonlab.ingest.statements import (
+        NamedSource,
+        forget_source,
+        name_source,
+        named_sources,
+    )
     from paimonlab.ingest.status import JobStatus, TableStatus, prometheus_text
 
 __all__ = [
@@ -45,6 +51,7 @@ __all__ = [
     "JobStatus",
     "JsonValue",
     "MetadataSource",
+    "NamedSource",
     "NotedJob",
     "Phase",
     "PlannedTable",
@@ -59,7 +66,10 @@ __all__ = [
     "batches",
     "check_source",
     "files",
+    "forget_source",
     "ingest",
+    "name_source",
+    "named_sources",
     "noted_jobs",
     "prometheus_text",
     "table_changes",
@@ -76,6 +86,7 @@ __getattr__, __dir__ = attributes_on_use(
     JobStatus="status",
     JsonValue="changes",
     MetadataSource="changes",
+    NamedSource="statements",
     NotedJob="job",
     Phase="changes",
     PlannedTable="plan",
@@ -90,7 +101,10 @@ __getattr__, __dir__ = attributes_on_use(
     batches="sources.batches",
     check_source="source_contract",
     files="sources.files",
+    forget_source="statements",
     ingest="job",
+    name_source="statements",
+    named_sources="statements",
     noted_jobs="job",
     prometheus_text="status",
     table_changes="sources.tables",

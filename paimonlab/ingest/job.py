@@ -90,10 +90,22 @@ class Job:
         return self._files.job
 
     @property
+    def folder(self) -> str:
+        """Where its notes are."""
+        return self._files.folder
+
+    @property
+    def is_running(self) -> bool:
+        """Whether this object runs it, in a thread or not."""
+        return self._running.locked()
+
+    @property
     def status(self) -> JobStatus:
         """What it is doing; of a job that did not run in this process, what its notes say."""
-        if self._status.phase != "idle":
+        if self._status.phase != "idle" or self.is_running:
             return self._status
+        if self._problem is not None:  # before it read anything: another process runs it
+            return replace(self._status, phase="failed", error=str(self._problem))
         newest = self._files.newest()
         if newest is None:
             return self._status
@@ -342,7 +354,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     *,
     into: str,
     name: str,
-    table_names: Mapping[str, str] | None = None,
+    table_names: Mapping[str, str] | str | None = None,
     prefix: str = "",
     suffix: str = "",
     including: str = ".*",
@@ -375,7 +387,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         raise ValueError("max_dead is at least 0, max_rows at least 1")
     rules = IngestRules(
         into=into,
-        table_names=dict(table_names or {}),
+        table_names=table_names if isinstance(table_names, str) else dict(table_names or {}),
         prefix=prefix,
         suffix=suffix,
         including=including,

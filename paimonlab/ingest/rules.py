@@ -37,9 +37,9 @@ class IngestRules:
 
     into: str
     """The database."""
-    table_names: Mapping[str, str] = field(default_factory=dict)
+    table_names: Mapping[str, str] | str = field(default_factory=dict)
     """Names here, by ``database.table`` or ``table`` of the source, in any case. They get neither
-    prefix nor suffix."""
+    prefix nor suffix. A text: the one table that all become."""
     prefix: str = ""
     suffix: str = ""
     including: str = ".*"
@@ -110,6 +110,8 @@ class IngestRules:
         >>> rules.target_of("shop1.orders"), rules.target_of("shop1.items")
         ('o', 'p_items')
         """
+        if isinstance(self.table_names, str):
+            return self.table_names
         database, _, table = source.partition(".")
         for name in (source.lower(), table.lower()):
             if name in self._names:
@@ -162,7 +164,8 @@ class IngestRules:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        return {name.lower(): target for name, target in self.table_names.items()}
+        names = {} if isinstance(self.table_names, str) else self.table_names
+        return {name.lower(): target for name, target in names.items()}
 
 
 def refuse_missing(given: Mapping[str, Any]) -> None:

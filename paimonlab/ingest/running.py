@@ -106,6 +106,7 @@ class Runner:
         self._noted = began
         try:
             self._recover()
+            self._tell("starting")
             self.tables.prepare(self.source, is_first_run=self._number == 0)
             while True:
                 ending = self._read(until, began)

@@ -30,6 +30,12 @@ from paimonlab.notebook.views.fsck.command import fsck
 from paimonlab.notebook.views.health.command import health
 from paimonlab.notebook.views.heatmap.command import heatmap
 from paimonlab.notebook.views.help.command import show_help
+from paimonlab.notebook.views.ingest.command import (
+    ingest_cell,
+    ingest_jobs,
+    name_source,
+    steer_ingest,
+)
 from paimonlab.notebook.views.log.command import log
 from paimonlab.notebook.views.lsm.command import lsm
 from paimonlab.notebook.views.manifests.command import manifests
@@ -65,11 +71,14 @@ __all__ = [
     "fsck",
     "health",
     "heatmap",
+    "ingest_cell",
+    "ingest_jobs",
     "lazy",
     "list_connections",
     "log",
     "lsm",
     "manifests",
+    "name_source",
     "newest_rows",
     "one_stream",
     "parse",
@@ -84,6 +93,7 @@ __all__ = [
     "simulate",
     "sql",
     "statement_history",
+    "steer_ingest",
     "stop_stream",
     "stop_watches",
     "streamed",

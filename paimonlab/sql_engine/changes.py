@@ -13,6 +13,7 @@ from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.sql_text.guesses import guess
+from paimonlab.spec.sql_text.ingest_syntax import begins_ingest
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import engine, kinds, merges, pushing
@@ -73,7 +74,15 @@ def run(
     ------
     NotTranslatedError
         If a part of it is not proven to do what Spark does; nothing is written then.
+    UnsupportedError
+        If it would start an ingest job.
     """
+    if begins_ingest(tokenize(text)):
+        word = text.split(maxsplit=2)[1].upper()
+        raise UnsupportedError(
+            f"CREATE {word} … AS {word} of a source here, since it starts an ingest job",
+            "run it in a %%paimon cell or by paimonlab.sql; in a shell: paimonlab ingest",
+        )
     tree = parse(text)
     if isinstance(tree, exp.Insert):
         return _insert(tree, sources, values, options, progress)

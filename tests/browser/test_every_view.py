@@ -22,6 +22,7 @@ from paimonlab.notebook.cell.stream_statement import StreamState
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
+from paimonlab.notebook.views.ingest.drawing import draw_ingest
 from paimonlab.notebook.views.statements.drawing import draw_statements
 from paimonlab.notebook.views.streams.drawing import draw_streams
 from paimonlab.notebook.views.watch.drawing import draw as draw_watch
@@ -233,6 +234,32 @@ STREAMED = views.StreamList(
             error=error,
         )
         for name, state, error in STATES
+    )
+)
+INGESTED = views.IngestJobs(
+    jobs=tuple(
+        views.IngestEntry(
+            name=name,
+            source="mysql 127.0.0.1:3306 shop\\.orders|shop\\.items",
+            phase=phase,
+            is_running=phase == "stream",
+            epoch=1_200,
+            position="",
+            rows=1_234_567,
+            dead=2,
+            pending_rows=12,
+            pending_bytes=12_345,
+            rows_per_second=9_876.5,
+            lag_millis=800,
+            behind=12_345_678,
+            behind_unit="bytes",
+            committed_millis=1_700_000_000_000,
+            error=error,
+        )
+        for name, phase, error in (
+            ("shop", "stream", None),
+            ("items", "failed", "ingest job items: the log that comes next is not there. " * 3),
+        )
     )
 )
 GRID = ("[role=grid]", "table caption", "th[scope=col]")
@@ -466,6 +493,14 @@ WAYS: dict[str, Way] = {
         by_mouse=lambda listed: Said(text=f"stream {listed.streams[0].name}, running"),
         keys=("ArrowDown", "Enter"),
         by_keys=lambda listed: Said(text=f"stream {listed.streams[1].name}, failed"),
+        roles=GRID,
+    ),
+    "ingest": Way(
+        show=lambda _table: draw_ingest(INGESTED),
+        item="tbody tr",
+        by_mouse=lambda listed: Said(text=f"job {listed.jobs[0].name}"),
+        keys=("ArrowDown", "Enter"),
+        by_keys=lambda listed: Said(text=f"job {listed.jobs[1].name}"),
         roles=GRID,
     ),
     "result": Way(

@@ -24,6 +24,11 @@ from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.views import (
     Doctor,
     Fsck,
+    IngestCommit,
+    IngestEntry,
+    IngestEvent,
+    IngestJobs,
+    IngestTable,
     StatementEntry,
     Statements,
     StreamEntry,
@@ -36,6 +41,7 @@ from paimonlab.notebook.views import (
 )
 from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
 from paimonlab.notebook.views.fsck.drawing import draw as draw_fsck
+from paimonlab.notebook.views.ingest.drawing import draw_ingest
 from paimonlab.notebook.views.statements.drawing import draw_statements
 from paimonlab.notebook.views.streams.drawing import draw_streams
 from paimonlab.notebook.views.tables.drawing import draw_tables
@@ -74,6 +80,7 @@ VIEWS: dict[str, Show] = {
     "statements": lambda table: draw_statements(_run(table)),
     "tables": lambda table: draw_tables(_listed(table)),
     "streams": lambda table: draw_streams(_streamed(table)),
+    "ingest": lambda table: draw_ingest(_ingested(table)),
     "result": lambda table: make(table.scan().to_arrow()).view,
 }
 """Every interactive view and how to get one of a table."""
@@ -149,6 +156,48 @@ def _streamed(table: Table) -> StreamList:
     return StreamList(
         streams=(entry,), newest=StreamRows(columns=("zqcolumn",), rows=(("zqvalue",),))
     )
+
+
+def _ingested(table: Table) -> IngestJobs:
+    entry = IngestEntry(
+        name="zqvalue",
+        source="zqtag",
+        phase="failed",
+        is_running=True,
+        epoch=3,
+        position="zqbranch",
+        rows=10,
+        dead=1,
+        pending_rows=2,
+        pending_bytes=100,
+        rows_per_second=2.5,
+        lag_millis=10,
+        behind=1,
+        behind_unit="zqpartition",
+        committed_millis=0,
+        tables=(
+            IngestTable(
+                name=table.name,
+                sources=("zqcolumn",),
+                rows=10,
+                rows_per_second=1.0,
+                snapshot_id=1,
+                stopped="zqcomment",
+                skipped=1,
+            ),
+        ),
+        commits=tuple(
+            IngestCommit(epoch=epoch, rows=1, at_millis=0, lag_millis=1) for epoch in (1, 2)
+        ),
+        events=(
+            IngestEvent(
+                at_millis=0, what="zquser", table=table.name, text="zqkey", columns="zqother"
+            ),
+        ),
+        warnings=("zqconsumer",),
+        error="zqcomment",
+    )
+    return IngestJobs(jobs=(entry,), is_one=True)
 
 
 def _watched(table: Table) -> Watch:

@@ -269,6 +269,7 @@ CLASSES = {
     "paimonlab.notebook.display.drawn.Drawn": "planned",
     "paimonlab.notebook.results.cell_results.Results": "result",
     "paimonlab.notebook.kernel.widget.ViewWidget": "the views",
+    "paimonlab.notebook.views.ingest.command.Following": "the views",
     "paimonlab.notebook.views.watch.command.Watching": "the views",
     "paimonlab.notebook.display.view.View": "a protocol",
     "paimonlab.notebook.kernel.widget.Shown": "a protocol",

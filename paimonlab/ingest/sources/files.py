@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 import pyarrow as pa
@@ -367,7 +367,7 @@ def files(
     Raises
     ------
     UnsupportedError
-        If the folder is in an object store.
+        If the folder is in an object store, or there is no such format.
     """
     text = os.fspath(folder)
     if "://" in text and not text.startswith("file://"):
@@ -375,6 +375,8 @@ def files(
     place = Path(text.removeprefix("file://")).expanduser().absolute()
     if isinstance(after, str) and after not in ("keep", "delete"):
         raise ValueError(f"after = {after!r}: it is keep, delete, or a Path to move files to")
+    if format is not None and format not in (known := get_args(SourceFormat)):
+        raise UnsupportedError(f"format = {format!r} of files", f"use {', '.join(known)}")
     if delimiter is not None and len(delimiter) != 1:
         raise ValueError(f"delimiter = {delimiter!r}: it is one character")
     name = table or f"files.{place.name}"

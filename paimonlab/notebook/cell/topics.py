@@ -29,6 +29,7 @@ Topic = Literal[
     "sql",
     "call",
     "streams",
+    "ingest",
     "parameters",
     "plots",
     "results",

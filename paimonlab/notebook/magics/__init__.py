@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from paimonlab.notebook.magics.compaction import CompactionMagics
 from paimonlab.notebook.magics.connecting import ConnectionMagics
+from paimonlab.notebook.magics.ingesting import IngestMagics
 from paimonlab.notebook.magics.rows import RowMagics
 from paimonlab.notebook.magics.snapshots import SnapshotMagics
 from paimonlab.notebook.magics.sql import SqlMagics
@@ -20,6 +21,7 @@ ALL = (
     ConnectionMagics,
     SqlMagics,
     StreamMagics,
+    IngestMagics,
     StartMagics,
     SnapshotMagics,
     FileMagics,

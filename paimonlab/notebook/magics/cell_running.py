@@ -33,6 +33,7 @@ from paimonlab.notebook.cell.cell_steps import (
     TellWritten,
     steps_of,
 )
+from paimonlab.notebook.cell.ingest_statement import ingest_statement
 from paimonlab.notebook.cell.parameters import share
 from paimonlab.notebook.cell.params_option import values_of
 from paimonlab.notebook.cell.query_error import QueryError, check_query
@@ -49,8 +50,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from paimonlab.notebook.results.plotting.plot import Plot
+    from paimonlab.notebook.views.ingest.command import Following
 
-Outcome: TypeAlias = "Result | Results | Plot | View | DataFrame | None"
+Outcome: TypeAlias = "Result | Results | Plot | View | Following | DataFrame | None"
 """What a cell returns."""
 
 
@@ -210,6 +212,9 @@ class CellRun:
     def _run(self, step: Run) -> None:
         manner = self._manner
         statement = step.bound.statement
+        if ingest_statement(statement) is not None:
+            self._outcome = commands.ingest_cell(statement, engine=manner.engine)
+            return
         if step.has_all_rows:
             check_query("--to", statement, "limits")
             manner = replace(manner, limit=0, max_bytes=None, confirm=None)

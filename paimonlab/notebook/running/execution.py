@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from paimonlab.catalog.settings import Engine, engine_of
 from paimonlab.errors import PaimonError, UnsupportedError
-from paimonlab.notebook import cell, kernel, results
+from paimonlab.notebook import cell, kernel, results, running
 from paimonlab.notebook.cell.call_statement import is_call
 from paimonlab.notebook.cell.history import history
+from paimonlab.notebook.cell.ingest_statement import check_engine, ingest_statement
 from paimonlab.notebook.cell.limits import DEFAULT_LIMIT, MANY_ROWS
 from paimonlab.notebook.cell.parameters import Values, bind, share
 from paimonlab.notebook.cell.query_error import QueryError, check_query, of_paimon
@@ -225,6 +226,9 @@ def _engine(connection: Connection, manner: Manner) -> Engine:
 
 def _run(connection: Connection, statement: Statement, args: Values, manner: Manner) -> Result:
     engine = _engine(connection, manner)
+    if ingest_statement(statement) is not None:
+        check_engine(statement, engine)
+        return running.ingest_jobs.run(connection, statement)
     if engine == "native":
         return _run_natively(connection, statement, args, manner)
     reason = ""

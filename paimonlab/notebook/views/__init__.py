@@ -106,6 +106,14 @@ from paimonlab.notebook.views.connections.value import ConnectionEntry, Connecti
 from paimonlab.notebook.views.doctor.value import Doctor, repeatable_doctor
 from paimonlab.notebook.views.files.value import FileMap, Tile, file_map, repeatable_files
 from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
+from paimonlab.notebook.views.ingest.value import (
+    IngestCommit,
+    IngestEntry,
+    IngestEvent,
+    IngestJobs,
+    IngestTable,
+    repeatable_jobs,
+)
 from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
 from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
 from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep
@@ -155,6 +163,11 @@ __all__ = [
     "HelpPage",
     "IndexFileNode",
     "IndexNode",
+    "IngestCommit",
+    "IngestEntry",
+    "IngestEvent",
+    "IngestJobs",
+    "IngestTable",
     "LevelSum",
     "Log",
     "LogEntry",
@@ -228,6 +241,7 @@ __all__ = [
     "repeatable_files",
     "repeatable_health",
     "repeatable_heatmap",
+    "repeatable_jobs",
     "repeatable_log",
     "repeatable_manifests",
     "repeatable_schemas",
@@ -264,5 +278,6 @@ INTERACTIVE = (
     StreamList,
     RowLife,
     Watch,
+    IngestJobs,
 )
 """The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -334,6 +334,60 @@ export interface IndexNode {
   files: (IndexFileNode)[];
 }
 
+export interface IngestCommit {
+  epoch: number;
+  rows: number;
+  atMillis: number | null;
+  lagMillis: number | null;
+}
+
+export interface IngestEntry {
+  name: string;
+  source: string;
+  phase: string;
+  isRunning: boolean;
+  epoch: number;
+  position: string;
+  rows: number;
+  dead: number;
+  pendingRows: number;
+  pendingBytes: number;
+  rowsPerSecond: number | null;
+  lagMillis: number | null;
+  behind: number | null;
+  behindUnit: string;
+  committedMillis: number | null;
+  tables?: (IngestTable)[];
+  commits?: (IngestCommit)[];
+  events?: (IngestEvent)[];
+  warnings?: (string)[];
+  error?: string | null;
+}
+
+export interface IngestEvent {
+  atMillis: number | null;
+  what: string;
+  table: string;
+  text: string;
+  columns: string;
+}
+
+export interface IngestJobs {
+  kind: "ingest";
+  jobs: (IngestEntry)[];
+  isOne?: boolean;
+}
+
+export interface IngestTable {
+  name: string;
+  sources: (string)[];
+  rows: number;
+  rowsPerSecond: number | null;
+  snapshotId: number | null;
+  stopped: string | null;
+  skipped: number;
+}
+
 export interface LevelSum {
   level: number;
   before: FileSum;

@@ -1,0 +1,57 @@
+"""Sources of changes, and the jobs that read them in."""
+
+from __future__ import annotations
+
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from paimonlab.notebook import commands
+from paimonlab.notebook.cell.wrong_use import wrong_use
+from paimonlab.notebook.display.view import View
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted, variables_of
+
+_VERBS = ("stop", "pause", "resume")
+
+
+@magics_class
+class IngestMagics(Magics):
+    """Name sources, look at jobs that read them in, and steer those."""
+
+    @line_magic
+    @magic_arguments()
+    @argument("name", nargs="?", metavar="NAME", help="what statements call it")
+    @argument("address", nargs="?", metavar="ADDRESS", help="or a variable that has a source")
+    @argument("--forget", action="store_true", help="forget the name")
+    def paimon_source(self, line: str) -> None:
+        """Name a source of changes for CREATE TABLE … AS TABLE; without NAME, list them.
+
+        ADDRESS: mysql://USER@HOST:PORT?password_env=NAME, postgres://USER@HOST:PORT/DB?slot=NAME,
+        kafka://HOST:PORT, files:FOLDER, paimon:WAREHOUSE, or the name of a variable.
+        """
+        options = arguments(self.paimon_source, line)
+        with errors_on_one_line("ingest"):
+            try:
+                lines = commands.name_source(
+                    options.name,
+                    None if options.address is None else unquoted(options.address),
+                    variables_of(self.shell),
+                    forgets=options.forget,
+                )
+            except ValueError as error:
+                raise wrong_use(str(error), "ingest") from error
+        for one in lines:
+            print(one)  # noqa: T201 - what a user waits for
+
+    @line_magic
+    @magic_arguments()
+    @argument("name", nargs="?", metavar="NAME", help="of a job")
+    @argument("verb", nargs="?", metavar="stop|pause|resume", help="steer a job of this process")
+    def paimon_ingest(self, line: str) -> View:
+        """List the jobs that read changes in, show one, or steer it."""
+        options = arguments(self.paimon_ingest, line)
+        with errors_on_one_line("ingest"):
+            if options.verb is None:
+                return commands.ingest_jobs(options.name and unquoted(options.name))
+            if options.verb not in _VERBS:
+                raise wrong_use(f"{options.verb}: give {', '.join(_VERBS)}", "ingest")
+            return commands.steer_ingest(unquoted(options.name), options.verb)

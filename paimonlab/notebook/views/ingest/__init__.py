@@ -1,0 +1,1 @@
+"""Jobs that read changes of other systems into tables."""
