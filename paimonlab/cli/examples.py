@@ -40,6 +40,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "paimonlab ingest files ./arriving --into ods --name prices --primary-key item --dry-run",
         "paimonlab ingest files ./arriving --into ods --name prices --primary-key item",
         "paimonlab ingest table shop.orders --into ods --name orders",
+        "paimonlab ingest run job.yaml --until caught-up",
         "paimonlab ingest status",
     ),
     "load": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,21 +12,16 @@ import click
 from paimonlab import ingest as ingestion
 from paimonlab.catalog import Catalog, connect
 from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag
-from paimonlab.cli.commands import command
+from paimonlab.cli.ingest_files import IngestCommand, run_job
 from paimonlab.cli.opening import open_table, refused
 from paimonlab.cli.output import json_text
-from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.errors import close_matches
 from paimonlab.spec.options.grammar import parse_duration_millis
 
 if TYPE_CHECKING:
-    from paimonlab.ingest import changes, epochs, job, status
+    from paimonlab.ingest import changes, epochs, job
 
 _KINDS = ("files", "table", "mysql", "postgres", "status")
-_ACTIONS = (
-    *("mysql_sync_table", "mysql_sync_database", "postgres_sync_table", "kafka_sync_table"),
-    *("kafka_sync_database", "pulsar_sync_table", "pulsar_sync_database", "mongodb_sync_table"),
-    "mongodb_sync_database",
-)
 _FOR_FILES = ("pattern", "file_format", "delimiter", "columns", "after", "primary_key")
 _FOR_TABLE = ("source_warehouse", "consumer")
 _FOR_DATABASE = (
@@ -46,9 +40,9 @@ _ONLY_FOR = {
 }
 
 
-@command()
+@click.command(cls=IngestCommand)
 @in_warehouse
-@click.argument("kind", metavar="files|table|mysql|postgres|status")
+@click.argument("kind", metavar="files|table|mysql|postgres|status|run|ACTION")
 @click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT|HOST:PORT/DB|NAME]", required=False)
 @click.option("--into", metavar="DB", help="The database here.")
 @click.option("--name", metavar="NAME", help="Of the job: it goes on where this name ended.")
@@ -126,6 +120,10 @@ def ingest(
     """Read files as they arrive, a table or a database exactly once; or say how jobs are.
 
     The job goes on where a job of this name ended. Ctrl-C ends it; nothing is lost.
+
+    'run JOB.YAML' runs what a file describes; mysql_sync_table, mysql_sync_database,
+    postgres_sync_table, kafka_sync_table and kafka_sync_database take the arguments of Paimon's
+    actions. Each has a --help of its own.
     """
     if kind == "status":
         _status(catalog, place, as_json=as_json)
@@ -137,21 +135,10 @@ def ingest(
         until = _until(told["until"])
         source = _source(catalog, kind, str(place), given)
         made = catalog.ingest(source, **_job_words(given))
-        plan = made.plan()
-    if dry_run:
-        click.echo(json_text(_plan(plan)) if as_json else str(plan))
-        return
-    with made:
-        try:
-            made.run(until)
-        except KeyboardInterrupt:
-            click.echo("interrupted: the next run goes on after the last commit", err=True)
-    _tell(made.status, as_json=as_json)
+    run_job(made, until, dry_run=dry_run, as_json=as_json)
 
 
 def _check_kind(kind: str) -> None:
-    if kind in _ACTIONS:
-        raise UnsupportedError(kind, f"sources are {', '.join(_KINDS[:-1])} so far")
     if kind not in _KINDS:
         close = close_matches(kind, _KINDS)
         raise ValueError(f"{kind!r} is no source: {', '.join(_KINDS)}.{close}")
@@ -279,31 +266,6 @@ def _until(text: str) -> str | None:
     except ValueError as error:
         raise ValueError(f"--until {text}: {error}, 'caught-up' or 'stopped'") from None
     return text
-
-
-def _plan(plan: Any) -> dict[str, Any]:
-    return {
-        "tables": [
-            {
-                "table": table.name,
-                "action": table.action,
-                "sources": list(table.sources),
-                "columns": {column.name: column.type for column in table.columns},
-                "primary_keys": list(table.primary_keys),
-                "partition_keys": list(table.partition_keys),
-                "notes": list(table.notes),
-            }
-            for table in plan.tables
-        ],
-        "refused": [{"table": one.target, "reason": one.reason} for one in plan.refused],
-        "left_out": [{"source": one.source, "reason": one.reason} for one in plan.left_out],
-    }
-
-
-def _tell(found: status.JobStatus, *, as_json: bool) -> None:
-    click.echo(json_text(found.to_dict()) if as_json else str(found))
-    if any(table.stopped for table in found.tables):
-        sys.exit(1)
 
 
 def _status(catalog: Catalog, name: str | None, *, as_json: bool) -> None:

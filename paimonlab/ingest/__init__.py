@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from paimonlab.ingest.epochs import JobEvent
     from paimonlab.ingest.job import Job, NotedJob, ingest, noted_jobs
+    from paimonlab.ingest.job_files import job_from_file
     from paimonlab.ingest.plan import IngestPlan, PlannedTable
     from paimonlab.ingest.source_contract import check_source
     from paimonlab.ingest.sources.batches import batches
@@ -68,6 +69,7 @@ __all__ = [
     "files",
     "forget_source",
     "ingest",
+    "job_from_file",
     "name_source",
     "named_sources",
     "noted_jobs",
@@ -103,6 +105,7 @@ __getattr__, __dir__ = attributes_on_use(
     files="sources.files",
     forget_source="statements",
     ingest="job",
+    job_from_file="job_files",
     name_source="statements",
     named_sources="statements",
     noted_jobs="job",

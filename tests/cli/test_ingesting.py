@@ -88,7 +88,7 @@ def test_a_table_that_stops_is_exit_code_1(run: Run, place: tuple[str, str]) -> 
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        (["mysql_sync_database"], "mysql_sync_database is not supported"),
+        (["mysql_sync_database"], "--database is missing"),
         (["file", "x"], "'file' is no source"),
         (["files"], "give the folder"),
         (["files", "x"], "give --into"),
@@ -117,3 +117,41 @@ def test_what_is_wrong_is_said_on_one_line(
 
     assert done.exit_code == 2, done.output
     assert message in done.output
+
+
+def test_a_job_of_a_file_is_run(run: Run, place: tuple[str, str], tmp_path: Path) -> None:
+    warehouse, folder = place
+    file = tmp_path / "job.yaml"
+    file.write_text(
+        "job: {name: j, into: ods, until: caught-up}\n"
+        f"source: {{type: files, folder: {folder}}}\n"
+        "tables: {names: o}\n"
+    )
+
+    plan = run("ingest", warehouse, "run", str(file), "--dry-run")
+    assert plan.output.startswith("create ods.o from files.in")
+    done = run("ingest", "run", str(file), "--warehouse", warehouse, "--json")
+    assert json.loads(done.output)["rows"] == 2
+    file.write_text(f"catalog: {{warehouse: {warehouse}}}\n{file.read_text()}  nmes: x\n")
+    wrong = run("ingest", "run", str(file))
+
+    assert wrong.exit_code == 2
+    assert f"{file}, line 5: " in wrong.output or "not YAML" in wrong.output
+    assert pm.connect(warehouse).table("ods.o").scan().count() == 2
+
+
+def test_actions_take_the_arguments_of_paimon(run: Run, tmp_path: Path) -> None:
+    told = ("--warehouse", str(tmp_path / "w"), "--database", "ods", "--table", "o")
+    conf = ("hostname=127.0.0.1", "port=1", "username=u", "database-name=d", "table-name=t")
+    confs = [word for one in conf for word in ("--mysql_conf", one)]
+
+    nobody = run("ingest", "mysql_sync_table", *told, *confs, "--dry_run")
+    refused = run("ingest", "mysql-sync-table", *told, *confs, "--mysql-conf", "server-id=1")
+    other = run("ingest", "mongodb_sync_table", *told)
+    help = run("ingest", "kafka_sync_database", "--help")
+
+    assert nobody.exit_code == 2
+    assert "mysql 127.0.0.1:1" in nobody.output
+    assert "--mysql_conf server-id is not supported" in refused.output
+    assert "mongodb_sync_table is not supported" in other.output
+    assert "--kafka_conf, --kafka-conf KEY=VALUE" in help.output

@@ -1,0 +1,157 @@
+"""``paimonlab ingest run job.yaml``, and the words of Paimon's actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from paimonlab.cli.arguments import json_flag
+from paimonlab.cli.commands import CONFIGURED, Command, is_place
+from paimonlab.cli.opening import open_catalog, refused
+from paimonlab.cli.output import json_text
+from paimonlab.errors import UnsupportedError
+from paimonlab.ingest import actions, job_files
+from paimonlab.ingest.job import Job
+from paimonlab.ingest.plan import IngestPlan
+from paimonlab.ingest.status import JobStatus
+
+RUN = "run"
+_WORDS = {name.replace("_", "-"): name for name in (*actions.ACTIONS, *actions.OTHERS)}
+
+
+class IngestCommand(Command):
+    """A command that gives files and actions, which have arguments of their own, to others."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Look at the first word."""
+        given = list(args)
+        place: list[str] = []
+        if len(given) > 1 and is_place(given[0]):
+            place, given = ["--warehouse", given[0]], given[1:]
+        word = given[0].replace("_", "-") if given else ""
+        if word == RUN:
+            rest = [*place, *given[1:]]
+            return run_file.make_context(f"{info_name} {RUN}", rest, parent, **extra)
+        if word in _WORDS:
+            made = _action(_WORDS[word])
+            rest = [*place, *given[1:]]
+            return made.make_context(f"{info_name} {given[0]}", rest, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(RUN, cls=Command)
+@click.argument("file", metavar="JOB.YAML", type=click.Path(dir_okay=False))
+@click.option("--warehouse", "place", metavar="PATH", help="Else as the file says.")
+@click.option("--until", metavar="END", help="Else as the file says: 'caught-up', '10 min'.")
+@click.option("--dry-run", is_flag=True, help="Say what tables there would be; change nothing.")
+@json_flag
+def run_file(
+    *, file: str, place: str | None, until: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Run the ingest job that a YAML file describes; it goes on where it ended."""
+    with refused():
+        catalog = None
+        if place is not None or not job_files.warehouse_in(file):
+            catalog = open_catalog(CONFIGURED if place is None else place, {})
+        said = job_files.job_from_file(file, catalog)
+    chosen = said.until if until is None else None if until == "stopped" else until
+    run_job(said.job, chosen, dry_run=dry_run, as_json=as_json)
+
+
+def _action(name: str) -> click.Command:
+    """Make the command of an action: arguments as Paimon has them, with ``_`` or ``-``."""
+    if name in actions.OTHERS:
+        with refused():
+            raise UnsupportedError(name, f"there are {', '.join(actions.ACTIONS)}")
+    options = [
+        click.Option(
+            [f"--{argument}", *_other(argument), argument],
+            multiple=True,
+            metavar="KEY=VALUE" if actions.is_repeated(argument) else "VALUE",
+        )
+        for argument in (*actions.arguments_of(name), *actions.REFUSED)
+    ]
+    options += [
+        click.Option(["--dry-run", "--dry_run"], is_flag=True, help="Change nothing."),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
+    ]
+    help = f"Run Paimon's action {name} here, without Flink, with the same arguments."
+    return click.Command(name, params=[*options], callback=_callback(name), help=help)
+
+
+def _other(argument: str) -> list[str]:
+    return [f"--{argument.replace('_', '-')}"] if "_" in argument else []
+
+
+def _callback(name: str) -> Callable[..., None]:
+    def run(*, dry_run: bool, as_json: bool, **told: Sequence[str]) -> None:
+        given = {argument: values for argument, values in told.items() if values}
+        with refused():
+            asked = actions.action_job(name, given)
+            has_place = asked.warehouse is not None or bool(asked.catalog_options)
+            said = asked.job(None if has_place else open_catalog(CONFIGURED, {}))
+        run_job(said.job, said.until, dry_run=dry_run, as_json=as_json)
+
+    return run
+
+
+def run_job(job: Job, until: Any, *, dry_run: bool, as_json: bool) -> None:
+    """Run a job until its end, or say what it would do.
+
+    Parameters
+    ----------
+    job
+        What is run.
+    until
+        As `Job.run` takes it.
+    dry_run
+        Whether only its plan is printed.
+    as_json
+        Whether JSON is printed.
+    """
+    with refused():
+        plan = job.plan()
+    if dry_run:
+        click.echo(json_text(plan_values(plan)) if as_json else str(plan))
+        return
+    with job:
+        try:
+            job.run(until)
+        except KeyboardInterrupt:
+            click.echo("interrupted: the next run goes on after the last commit", err=True)
+    tell(job.status, as_json=as_json)
+
+
+def plan_values(plan: IngestPlan) -> dict[str, Any]:
+    """Return a plan as JSON says it."""
+    return {
+        "tables": [
+            {
+                "table": table.name,
+                "action": table.action,
+                "sources": list(table.sources),
+                "columns": {column.name: column.type for column in table.columns},
+                "primary_keys": list(table.primary_keys),
+                "partition_keys": list(table.partition_keys),
+                "notes": list(table.notes),
+            }
+            for table in plan.tables
+        ],
+        "refused": [{"table": one.target, "reason": one.reason} for one in plan.refused],
+        "left_out": [{"source": one.source, "reason": one.reason} for one in plan.left_out],
+    }
+
+
+def tell(found: JobStatus, *, as_json: bool) -> None:
+    """Print how a job is; a table that stopped makes the exit code 1."""
+    click.echo(json_text(found.to_dict()) if as_json else str(found))
+    if any(table.stopped for table in found.tables):
+        raise SystemExit(1)
