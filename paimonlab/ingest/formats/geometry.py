@@ -19,6 +19,8 @@ _NAMES = {
     6: "MultiPolygon",
     7: "GeometryCollection",
 }
+MYSQL_SHAPES = ("GEOMETRY", *(name.upper() for name in _NAMES.values()), "GEOMCOLLECTION")
+"""MySQL's types of shapes, each at its number in the log; the last one is another name."""
 _HAS_SRID = 0x20000000
 _MOST_DEPTH = 32
 """Collections in collections; MySQL allows fewer."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.changes import SourceColumn
 from paimonlab.ingest.formats.connect_types import ReadColumn
-from paimonlab.ingest.formats.geometry import mysql_geometry_json
+from paimonlab.ingest.formats.geometry import MYSQL_SHAPES, mysql_geometry_json
 from paimonlab.ingest.formats.json_cells import Column
 from paimonlab.ingest.formats.text_values import Read, read_latin1, read_text, reader_of
 from paimonlab.spec.types.data_types import DataType
@@ -29,17 +29,6 @@ _FORM = re.compile(
 _MEMBER = re.compile(r"'((?:[^']|'')*)'")
 _TEXTS = ("TINYTEXT", "TEXT", "MEDIUMTEXT", "JSON", "STRING")
 _BLOBS = ("TINYBLOB", "BLOB", "MEDIUMBLOB", "LONGBLOB")
-_SHAPES = (
-    "GEOMETRY",
-    "POINT",
-    "LINESTRING",
-    "POLYGON",
-    "MULTIPOINT",
-    "MULTILINESTRING",
-    "MULTIPOLYGON",
-    "GEOMETRYCOLLECTION",
-    "GEOMCOLLECTION",
-)
 _SIGNED = {
     "TINYINT": "TINYINT",
     "SMALLINT": "SMALLINT",
@@ -210,7 +199,7 @@ def _bytes(source: MySqlType, _mapping: frozenset[str]) -> _Meaning:
 
 def _special(source: MySqlType, _mapping: frozenset[str]) -> _Meaning:
     name = source.name
-    if name in _SHAPES:
+    if name in MYSQL_SHAPES:
         return "STRING", _each(lambda text: mysql_geometry_json(text.encode("latin-1")))
     members = source.members
     if name == "ENUM":

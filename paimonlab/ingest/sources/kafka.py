@@ -29,6 +29,7 @@ from paimonlab.ingest.sources.kafka_positions import (
     start_of,
 )
 from paimonlab.ingest.sources.kafka_reader import Reader, Wanted
+from paimonlab.ingest.sources.login_options import check_options
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.types.data_types import DataType
 
@@ -70,14 +71,13 @@ class Kafka:
     """Environment variable with ``sasl.password``."""
 
     def __post_init__(self) -> None:
-        for name in self.options:
-            if name in _OURS:
-                raise UnsupportedError(f"option {name!r} of Kafka", _OURS[name])
-            if name in _SECRETS:
-                raise UnsupportedError(
-                    f"option {name!r} of Kafka in the text of a program",
-                    "put it into the environment and name that: password_env=",
-                )
+        check_options(
+            "Kafka",
+            self.options,
+            ours=_OURS,
+            secrets=_SECRETS,
+            instead="put it into the environment and name that: password_env=",
+        )
 
     def topic(
         self,

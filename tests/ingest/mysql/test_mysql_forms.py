@@ -7,6 +7,7 @@ import json
 import struct
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,8 @@ from paimonlab.ingest.sources.mysql.positions import (
     ReadRows,
     from_json,
 )
+from paimonlab.ingest.sources.mysql.snapshot_values import reader
+from paimonlab.spec.types.text import parse_type
 
 _LITERALS = {None: 0, True: 1, False: 2}
 
@@ -184,3 +187,15 @@ def test_rows_of_two_moments_take_only_what_is_newer() -> None:
     assert changes.kinds is not None
     found = zip(changes.kinds.to_pylist(), changes.rows["id"].to_pylist(), strict=True)
     assert list(found) == [(3, 2), (0, 3), (1, 4), (2, 5), (3, 10), (1, 6), (2, 24)]
+
+
+@pytest.mark.parametrize("name", ["geometry", "point", "geometrycollection", "geomcollection"])
+def test_shapes_are_known_by_each_of_their_names(name: str) -> None:
+    """MySQL 8 says `geomcollection`: 4 bytes of SRID, then well-known binary."""
+    point = struct.pack("<IBIdd", 0, 1, 1, 1.0, 2.0)
+
+    found = reader(name, parse_type("STRING"), "")(pa.array([point, None], pa.binary()))
+
+    text, nothing = found.array.to_pylist()
+    assert json.loads(text) == {"type": "Point", "coordinates": [1.0, 2.0], "srid": 0}
+    assert nothing is None

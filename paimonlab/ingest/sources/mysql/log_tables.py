@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.changes import SourceSchema
+from paimonlab.ingest.formats.geometry import MYSQL_SHAPES
 from paimonlab.ingest.sources.mysql.charsets import BINARY, LONGEST, decoded_one
 from paimonlab.ingest.sources.mysql.columns import ColumnInfo, TableInfo, is_told, schema_of
 from paimonlab.ingest.sources.mysql.events import LogColumn, LogTable, LogType
@@ -33,16 +34,6 @@ _NAMES = {
     LogType.OLD_TIME: "time",
 }
 _UNSIGNED = (LogType.TINY, LogType.SHORT, LogType.INT24, LogType.LONG, LogType.LONGLONG)
-_GEOMETRIES = (
-    "geometry",
-    "point",
-    "linestring",
-    "polygon",
-    "multipoint",
-    "multilinestring",
-    "multipolygon",
-    "geometrycollection",
-)
 _SIZES = {1: "tiny", 2: "", 3: "medium", 4: "long"}
 _STORED = {
     "tinyint(1)": ("tinyint",),
@@ -79,7 +70,7 @@ def type_text(column: LogColumn, charset: str) -> str:  # noqa: PLR0911, C901 - 
         members = ",".join(f"'{text}'" for text in texts)
         return f"{kind.name.lower()}({members})"
     if kind is LogType.GEOMETRY:
-        return _GEOMETRIES[column.geometry]
+        return MYSQL_SHAPES[column.geometry].lower()
     if kind is LogType.BLOB:
         return f"{_SIZES[meta]}{'blob' if charset == BINARY else 'text'}"
     if kind in (LogType.VARCHAR, LogType.VAR_STRING, LogType.STRING):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_scalar, numpy_values
-from paimonlab.ingest.formats.geometry import mysql_geometry_json
+from paimonlab.ingest.formats.geometry import MYSQL_SHAPES, mysql_geometry_json
 from paimonlab.ingest.formats.json_cells import Column
 from paimonlab.ingest.formats.mysql_columns import mysql_type
 from paimonlab.ingest.formats.text_values import read_or_errors
@@ -21,16 +21,6 @@ from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 Read = Callable[[pa.Array], pa.Array]
 """From a binary array; raises ``ValueError`` or what Arrow raises if one value cannot be held."""
 
-_GEOMETRIES = (
-    "GEOMETRY",
-    "POINT",
-    "LINESTRING",
-    "POLYGON",
-    "MULTIPOINT",
-    "MULTILINESTRING",
-    "MULTIPOLYGON",
-    "GEOMETRYCOLLECTION",
-)
 _BINARY = (TypeRoot.BINARY, TypeRoot.VARBINARY)
 _TEXT = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 
@@ -72,7 +62,7 @@ def _read(declared: str, kind: DataType, zone: str) -> Read:  # noqa: PLR0911 - 
     source = mysql_type(declared)
     if not isinstance(kind, AtomicType):
         return _sets
-    if source.name in _GEOMETRIES:
+    if source.name in MYSQL_SHAPES:
         return _geometries
     if source.name == "BIT":
         return _bit if kind.root is TypeRoot.BOOLEAN else _same

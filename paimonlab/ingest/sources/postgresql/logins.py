@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from paimonlab.errors import SourceError, UnsupportedError
+from paimonlab.errors import SourceError
+from paimonlab.ingest.sources.login_options import check_options
 from paimonlab.secrets import hides_secrets
 
 _OURS = {
@@ -54,14 +55,13 @@ class Login:
     """Of libpq: ``sslmode``, ``sslrootcert`` …"""
 
     def __post_init__(self) -> None:
-        for name in self.options:
-            if name in _OURS:
-                raise UnsupportedError(f"option {name!r} of PostgreSQL", _OURS[name])
-            if name in _SECRETS:
-                raise UnsupportedError(
-                    f"option {name!r} of PostgreSQL in the text of a program",
-                    "name where the password is: password_env= or password_file=",
-                )
+        check_options(
+            "PostgreSQL",
+            self.options,
+            ours=_OURS,
+            secrets=_SECRETS,
+            instead="name where the password is: password_env= or password_file=",
+        )
         if self.password_env is not None and self.password_file is not None:
             raise ValueError("give password_env or password_file, not both")
 
