@@ -237,6 +237,7 @@ STREAMED = views.StreamList(
     )
 )
 INGESTED = views.IngestJobs(
+    is_one=False,
     jobs=tuple(
         views.IngestEntry(
             name=name,
@@ -254,13 +255,17 @@ INGESTED = views.IngestJobs(
             behind=12_345_678,
             behind_unit="bytes",
             committed_millis=1_700_000_000_000,
+            tables=(),
+            commits=(),
+            events=(),
+            warnings=(),
             error=error,
         )
         for name, phase, error in (
             ("shop", "stream", None),
             ("items", "failed", "ingest job items: the log that comes next is not there. " * 3),
         )
-    )
+    ),
 )
 GRID = ("[role=grid]", "table caption", "th[scope=col]")
 WAYS: dict[str, Way] = {

@@ -316,4 +316,7 @@ def test_rates_are_those_of_late() -> None:
 
 
 def test_an_empty_list_says_what_starts_a_job() -> None:
-    assert "no jobs yet: CREATE TABLE … AS TABLE" in draw_ingest(IngestJobs(jobs=())).to_text()
+    assert (
+        "no jobs yet: CREATE TABLE … AS TABLE"
+        in draw_ingest(IngestJobs(jobs=(), is_one=False)).to_text()
+    )

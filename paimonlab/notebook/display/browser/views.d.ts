@@ -357,11 +357,11 @@ export interface IngestEntry {
   behind: number | null;
   behindUnit: string;
   committedMillis: number | null;
-  tables?: (IngestTable)[];
-  commits?: (IngestCommit)[];
-  events?: (IngestEvent)[];
-  warnings?: (string)[];
-  error?: string | null;
+  tables: (IngestTable)[];
+  commits: (IngestCommit)[];
+  events: (IngestEvent)[];
+  warnings: (string)[];
+  error: string | null;
 }
 
 export interface IngestEvent {
@@ -375,7 +375,7 @@ export interface IngestEvent {
 export interface IngestJobs {
   kind: "ingest";
   jobs: (IngestEntry)[];
-  isOne?: boolean;
+  isOne: boolean;
 }
 
 export interface IngestTable {

@@ -351,6 +351,11 @@ def _noted(one: NotedJob) -> IngestEntry:
         behind=None,
         behind_unit="changes",
         committed_millis=one.committed_millis,
+        tables=(),
+        commits=(),
+        events=(),
+        warnings=(),
+        error=None,
     )
 
 

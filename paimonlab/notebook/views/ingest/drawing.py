@@ -19,7 +19,7 @@ _JOBS = (
     Column("rows", align=Align.RIGHT),
     Column("rows/s", align=Align.RIGHT, is_optional=True),
     Column("lag", align=Align.RIGHT, is_optional=True),
-    Column("behind", is_optional=True),
+    Column("behind", align=Align.RIGHT, is_optional=True),
     Column("last commit (UTC)", is_optional=True),
     Column("error", is_optional=True),
 )

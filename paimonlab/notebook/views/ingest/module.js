@@ -68,7 +68,7 @@ export function render({ data, el, host }) {
       label: "jobs",
       heads: [
         { name: "job" }, { name: "state", text: stateOf }, { name: "source", prose: 200 }, { name: "rows", right: true, text: count }, { name: "rows/s", right: true, text: rateOf, optional: true },
-        { name: "lag", right: true, text: lagOf, optional: true }, { name: "behind", optional: true }, { name: "last commit (UTC)", text: moment, optional: true },
+        { name: "lag", right: true, text: lagOf, optional: true }, { name: "behind", right: true, optional: true }, { name: "last commit (UTC)", text: moment, optional: true },
       ],
       rows: view.jobs.map((job) => [job.name, job.phase, job.source, job.rows, job.rowsPerSecond, job.lagMillis, behindOf(job), job.committedMillis]),
       selected: ([name]) => name === chosen,

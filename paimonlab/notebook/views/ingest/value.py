@@ -73,13 +73,13 @@ class IngestEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     behind: int | None
     behind_unit: str
     committed_millis: int | None
-    tables: tuple[IngestTable, ...] = ()
-    commits: tuple[IngestCommit, ...] = ()
+    tables: tuple[IngestTable, ...]
+    commits: tuple[IngestCommit, ...]
     """The newest ones, oldest first."""
-    events: tuple[IngestEvent, ...] = ()
+    events: tuple[IngestEvent, ...]
     """The newest ones, newest first."""
-    warnings: tuple[str, ...] = ()
-    error: str | None = None
+    warnings: tuple[str, ...]
+    error: str | None
 
 
 class IngestJobs(
@@ -88,7 +88,7 @@ class IngestJobs(
     """Jobs of this process, and those that the warehouse has notes of."""
 
     jobs: tuple[IngestEntry, ...]
-    is_one: bool = False
+    is_one: bool
     """Whether one job was asked for."""
 
 
