@@ -45,7 +45,7 @@ from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.catalog.migrating import FolderMigration
-    from paimonlab.catalog.replacing import Replacement, Schemas
+    from paimonlab.catalog.replacing import Replacement
     from paimonlab.catalog.served import ServedCatalog
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.publisher import TablePublisher
@@ -432,7 +432,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         """
         identifier = self._plain(name)
         before = self.table(name)
-        made = catalog.replacing.replacement_of(before, schema, self._schemas(identifier))
+        made = self._replacement(before, schema)
         check_width(identifier.full_name, made.table.schema, self.max_columns)
         return made
 
@@ -590,8 +590,8 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         """Change the definition of a table, or of its branch."""
 
     @abstractmethod
-    def _schemas(self, identifier: Identifier) -> Schemas:
-        """Return what gives a table a whole new definition."""
+    def _replacement(self, before: Table, definition: Schema) -> Replacement:
+        """Prepare another definition of a table; nothing changes."""
 
     @abstractmethod
     def _rename(self, old: Identifier, new: Identifier) -> None:

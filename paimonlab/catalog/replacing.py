@@ -9,11 +9,12 @@ Source: apache/paimon@5dacde5 ``AbstractCatalog.replaceTable``, which gives ids 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from paimonlab.catalog.new_schemas import checked_schema
 from paimonlab.errors import SchemaError, UnsupportedError
@@ -40,19 +41,17 @@ class Schemas(Protocol):
         ...
 
 
-class Replacement(Struct, frozen=True):
+@dataclass(frozen=True)
+class Replacement(ABC):
     """A definition that is to take the place of that of a table."""
 
     before: Table
     table: Table
     """With the new definition: files can be written for it; it cannot be opened by name yet."""
-    _schemas: Schemas
 
+    @abstractmethod
     def publish(self) -> Table:
-        """Remove all rows, then give the table its new definition.
-
-        If the process ends in between, the table is empty and has the old definition; its
-        snapshots can be rolled back to.
+        """Remove all rows, and give the table its new definition.
 
         Returns
         -------
@@ -64,36 +63,50 @@ class Replacement(Struct, frozen=True):
         SchemaError
             If the definition was changed by others meanwhile; nothing was done.
         """
-        latest = self._schemas.latest()
+
+
+def changed_meanwhile(table: str) -> SchemaError:
+    """Return the error of a replacement that others were faster than."""
+    return SchemaError(
+        f"{table}: others changed its definition while it was being replaced; "
+        "run the statement again"
+    )
+
+
+@dataclass(frozen=True)
+class SchemaReplacement(Replacement):
+    """A replacement by a schema that this process publishes.
+
+    If the process ends after the rows were removed, the table is empty and has the old definition;
+    its snapshots can be rolled back to.
+    """
+
+    schemas: Schemas
+
+    def publish(self) -> Table:
+        """Remove all rows, then give the table its new definition."""
+        latest = self.schemas.latest()
         if latest is None or latest.id != self.before.schema.id:
-            raise self._changed()
+            raise changed_meanwhile(self.before.name)
         snapshots = store_of(self.before).snapshots
         emptied = None if snapshots.latest_id() is None else self.before.truncate().id
-        if not self._schemas.publish(self.table.schema):
-            raise self._changed()
+        if not self.schemas.publish(self.table.schema):
+            raise changed_meanwhile(self.before.name)
         store_of(self.table).loads.clear()  # the files were loaded into the old table
         if snapshots.latest_id() != emptied:  # rows that others added to the old table
             self.table.truncate()
         return self.table
 
-    def _changed(self) -> SchemaError:
-        return SchemaError(
-            f"{self.before.name}: others changed its definition while it was being replaced; "
-            "run the statement again"
-        )
 
-
-def replacement_of(before: Table, definition: Schema, schemas: Schemas) -> Replacement:
-    """Prepare another definition of a table; nothing changes.
+def replaced_table(before: Table, definition: Schema) -> Table:
+    """Return a table as it is to be; nothing changes.
 
     Parameters
     ----------
     before
-        The table, on its main branch.
+        The table, on its main branch, with the highest id that a field ever had.
     definition
         What it is to be.
-    schemas
-        Of the table.
 
     Raises
     ------
@@ -117,7 +130,7 @@ def replacement_of(before: Table, definition: Schema, schemas: Schemas) -> Repla
     definition_after = structs.replace(
         definition_of(before), schema=schema, options=Options(schema.options)
     )
-    return Replacement(before, with_definition(before, definition_after), schemas)
+    return with_definition(before, definition_after)
 
 
 def _faults(old: TableSchema, new: TableSchema) -> Iterator[str]:

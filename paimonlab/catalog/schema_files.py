@@ -18,12 +18,13 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.schema.definition import TableSchema
+from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.storage import join
 
 if TYPE_CHECKING:
-    from paimonlab.catalog.replacing import Schemas
+    from paimonlab.catalog.replacing import Replacement, Schemas
     from paimonlab.spec.schema.change_kinds import SchemaChange
+    from paimonlab.table.table import Table
 
 _ALTER_ATTEMPTS = 100
 
@@ -73,7 +74,13 @@ class SchemaFileCatalog(Catalog):
                 return altered
         raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")
 
+    def _replacement(self, before: Table, definition: Schema) -> Replacement:
+        table = catalog.replacing.replaced_table(before, definition)
+        schemas = self._schemas(before.identifier)
+        return catalog.replacing.SchemaReplacement(before, table, schemas)
+
     def _schemas(self, identifier: Identifier) -> Schemas:
+        """Return what gives a table a whole new definition."""
         return self._schema_files(identifier)
 
     def _schema_files(self, identifier: Identifier) -> SchemaManager:

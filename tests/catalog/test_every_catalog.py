@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -19,7 +20,7 @@ from tests.catalog.table_contract import Again, TableContract
 _NUMBERS = itertools.count()
 
 
-Fixture = Callable[[str], str]
+Fixture = Callable[[str], Any]
 
 
 def jdbc(uri: str, folder: Path) -> dict[str, str]:
@@ -51,8 +52,19 @@ OPENED: Mapping[str, Callable[[Fixture, Path], dict[str, str]]] = {
     "postgres with locks": lambda fixture, folder: (
         jdbc(fixture("postgres_uri"), folder) | {"lock.enabled": "true"}
     ),
+    "rest": lambda fixture, _: fixture("served_options"),
 }
-WITH_VIEWS = ("sqlite", "mariadb", "postgres", "postgres with locks")
+WITH_VIEWS = ("sqlite", "mariadb", "postgres", "postgres with locks", "rest")
+
+
+@pytest.fixture
+def served_options(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Serve a catalog that keeps views and options of databases."""
+    for module in ("tornado", "urllib3"):
+        pytest.importorskip(module)
+    served = pl.connect(jdbc(f"jdbc:sqlite:{tmp_path}/served.db", tmp_path))
+    with served.serve(token="tok") as server:
+        yield server.options
 
 
 @pytest.fixture

@@ -73,6 +73,38 @@ def test_tables_of_a_server_take_new_columns_with_their_rows(
     ]
 
 
+def test_tables_of_a_server_are_replaced_with_their_rows(
+    spark: SparkSession, server: Server
+) -> None:
+    spark.sql("CREATE DATABASE served.db")
+    spark.sql("CREATE TABLE served.db.t AS SELECT 1 AS id, 'old' AS v")
+    spark.sql("CREATE OR REPLACE TABLE served.db.t AS SELECT id, id * 2 AS n FROM range(50)")
+    assert spark.sql("SELECT count(*), sum(n) FROM served.db.t").collect()[0][:] == (50, 2450)
+    assert spark.table("served.db.t").columns == ["id", "n"]
+    spark.sql("REPLACE TABLE served.db.t (z DATE)")
+    assert spark.table("served.db.t").collect() == []
+    old = spark.sql("SELECT v FROM served.db.t VERSION AS OF 1").collect()
+    assert [row.v for row in old] == ["old"]
+
+
+def test_rows_that_do_not_fit_what_the_server_published_are_not_committed(
+    spark: SparkSession, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark.sql("CREATE DATABASE served.db")
+    spark.sql("CREATE TABLE served.db.t AS SELECT 1 AS id")
+    catalog = pl.connect(server.options)
+    catalog.alter_table("db.t", pl.AddColumn("a", "INT"), pl.DropColumn("a"))
+    files = set(Path(catalog.table("db.t").path).rglob("data-*"))
+    unknown = "paimonlab.catalog.rest.catalog.with_highest_id"
+    monkeypatch.setattr(unknown, lambda table: table)
+    with pytest.raises(Exception, match="other ids than the rows were written with"):
+        spark.sql("CREATE OR REPLACE TABLE served.db.t AS SELECT 2 AS b")
+    table = catalog.table("db.t")
+    assert table.arrow_schema.names == ["b"]
+    assert table.scan().count() == 0
+    assert set(Path(table.path).rglob("data-*")) == files
+
+
 def test_the_doctor_asks_the_server(server: Server) -> None:
     found = {one.name: one for one in checks(measured(pl.connect(server.options)))}
     assert found["warehouse"].found.endswith("the server answers")

@@ -15,7 +15,7 @@ from paimonlab.catalog.altering import altered_schema
 from paimonlab.catalog.catalog import Catalog, FoundTable
 from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.names import parse
-from paimonlab.catalog.replacing import Schemas
+from paimonlab.catalog.replacing import Replacement, replaced_table
 from paimonlab.catalog.rest.answers import RefusalError, meant_for
 from paimonlab.catalog.rest.changes import (
     changes_to_json,
@@ -30,6 +30,7 @@ from paimonlab.catalog.rest.kept_objects import (
     view_document,
     view_of,
 )
+from paimonlab.catalog.rest.replacing import ServedReplacement, with_highest_id
 from paimonlab.catalog.rest.stores import TableStores
 from paimonlab.catalog.rest.wire import (
     Alter,
@@ -47,6 +48,7 @@ from paimonlab.catalog.rest.wire import (
     PartitionsPage,
     Register,
     Rename,
+    Replace,
     SchemaDocument,
     TableAnswer,
     TablesPage,
@@ -75,6 +77,7 @@ from paimonlab.spec.function import (
     changed_function,
 )
 from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.schema.schema_changes import (
     RemoveOption,
     SchemaChange,
@@ -246,12 +249,7 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
         return self._get(TableAnswer, *_path(identifier)) is not None
 
     def _create(self, identifier: Identifier, schema: TableSchema) -> ServedTable | None:
-        defaults = {
-            key.removeprefix(_DEFAULTS): value
-            for key, value in self._client.options.items()
-            if key.startswith(_DEFAULTS)
-        }
-        wanted = replace(schema, options={**defaults, **schema.options})
+        wanted = replace(schema, options={**self._table_defaults(), **schema.options})
         body = CreateTable(
             identifier=IdentifierDocument.of(identifier), schema=SchemaDocument.of(wanted)
         )
@@ -275,6 +273,13 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
                 raise
             return None
         return self._surely_found(identifier)
+
+    def _table_defaults(self) -> dict[str, str]:
+        return {
+            key.removeprefix(_DEFAULTS): value
+            for key, value in self._client.options.items()
+            if key.startswith(_DEFAULTS)
+        }
 
     def _surely_found(self, identifier: Identifier) -> ServedTable:
         found = self._found(identifier)
@@ -308,12 +313,33 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
         layout = TableLayout(found.path)
         return self._history(found, found.file_io, layout).latest() is not None
 
-    def _schemas(self, identifier: Identifier) -> Schemas:
-        raise UnsupportedError(
-            f"replacing the definition of {identifier}",
-            f"{self._client.address} changes tables step by step: use ALTER TABLE, or drop the "
-            "table and create it anew",
+    def _replacement(self, before: Table, definition: Schema) -> Replacement:
+        options = {**self._table_defaults(), **definition.options}
+        table = replaced_table(with_highest_id(before), replace(definition, options=options))
+        return ServedReplacement(
+            before, table, lambda body: self._replaced(before.identifier, table.schema, body)
         )
+
+    def _replaced(self, identifier: Identifier, wanted: TableSchema, body: Replace) -> Table:
+        def is_done() -> bool:
+            now = self._surely_found(identifier).schema
+            return now.id >= wanted.id and _is_like(now, wanted)
+
+        parts = (*_path(identifier), "replace")
+        self._check_writable(f"replacing {identifier}")
+        try:
+            self._client.change("POST", body, *parts, is_done=is_done)
+        except RefusalError as error:
+            is_known = error.code != 405 and (error.code != 404 or not self._is_there(identifier))
+            if is_known:
+                with meant_for(str(identifier)):
+                    raise
+            raise UnsupportedError(
+                f"replacing the definition of {identifier}",
+                f"{self._client.address} changes tables step by step: use ALTER TABLE, or drop "
+                "the table and create it anew",
+            ) from None
+        return self._open(self._surely_found(identifier))
 
     def _rename(self, old: Identifier, new: Identifier) -> None:
         body = Rename(source=IdentifierDocument.of(old), destination=IdentifierDocument.of(new))

@@ -300,6 +300,14 @@ class CreateTable(Document, kw_only=True):
     schema: SchemaDocument
 
 
+class Replace(Document, kw_only=True):
+    """``POST /tables/{t}/replace``."""
+
+    schema: SchemaDocument
+    from_schema_id: int | None = None
+    """What the latest schema must be; Java's servers do not look at it."""
+
+
 class CreateView(Document, kw_only=True):
     """``POST /databases/{db}/views``."""
 

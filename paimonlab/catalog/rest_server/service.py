@@ -56,6 +56,7 @@ def _routes(sums: Totals) -> tuple[Route, ...]:
         Route(get, _T, tables.found),
         Route(post, _T, tables.altered),
         Route("DELETE", _T, tables.dropped),
+        Route(post, (*_T, "replace"), tables.replaced),
         Route(post, (*_T, "commit"), versions.commit),
         Route(post, (*_T, "rollback"), versions.rolled_back),
         Route(post, (*_T, "rollback-schema"), versions.schema_rolled_back),

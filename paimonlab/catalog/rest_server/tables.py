@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from paimonlab.catalog.catalog import Catalog
+from paimonlab.catalog.replacing import changed_meanwhile
 from paimonlab.catalog.rest.changes import changes_from_json
 from paimonlab.catalog.rest.wire import (
     AllTablesPage,
@@ -13,6 +14,7 @@ from paimonlab.catalog.rest.wire import (
     IdentifierDocument,
     Register,
     Rename,
+    Replace,
     SchemaDocument,
     TableAnswer,
     TableDetailsPage,
@@ -100,6 +102,17 @@ def altered(catalog: Catalog, request: Request, database: str, name: str) -> Non
     table = opened(catalog, database, name)
     changes = changes_from_json(request.document(Alter).changes, table.schema.fields)
     catalog.alter_table(f"{database}.{name}", *changes)
+
+
+def replaced(catalog: Catalog, request: Request, database: str, name: str) -> None:
+    """Remove all rows of a table, and give it another definition."""
+    opened(catalog, database, name)
+    asked = request.document(Replace)
+    definition = asked.schema.definition(name=f"{database}.{name}")
+    made = catalog.replacement(f"{database}.{name}", definition)
+    if asked.from_schema_id not in (None, made.before.schema.id):
+        raise changed_meanwhile(f"{database}.{name}")
+    made.publish()
 
 
 def dropped(catalog: Catalog, request: Request, database: str, name: str) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.commit.scope import OverwriteScope
+from paimonlab.errors import SchemaError
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.writing.commits import commit_scope, discard
@@ -77,12 +78,23 @@ class ReplacedTable(_Staged):
         """Remove the old rows, publish the definition, then commit the new rows."""
         try:
             table = self._replacement.publish()
+            self._check_rows_fit(table)
         except BaseException:
             self._discard()
             raise
         if self._messages:
             scope = OverwriteScope.whole_table()
             commit_scope(self._bridge, table, self._messages, scope, user=self._user)
+
+    def _check_rows_fit(self, published: Table) -> None:
+        """Refuse rows that were written for another definition than a server published."""
+        wanted = self._replacement.table.schema
+        schema = published.schema
+        if self._messages and (schema.id, schema.fields) != (wanted.id, wanted.fields):
+            raise SchemaError(
+                f"{published.name} was replaced and is empty: the server gave its columns other "
+                "ids than the rows were written with; INSERT them again"
+            )
 
     def abortStagedChanges(self) -> None:
         """Delete the files that were written; the table is as it was."""

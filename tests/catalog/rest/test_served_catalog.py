@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,11 +12,14 @@ import pytest
 import paimonlab as pl
 from paimonlab.catalog.rest.catalog import RestCatalog
 from paimonlab.catalog.rest.history import RestHistory
+from paimonlab.catalog.rest_server.exchange import NoSuchPathError
 from paimonlab.catalog.rest_server.serving import Server
 from paimonlab.errors import (
     AccessDeniedError,
     ReadOnlyError,
+    SchemaError,
     SnapshotConflictError,
+    TableNotFoundError,
     UnsupportedError,
 )
 from paimonlab.spec.snapshot import Snapshot
@@ -185,16 +189,71 @@ def test_a_read_only_client_changes_nothing(server: Server, catalog: pl.Catalog)
         lambda: reader.drop_table("db.t"),
         lambda: reader.rename_table("db.t", "db.u"),
         lambda: reader.alter_table("db.t", pl.SetOption("write-only", "true")),
+        lambda: reader.replacement("db.t", pl.Schema({"m": "INT"})).publish(),
         lambda: reader.table("db.t").write(pa.table({"n": [2]})),
     ):
         with pytest.raises(ReadOnlyError):
             change()
 
 
-def test_a_definition_cannot_be_replaced(catalog: pl.Catalog) -> None:
+def test_a_replaced_table_has_fields_that_no_file_before_has(
+    catalog: pl.Catalog, served: KeepingCatalog
+) -> None:
+    table = catalog.create_table("db.t", {"n": "INT", "gone": "STRING"}, comment="old")
+    table.write(pa.table({"n": [1], "gone": ["x"]}))
+    catalog.alter_table("db.t", pl.DropColumn("gone"))
+    defaults = {"table-default.file.format": "orc"}
+    client = pl.connect({**server_options(catalog), **defaults})
+    replacement = client.replacement("db.t", pl.Schema({"m": "ROW<x INT>", "n": "INT"}))
+    assert _rows(catalog.table("db.t"), "n") == [(1,)]
+    replaced = replacement.publish()
+
+    schema = served.table("db.t").schema
+    assert schema.fields == replacement.table.schema.fields == replaced.schema.fields
+    assert [field.id for field in schema.fields] == [2, 4]
+    assert (schema.id, schema.comment) == (replacement.table.schema.id, None)
+    assert schema.options["file.format"] == "orc"
+    assert replaced.scan().count() == 0
+    assert replaced.scan(snapshot=1).to_arrow()["gone"].to_pylist() == ["x"]
+    assert replaced.snapshots.ids() == [1, 2]
+
+
+def test_a_definition_that_others_changed_is_not_replaced(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", {"n": "INT"}).write(pa.table({"n": [1]}))
+    replacement = catalog.replacement("db.t", pl.Schema({"m": "INT"}))
+    catalog.alter_table("db.t", pl.AddColumn("o", "INT"))
+
+    with pytest.raises(SchemaError, match="others changed its definition"):
+        replacement.publish()
+    assert _rows(catalog.table("db.t"), "n", "o") == [(1, None)]
+    with pytest.raises(UnsupportedError, match=r"by a table with the primary key \(m\)"):
+        catalog.replacement("db.t", pl.Schema({"m": "INT"}, primary_keys=["m"]))
+    catalog.drop_table("db.t")
+    with pytest.raises(TableNotFoundError, match=r"db\.t"):
+        replacement.publish()
+
+
+def server_options(catalog: pl.Catalog) -> Mapping[str, str]:
+    assert isinstance(catalog, RestCatalog)
+    return catalog.options
+
+
+def test_a_server_that_replaces_no_tables_is_named(
+    catalog: pl.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     catalog.create_table("db.t", {"n": "INT"})
-    with pytest.raises(UnsupportedError, match=r"replacing the definition of db\.t"):
-        catalog.write_table("db.t", pa.table({"m": [1]}), mode="replace")
+    monkeypatch.setattr("paimonlab.catalog.rest_server.tables.replaced", _no_such_path)
+    with catalog.serve(token="tok") as old:
+        client = pl.connect(old.options)
+        with pytest.raises(
+            UnsupportedError, match=r"replacing the definition of db\.t.*ALTER TABLE"
+        ):
+            client.write_table("db.t", pa.table({"m": [1]}), mode="replace")
+    assert catalog.table("db.t").arrow_schema.names == ["n"]
+
+
+def _no_such_path(*_: object) -> None:
+    raise NoSuchPathError("there is no such path here")
 
 
 def test_a_table_with_rules_for_readers_is_refused_by_name(
