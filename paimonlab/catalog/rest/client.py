@@ -97,6 +97,7 @@ class RestClient:
         """Of the server, without a slash at its end."""
         self.policy = RetryPolicy()
         self.sleep: Callable[[float], None] = time.sleep
+        self.clock: Callable[[], float] = time.monotonic
         self._credentials = credentials_of(options, self.address, self._plain_get)
         self._timeout = urllib3.Timeout(
             connect=_seconds(options, _CONNECT_TIMEOUT, 30.0),
@@ -232,6 +233,7 @@ class RestClient:
             If it did not happen.
         """
         doubt: DoubtError | None = None
+        began = self.clock()
         for attempt in range(1, self.policy.attempts + 1):
             try:
                 self.once(Document, method, body, *parts)
@@ -239,7 +241,10 @@ class RestClient:
                 doubt = error
                 if is_done():
                     return
-                self.sleep(self.policy.pause(attempt, None, random.random()))  # noqa: S311
+                pause = self.policy.pause(attempt, None, random.random())  # noqa: S311
+                if not self.policy.may_begin(self.clock() - began + pause):
+                    break
+                self.sleep(pause)
             except RefusalError:
                 if doubt is not None and is_done():
                     return  # an earlier attempt was done after all
@@ -269,7 +274,7 @@ class RestClient:
         signed = SignedRequest(method, path, dict(query), body)
         base = {"Content-Type": "application/json"} if body else {}
         request, url = f"{method} {path}", self.address + path + query_text(query)
-        attempt = 0
+        attempt, began = 0, self.clock()
         while True:
             attempt += 1
             retry_after: str | None = None
@@ -302,11 +307,14 @@ class RestClient:
                 if isinstance(error, CatalogServerError):
                     raise
                 outcome, problem = _trouble(error), _plain(error)
-            if attempt < self.policy.attempts_after(outcome) and may_repeat(
-                outcome, is_question=is_question
+            asked = seconds_of(retry_after, datetime.now(UTC))
+            pause = self.policy.pause(attempt, asked, random.random())  # noqa: S311
+            if (
+                attempt < self.policy.attempts_after(outcome)
+                and may_repeat(outcome, is_question=is_question)
+                and self.policy.may_begin(self.clock() - began + pause)
             ):
-                seconds = seconds_of(retry_after, datetime.now(UTC))
-                self.sleep(self.policy.pause(attempt, seconds, random.random()))  # noqa: S311
+                self.sleep(pause)
                 continue
             self._give_up(request, outcome, problem, refused, attempt, is_question=is_question)
 

@@ -36,10 +36,16 @@ class RetryPolicy:
     attempts_to_connect: int = 3
     first_pause_seconds: float = 0.25
     longest_pause_seconds: float = 16.0
+    deadline_seconds: float = 300.0
+    """No attempt begins later than this after the first one began."""
 
     def attempts_after(self, outcome: int | Trouble) -> int:
         """Return how often a request is sent at most."""
         return self.attempts_to_connect if outcome is Trouble.NOT_SENT else self.attempts
+
+    def may_begin(self, seconds: float) -> bool:
+        """Whether an attempt may begin so many seconds after the first one did."""
+        return seconds < self.deadline_seconds
 
     def pause(self, attempt: int, retry_after: float | None, chance: float) -> float:
         """Return how many seconds to wait after an attempt, counted from 1.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -169,6 +170,51 @@ def test_changes_in_doubt_are_not_repeated(scripts: list[Script]) -> None:
     client, script, _ = client_of(scripts, CONFIG, (429, b""), (200, b""))
     client.once(Document, "POST", CreateDatabase(name="a"), "databases")
     assert len(script.asked) == 3
+
+
+def test_a_change_that_stays_in_doubt_is_given_up_after_six_attempts(
+    scripts: list[Script],
+) -> None:
+    client, script, pauses = client_of(scripts, CONFIG, *[(500, b"")] * 6)
+    looks: list[int] = []
+
+    def is_done() -> bool:
+        looks.append(len(script.asked))
+        return False
+
+    with pytest.raises(CatalogServerError, match="It may have happened: look before you do it"):
+        client.change("POST", CreateDatabase(name="a"), "databases", is_done=is_done)
+    assert looks == [2, 3, 4, 5, 6, 7]
+    assert [0.5 <= pause / 0.25 / 2**turn <= 1 for turn, pause in enumerate(pauses)] == [True] * 6
+
+
+def test_a_change_that_was_done_after_all_is_done(scripts: list[Script]) -> None:
+    taken: Answer = (409, {"message": "it exists", "code": 409, "resourceType": "DATABASE"})
+    client, script, _ = client_of(scripts, CONFIG, (503, b""), taken)
+    answers = [False, True]
+    client.change("POST", CreateDatabase(name="a"), "databases", is_done=lambda: answers.pop(0))
+    assert len(script.asked) == 3
+
+
+def test_a_server_that_is_not_there_is_looked_for_three_times() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    client = RestClient({"uri": address, "token.provider": "bear", "token": "hush"})
+    pauses: list[float] = []
+    client.sleep = pauses.append
+    with pytest.raises(CatalogServerError, match=r"refused.*\(after 3 attempts\)"):
+        assert client.options
+    assert len(pauses) == 2
+
+
+def test_no_attempt_begins_after_five_minutes(scripts: list[Script]) -> None:
+    slow: Answer = (503, b"", {"Retry-After": "3600"})
+    client, script, pauses = client_of(scripts, CONFIG, *[slow] * 6)
+    client.clock = lambda: sum(pauses)
+    with pytest.raises(CatalogServerError, match=r"503.*\(after 5 attempts\)"):
+        list(client.pages(DatabasesPage, "databases"))
+    assert all(64 <= pause <= 71 for pause in pauses)
+    assert len(script.asked) == 1 + 5
 
 
 def test_the_code_in_the_body_beats_the_status(scripts: list[Script]) -> None:

@@ -23,10 +23,13 @@ from paimonlab.errors import (
     CommitOutcomeUnknownError,
     TableNotFoundError,
 )
+from tests.catalog.rest.mortal_server import MOMENTS, TOKEN, mortal_server
 from tests.catalog.rest.proxy import Fault, Plan, proxy
 
 COMMITS = int(os.environ.get("PAIMONLAB_REST_COMMITS", "40"))
 """By each of two writers; a hundred together."""
+LIVES = int(os.environ.get("PAIMONLAB_REST_LIVES", "1"))
+"""How often a server is killed at each moment."""
 AFTER = (
     Fault.UNAVAILABLE_AFTER,
     Fault.FAILED_AFTER,
@@ -162,6 +165,42 @@ def test_definitions_change_once_when_answers_are_lost(server: Server, fault: Fa
     assert found == ["c"]
     assert pl.connect(server.options).databases() == ["db"]
     assert len(seen) >= 8
+
+
+def test_a_server_that_is_killed_within_commits_loses_and_repeats_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed = int(os.environ.get("PAIMONLAB_SEED") or random.randrange(10**6))
+    print(f"PAIMONLAB_SEED={seed}")  # noqa: T201 - shown when it fails
+    chance = random.Random(seed)
+    monkeypatch.setattr("paimonlab.commit.kept_settlement._PAUSE_SECONDS", 0.02)
+    catalog = pl.connect(tmp_path / "warehouse")
+    catalog.create_database("db")
+    catalog.create_table("db.t", {"writer": "INT", "n": "INT"})
+    ends = [f"{moment}:{chance.randint(1, 3)}" for _ in range(LIVES) for moment in MOMENTS]
+    chance.shuffle(ends)
+    commits = 5 * LIVES + 1
+
+    with mortal_server(tmp_path / "warehouse", ends, tmp_path / "log") as address:
+        options = {"metastore": "rest", "uri": address, "token.provider": "bear", "token": TOKEN}
+
+        def write(writer: int) -> None:
+            client = pl.connect(options)
+            assert isinstance(client, RestCatalog)
+            client._client.policy = RetryPolicy(attempts_to_connect=40, first_pause_seconds=0.02)
+            table = client.table("db.t")
+            for number in range(commits):
+                table.write(pa.table({"writer": [writer], "n": [number]}))
+
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(write, range(2)))
+
+    told = (tmp_path / "log").read_text()
+    assert told.splitlines() == [address] * len(ends), "one line for each further life"
+    table = catalog.table("db.t")
+    rows = Counter((row["writer"], row["n"]) for row in table.scan().to_arrow().to_pylist())
+    assert rows == Counter((writer, number) for writer in range(2) for number in range(commits))
+    assert table.snapshots.ids() == list(range(1, 2 * commits + 1))
 
 
 def test_what_others_created_is_not_taken_for_ours(server: Server) -> None:
