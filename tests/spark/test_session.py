@@ -259,8 +259,8 @@ def test_catalog_options_are_taken_as_paimon_spells_them(
 
 
 def test_a_wrong_warehouse_is_refused_before_anything_is_registered(spark: SparkSession) -> None:
-    with pytest.raises(UnsupportedError, match="s3://bucket"):
-        connect("s3://bucket/w", spark=spark, catalog="never")
+    with pytest.raises(UnsupportedError, match="dls://bucket"):
+        connect("dls://bucket/w", spark=spark, catalog="never")
 
     with pytest.raises(AnalysisException):
         spark.sql("SHOW DATABASES IN never")

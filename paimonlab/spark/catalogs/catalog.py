@@ -297,12 +297,7 @@ class SparkCatalog(Views, Functions, Procedures):
         name = self._full_name(identifier)
         if not is_name(name):  # ``parquet.`/data/orders.parquet` ``: Spark looks for a table first
             raise TableNotFoundError(name)
-        found = self._catalog.relation(name)
-        if isinstance(found, Table) and "://" in found.path:
-            raise UnsupportedError(
-                f"{name} at {found.path} in Spark", "use paimonlab.connect, without Spark"
-            )
-        return found
+        return self._catalog.relation(name)
 
     def _identifier(self, namespace: Sequence[str], name: str) -> Any:
         return self._bridge.identifier(list(namespace), name)

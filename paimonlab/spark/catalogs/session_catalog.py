@@ -27,6 +27,7 @@ from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
 from paimonlab.spark.jvm.callers import reads_rows
 from paimonlab.spark.jvm.session_catalog_class import is_session_catalog, session_catalog
 from paimonlab.spark.streaming.relations import remember
+from paimonlab.storage.schemes import store_kind
 
 
 class SessionCatalog(SparkCatalog):
@@ -257,7 +258,8 @@ class SessionCatalog(SparkCatalog):
         name = self._bridge.strings([database])
         if not self._delegate.namespaceExists(name):
             folder = f"{self._catalog.path}/{database}.db"
-            location = {"location": folder} if self._catalog.has_folder else {}
+            is_local = self._catalog.has_folder and store_kind(folder) is None
+            location = {"location": folder} if is_local else {}  # Hadoop may not know others
             self._delegate.createNamespace(name, self._bridge.map(location))
 
 

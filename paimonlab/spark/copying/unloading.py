@@ -22,6 +22,7 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.commands import Row, command
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.sql_text.copy_syntax import CopyIntoFolder
+from paimonlab.storage.schemes import store_kind
 
 _ANSWER = (
     StructType()
@@ -86,4 +87,7 @@ def _check_target(bridge: Bridge, session: Any, target: str, text: str) -> None:
 
 def _without_scheme(path: str) -> str:
     scheme, separator, rest = path.partition(":")
+    kind = store_kind(path)
+    if kind is not None:
+        return f"{kind.name}:{rest}"  # s3a: is where s3: is
     return rest if separator and scheme == "file" else path

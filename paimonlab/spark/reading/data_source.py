@@ -28,6 +28,8 @@ from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.spark.reading.executor_read import as_expected
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.values.types import spark_schema
+from paimonlab.storage.places import place_of
+from paimonlab.storage.schemes import store_kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,12 +131,14 @@ def _scan(options: Mapping[str, Any]) -> Scan:
         raise UnsupportedError(
             f"{key} = {given[key]!r} for format('paimon')", f"known are {', '.join(READ_OPTIONS)}"
         )
-    place = PurePosixPath(path.removeprefix("file:"))
+    remote = place_of(path) if store_kind(path) is not None else None
+    place = PurePosixPath(path.removeprefix("file:") if remote is None else remote.key)
     if place.parent.suffix != DATABASE_SUFFIX:
         raise UnsupportedError(
             f"format('paimon').load({path!r})",
             f"a table is in the folder of its database: <warehouse>/<database>{DATABASE_SUFFIX}",
         )
-    catalog = connect(str(place.parent.parent))
+    warehouse = str(place.parent.parent)
+    catalog = connect(warehouse if remote is None else remote.of(warehouse.removeprefix(".")))
     table = catalog.table(f"{place.parent.stem}.{place.name}")
     return table.scan(options=given)

@@ -36,6 +36,7 @@ from paimonlab.spark.values.casts import Conversion
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import to_spark
 from paimonlab.spec.types.data_types import with_nullable
+from paimonlab.storage.schemes import store_kind
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.reading.scan_kinds import WithFallback
 
@@ -106,7 +107,9 @@ def read_frame(
     if isinstance(scan.kind, WithFallback) and scan.fallback is not None:
         here = read_frame(bridge, replace(scan, kind=scan.kind.rows), places=places)
         return here.union(read_frame(bridge, scan.fallback, places=places))
-    able = replace(abilities(bridge, scan.schema), as_stored=as_stored, own_reader=own_reader)
+    able = abilities(bridge, scan.schema)
+    is_remote = store_kind(scan.store.layout.table_path) is not None  # Hadoop may not know it
+    able = replace(able, as_stored=as_stored, own_reader=own_reader or is_remote)
     snapshot = SnapshotScan(scan, able)
     frames = [
         _native_frame(bridge, snapshot, shape, places, positions=positions, by_bucket=by_bucket)

@@ -75,7 +75,7 @@ def check_release(bridge: Bridge, catalog: Catalog) -> None:
         The session, with all that a catalog needs.
     catalog
         Its warehouse has the table for a moment, in a folder that is no database: executors reach
-        it. That of a catalog that is only read is on this machine.
+        it. That of a catalog that is only read, or is not on a disk, is on this machine.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _failed(statement: str, what: str) -> UnsupportedError:
 
 @contextmanager
 def _folder(catalog: Catalog) -> Iterator[str]:
-    if catalog.is_read_only:
+    if catalog.is_read_only or "://" in catalog.path:
         path = Path(tempfile.mkdtemp(prefix="paimonlab-check-"))
     else:
         path = Path(catalog.path, f".paimonlab-check-{uuid.uuid4().hex}")

@@ -120,21 +120,22 @@ def connect(
     ------
     UnsupportedError
         If the Spark version is not one of `SUPPORTED_SPARK`, or fails a check that releases which
-        were not tried have to pass once in a process, the warehouse is not on a disk that
-        all of Spark's processes see, the session is a Spark Connect client (it has no JVM to call
-        Python from), or ``conf`` has a password in an address that
+        were not tried have to pass once in a process, the session is a Spark Connect client (it has
+        no JVM to call Python from), or ``conf`` has a password in an address that
         would stand on the command line of the JVM.
     ValueError
         If ``master``, ``memory`` or ``conf`` is given although a session exists.
     paimonlab.spark.java.JavaNotFoundError
         If a session has to be built and there is no Java for it.
+
+    Notes
+    -----
+    Tables in object stores and HDFS are read and written by our reader and writer on executors,
+    with the options of the catalog: no module of Hadoop is needed. Keys that are not among the
+    options have to be in the environment of executors.
     """
     _check_version()
     opened = open_catalog(warehouse)
-    if opened.has_folder and "://" in opened.path:
-        raise UnsupportedError(
-            f"the warehouse {opened.path} in Spark", "use paimonlab.connect, without Spark"
-        )
     active = existing_session() if spark is None else spark
     if active is None:
         _check_no_client()
