@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from paimonlab import storage
 from paimonlab.catalog.catalog import MAX_COLUMNS, Catalog
 from paimonlab.catalog.kinds import METASTORES, CatalogKind, CatalogRequest, kind_of
+from paimonlab.catalog.local_cache import LOCAL_CACHE_OPTIONS, local_cache
 from paimonlab.catalog.option_values import size_bytes
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.secrets import hides_secrets
@@ -55,6 +56,7 @@ _MEMORY = re.compile(r"[1-9]\d*(\.\d+)?\s*(%|[kmgt]i?b)", re.IGNORECASE)
 _OWN = (
     *("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COLUMNS),
     *(_SQL_MEMORY, _SQL_COLUMNS),
+    *LOCAL_CACHE_OPTIONS,
 )
 _KNOWN = (
     *(*_OWN, *_SUPPORTED, *sorted(_NO_EFFECT)),
@@ -147,6 +149,9 @@ class _Opener:
         """Return the path of a folder and its store; None: those of ``warehouse``."""
         here = self.options if folder is None else {**self.options, "warehouse": folder}
         path, store = _opened(here, follow_links=self.follows_links, has_lock=has_lock)
+        cache = local_cache(self.options)
+        if cache is not None and store_kind(path) is not None:
+            store = cache.before(store)
         return path, ReadOnlyFileIO(store) if self.is_read_only else store
 
 
@@ -201,6 +206,11 @@ def _checked_kind(options: Mapping[str, str]) -> CatalogKind:
         raise ValueError(f"{_SQL_MEMORY} = {memory!r} is not a size such as 2GB, or 50%")
     if _SQL_COLUMNS in options:
         _ = size_bytes(options, _SQL_COLUMNS)
+    is_local = kind.needs_warehouse and store_kind(options.get("warehouse", "")) is None
+    if local_cache(options) is not None and is_local:
+        raise UnsupportedError(
+            "local-cache.enabled = 'true' for a warehouse on a local disk", "leave it out"
+        )
     if kind.needs_warehouse and not options.get("warehouse"):
         raise ValueError("the catalog option 'warehouse' is missing")
     return kind

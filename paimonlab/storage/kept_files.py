@@ -34,6 +34,8 @@ _names = UniqueNames()
 _warned: set[str] = set()
 _swept: dict[str, float] = {}
 """When each folder was swept, by the monotonic clock."""
+_added: dict[str, int] = {}
+"""How many bytes were added to each folder since."""
 _failed: dict[str, float] = {}
 """When a folder took no file, or a file was too large for it, by the monotonic clock."""
 
@@ -57,6 +59,8 @@ class KeptFiles:
     """A file that was not used for so long is deleted."""
     limit_bytes: int | None = None
     """Beyond it the files that were not used for longest are deleted; None: no limit."""
+    slack_bytes: int | None = None
+    """How much is added before unused files are looked for; None: they are for each that is."""
 
     def find(self, group: str, name: str) -> str | None:
         """Return the path of a file and note that it is used; None if it does not exist."""
@@ -150,7 +154,11 @@ class KeptFiles:
         size_bytes = draft.stat().st_size
         if self.limit_bytes is not None and size_bytes > self.limit_bytes:
             raise OSError(errno.EFBIG, f"a file has {size_bytes:,} bytes, the limit of all is less")
-        self._sweep()
+        added = _added.get(self.folder, 0) + size_bytes
+        if self.slack_bytes is None or added > self.slack_bytes:
+            self._sweep()
+        else:
+            _added[self.folder] = added
 
     def _is_private(self) -> bool:
         """Whether nobody but this user can write to the folder."""
@@ -164,6 +172,7 @@ class KeptFiles:
     def _sweep(self) -> None:
         """Delete what is too old, then what is too much; a draft counts but is not deleted."""
         _swept[self.folder] = time.monotonic()
+        _added[self.folder] = 0
         kept = sorted(self._all())
         for file in self._unwanted(kept):
             _delete(file.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.kinds import CatalogKind, CatalogRequest
+from paimonlab.catalog.local_cache import local_cache
 from paimonlab.errors import UnsupportedError
 from paimonlab.storage import LocalFileIO
 from paimonlab.storage.schemes import STORE_PREFIXES
@@ -52,9 +53,10 @@ def open_catalog(request: CatalogRequest) -> Catalog:
             "metastore = 'rest' without urllib3", "pip install 'paimonlab[rest]'"
         ) from None
     client = RestClient(request.options)
+    local = LocalFileIO(follow_links=request.follows_links)
     return RestCatalog(
         client,
-        TableStores(client, LocalFileIO(follow_links=request.follows_links)),
+        TableStores(client, local, local_cache(request.options)),
         is_read_only=request.is_read_only,
         external_roots=request.external_roots,
         lookup_folder=request.lookup_folder,
