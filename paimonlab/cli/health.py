@@ -49,6 +49,8 @@ def health(
     Without names every table of the warehouse is looked at. Only metadata is read. The exit
     code is 1 if anything was found that --fail-on names, or a table cannot be read.
     """
+    from paimonlab.ingest.job_health import with_jobs  # noqa: PLC0415 - only this command needs it
+
     with refused(), Bar("health") as bar:
         reports = judged.catalog_health.catalog_health(
             catalog,
@@ -57,6 +59,7 @@ def health(
             orphans=orphans,
             progress=bar.progress,
         )
+        reports = with_jobs(catalog, reports, judged.measures.Thresholds.of(dict(given)))
     if as_json:
         click.echo(json_text(reports))
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,13 +12,15 @@ from paimonlab.cli.commands import CONFIGURED, Command, is_place
 from paimonlab.cli.opening import open_catalog, refused
 from paimonlab.cli.output import json_text
 from paimonlab.errors import UnsupportedError
-from paimonlab.ingest import actions, job_files
-from paimonlab.ingest.job import Job
-from paimonlab.ingest.plan import IngestPlan
-from paimonlab.ingest.status import JobStatus
+from paimonlab.ingest.action_names import ACTIONS, OTHERS
+
+if TYPE_CHECKING:
+    from paimonlab.ingest.job import Job
+    from paimonlab.ingest.plan import IngestPlan
+    from paimonlab.ingest.status import JobStatus
 
 RUN = "run"
-_WORDS = {name.replace("_", "-"): name for name in (*actions.ACTIONS, *actions.OTHERS)}
+_WORDS = {name.replace("_", "-"): name for name in (*ACTIONS, *OTHERS)}
 
 
 class IngestCommand(Command):
@@ -57,6 +59,8 @@ def run_file(
     *, file: str, place: str | None, until: str | None, dry_run: bool, as_json: bool
 ) -> None:
     """Run the ingest job that a YAML file describes; it goes on where it ended."""
+    from paimonlab.ingest import job_files  # noqa: PLC0415 - only this command needs it
+
     with refused():
         catalog = None
         if place is not None or not job_files.warehouse_in(file):
@@ -68,9 +72,11 @@ def run_file(
 
 def _action(name: str) -> click.Command:
     """Make the command of an action: arguments as Paimon has them, with ``_`` or ``-``."""
-    if name in actions.OTHERS:
+    from paimonlab.ingest import actions  # noqa: PLC0415 - only these commands need it
+
+    if name in OTHERS:
         with refused():
-            raise UnsupportedError(name, f"there are {', '.join(actions.ACTIONS)}")
+            raise UnsupportedError(name, f"there are {', '.join(ACTIONS)}")
     options = [
         click.Option(
             [f"--{argument}", *_other(argument), argument],
@@ -93,6 +99,8 @@ def _other(argument: str) -> list[str]:
 
 def _callback(name: str) -> Callable[..., None]:
     def run(*, dry_run: bool, as_json: bool, **told: Sequence[str]) -> None:
+        from paimonlab.ingest import actions  # noqa: PLC0415 - only these commands need it
+
         given = {argument: values for argument, values in told.items() if values}
         with refused():
             asked = actions.action_job(name, given)

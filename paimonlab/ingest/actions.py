@@ -18,21 +18,11 @@ from typing import Any, TypeAlias
 
 from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.ingest.action_names import ACTIONS, OTHERS
 from paimonlab.ingest.described_sources import Place, described_source
 from paimonlab.ingest.job import ingest
 from paimonlab.ingest.statements import SaidJob
 from paimonlab.secrets import hides_secrets, is_secret
-
-ACTIONS = (
-    *("mysql_sync_table", "mysql_sync_database", "postgres_sync_table"),
-    *("kafka_sync_table", "kafka_sync_database"),
-)
-"""What is read here."""
-OTHERS = (
-    *("mongodb_sync_table", "mongodb_sync_database"),
-    *("pulsar_sync_table", "pulsar_sync_database"),
-)
-"""Those that are not."""
 
 _COMMON = (
     *("warehouse", "catalog_conf", "database", "table_conf", "primary_keys", "partition_keys"),

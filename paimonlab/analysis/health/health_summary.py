@@ -10,7 +10,12 @@ import msgspec
 from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, TableHealth, worst
 
 _NUMBER = re.compile(r"\d[\d,.]*")
-_DIFFERS = frozenset({"bucket-skew", "orphan-files", "clock-jump", "consumer-blocks-expiry"})
+_DIFFERS = frozenset(
+    {
+        *("bucket-skew", "orphan-files", "clock-jump", "consumer-blocks-expiry"),
+        *("ingest-lag", "ingest-idle", "ingest-failed"),
+    }
+)
 """Codes whose numbers differ from run to run."""
 
 

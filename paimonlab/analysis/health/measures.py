@@ -38,6 +38,12 @@ class Thresholds:
     """How far commit times may go back, or lie in the future."""
     orphan_bytes: int = 0
     """Bytes of orphan files; more is reported."""
+    ingest_lag_seconds: float = 300.0
+    """Age of the newest change in the last commit of an ingest job; more is reported."""
+    ingest_idle_days: float = 1.0
+    """Days since an ingest job committed that no process runs; more is reported."""
+    ingest_dead_rows: int = 0
+    """Rows that an ingest job set aside; more is reported."""
 
     @classmethod
     def of(cls, given: Mapping[str, float | str]) -> Self:

@@ -7,6 +7,7 @@ from paimonlab.analysis.health.catalog_health import catalog_health
 from paimonlab.analysis.health.measures import Thresholds
 from paimonlab.analysis.health.table_health import table_health
 from paimonlab.catalog import Catalog
+from paimonlab.ingest.job_health import with_jobs
 from paimonlab.notebook import views
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
@@ -49,6 +50,7 @@ def health(
         catalog = what if isinstance(what, Catalog) else connections.current().catalog
         names = [what] if isinstance(what, str) else []
         tables = catalog_health(catalog, names, thresholds=limits, orphans=orphans)
+        tables = with_jobs(catalog, tables, limits)
         title = what if isinstance(what, str) else "all tables"
     value = health_summary.health(f"health of {title}", tables, orphans=orphans)
     return draw(views.repeatable_health(value) if is_deterministic() else value)

@@ -1,0 +1,220 @@
+"""Whether jobs bring in what they should: findings about the tables that they write to.
+
+Only the notes of jobs in the warehouse are read. The rules are functions of what those say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity, TableHealth
+from paimonlab.catalog import Catalog
+from paimonlab.clock import now_millis
+from paimonlab.errors import PaimonError
+from paimonlab.ingest import dead_letters, leases
+from paimonlab.ingest.changes import Phase
+from paimonlab.ingest.epochs import Stopped
+from paimonlab.ingest.job import files_of, noted_jobs
+
+_DAY_MILLIS = 86_400_000
+_TEXT_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobMeasures:
+    """What the rules look at: one job, as its notes say. Times are epoch milliseconds."""
+
+    name: str
+    tables: tuple[str, ...]
+    """``database.table`` here, sorted."""
+    is_running: bool
+    """Whether some process runs it, as its lease says."""
+    phase: str
+    """What its source was doing at the end of its newest epoch."""
+    made_millis: int
+    """When that epoch was made."""
+    seen_millis: int | None
+    """When the source made the newest change of it; None: unknown."""
+    dead: int
+    """Rows set aside."""
+    failed: str | None
+    """Why its last run ended; None: it did not fail."""
+    stopped: Mapping[str, Stopped] = field(default_factory=dict)
+    """By table here."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+def with_jobs(
+    catalog: Catalog, reports: Sequence[TableHealth], limits: Thresholds | None = None
+) -> list[TableHealth]:
+    """Add what is to be said of the jobs of a warehouse to the health of its tables.
+
+    Parameters
+    ----------
+    catalog
+        Whose warehouse has the notes; notes in other folders (``state=``) are not known.
+    reports
+        Of tables of it.
+    limits
+        From which something is reported; None: the defaults.
+    """
+    found: dict[str, list[HealthFinding]] = {}
+    for name in (job.name for job in noted_jobs(catalog)):
+        measures = measured(catalog, name)
+        if measures is None:
+            continue
+        for table, finding in findings(measures, limits or Thresholds(), now_millis()):
+            found.setdefault(table, []).append(finding)
+    return [_with(report, found.get(report.table, [])) for report in reports]
+
+
+def _with(report: TableHealth, more: Sequence[HealthFinding]) -> TableHealth:
+    if not more:
+        return report
+    every = sorted((*report.findings, *more), key=lambda one: SEVERITIES.index(one.severity))
+    return msgspec.structs.replace(report, findings=tuple(every))
+
+
+def measured(catalog: Catalog, name: str) -> JobMeasures | None:
+    """Read the notes of a job; None: it has none, or they are damaged, which its next run says."""
+    files = files_of(catalog, name)
+    try:
+        newest = files.newest()
+        if newest is None:
+            return None
+        epoch, _ = newest
+        owner = leases.owner_of(files.file_io, files.folder)
+        is_running = owner is not None and bool(
+            leases.runs(files.file_io, files.folder, owner, leases.LIVES_MILLIS, now_millis())
+        )
+        known = files.known(epoch.known) if epoch.known else None
+        events = files.events()
+    except (PaimonError, OSError):
+        return None
+    last = events[-1] if events else None
+    has_failed = last is not None and last.kind == "failed"
+    if last is not None and owner is not None and owner.at_millis > last.at_millis:
+        has_failed = False  # another run came after it
+    tables = {commit.table for commit in epoch.commits}
+    if known is not None:
+        tables |= {*known.targets.values(), *known.stopped}
+    tables = {one for one in tables if not one.endswith(dead_letters.table_of("", name))}
+    return JobMeasures(
+        name=name,
+        tables=tuple(sorted(tables)),
+        is_running=is_running,
+        phase=epoch.phase,
+        made_millis=epoch.made_millis,
+        seen_millis=epoch.seen_millis,
+        dead=epoch.dead,
+        failed=last.text if last is not None and has_failed else None,
+        stopped={} if known is None else known.stopped,
+        skipped={} if known is None else known.skipped,
+    )
+
+
+def findings(job: JobMeasures, limits: Thresholds, now: int) -> Iterator[tuple[str, HealthFinding]]:
+    """Say of each table of a job what could be better.
+
+    Parameters
+    ----------
+    job
+        What its notes say.
+    limits
+        From which something is reported.
+    now
+        Epoch milliseconds.
+    """
+    where = f"ingest job {job.name}"
+    for table, stopped in job.stopped.items():
+        skipped = job.skipped.get(table, 0)
+        yield (
+            table,
+            _finding(
+                "ingest-stopped",
+                "error",
+                (
+                    f"it cannot follow its source any more, and {skipped:,} rows were skipped: "
+                    f"{stopped.reason[:_TEXT_CHARACTERS]}"
+                ),
+                (skipped, 0, "rows"),
+                where,
+            ),
+        )
+    going = [table for table in job.tables if table not in job.stopped]
+    late = _late(job, limits, now)
+    if late is not None:
+        code, severity, message, figures = late
+        for table in going:
+            yield table, _finding(code, severity, message, figures, where)
+    if job.dead > limits.ingest_dead_rows:
+        databases = sorted({table.partition(".")[0] for table in job.tables})
+        for database in databases:
+            yield (
+                dead_letters.table_of(database, job.name),
+                _finding(
+                    "ingest-dead-letters",
+                    "warning",
+                    f"{job.dead:,} rows of its source could not be stored and were set aside here: "
+                    "the tables of the job lack them",
+                    (job.dead, limits.ingest_dead_rows, "rows"),
+                    where,
+                ),
+            )
+
+
+_Figures = tuple[float, float, str]
+
+
+def _late(
+    job: JobMeasures, limits: Thresholds, now: int
+) -> tuple[str, Severity, str, _Figures] | None:
+    """Say why tables are older than their source may be."""
+    if job.is_running:
+        if job.seen_millis is None:
+            return None
+        lag = (job.made_millis - job.seen_millis) / 1000
+        if lag <= limits.ingest_lag_seconds:
+            return None
+        return (
+            "ingest-lag",
+            "warning",
+            (f"the newest change of its last commit was {lag:,.0f} s old: the job cannot keep up, "
+            "or catches up after a pause"),
+            (lag, limits.ingest_lag_seconds, "seconds"),
+        )
+    days = max(now - job.made_millis, 0) / _DAY_MILLIS
+    if job.failed is not None:
+        return (
+            "ingest-failed",
+            "error",
+            f"its job failed, and no process runs it: {job.failed[:_TEXT_CHARACTERS]}",
+            (days, 0.0, "days"),
+        )
+    if job.phase != Phase.ENDED.value and days > limits.ingest_idle_days:
+        return (
+            "ingest-idle",
+            "warning",
+            f"no process runs its job, which committed last {days:,.1f} days ago",
+            (days, limits.ingest_idle_days, "days"),
+        )
+    return None
+
+
+def _finding(
+    code: str, severity: Severity, message: str, figures: _Figures, where: str
+) -> HealthFinding:
+    value, threshold, unit = figures
+    return HealthFinding(
+        code=code,
+        severity=severity,
+        message=message,
+        measured=value,
+        threshold=threshold,
+        unit=unit,
+        where=where,
+    )
