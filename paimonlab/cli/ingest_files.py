@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +13,7 @@ from paimonlab.cli.arguments import json_flag
 from paimonlab.cli.commands import CONFIGURED, Command, is_place
 from paimonlab.cli.opening import open_catalog, refused
 from paimonlab.cli.output import json_text
+from paimonlab.cli.progress import Bar
 from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.action_names import ACTIONS, OTHERS
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from paimonlab.ingest.status import JobStatus
 
 RUN = "run"
+_LOOK_SECONDS = 0.5
 _WORDS = {name.replace("_", "-"): name for name in (*ACTIONS, *OTHERS)}
 
 
@@ -132,10 +136,33 @@ def run_job(job: Job, until: Any, *, dry_run: bool, as_json: bool) -> None:
         return
     with job:
         try:
-            job.run(until)
+            with _shown(job):
+                job.run(until)
         except KeyboardInterrupt:
             click.echo("interrupted: the next run goes on after the last commit", err=True)
     tell(job.status, as_json=as_json)
+
+
+@contextmanager
+def _shown(job: Job) -> Iterator[None]:
+    """Show how far a job is that reads the rows that tables have, in a terminal."""
+    ended = threading.Event()
+
+    def look(bar: Bar) -> None:
+        while not ended.wait(_LOOK_SECONDS):
+            status = job.status
+            total = status.snapshot_total
+            if status.snapshot_rows is not None and total:
+                bar.progress(min(status.snapshot_rows, total), total, "rows of the snapshot")
+
+    with Bar(job.name) as bar:
+        thread = threading.Thread(target=look, args=(bar,), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
 
 def plan_values(plan: IngestPlan) -> dict[str, Any]:

@@ -317,6 +317,23 @@ class MetadataSource(Protocol):
         ...
 
 
+@runtime_checkable
+class SizedSource(Protocol):
+    """A source that knows about how many rows its tables have, for progress."""
+
+    def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
+        """Return about how many rows the wanted tables have together; None: it is unknown.
+
+        Asked for before the rows are read that tables have.
+
+        Raises
+        ------
+        PaimonError
+            If the other system fails.
+        """
+        ...
+
+
 def kinds_of(kind: RowKind, count: int) -> pa.Array:
     """Make the kinds of rows that are all of one kind.
 

@@ -183,8 +183,10 @@ def _late(
         return (
             "ingest-lag",
             "warning",
-            (f"the newest change of its last commit was {lag:,.0f} s old: the job cannot keep up, "
-            "or catches up after a pause"),
+            (
+                f"the newest change of its last commit was {lag:,.0f} s old: the job cannot keep "
+                "up, or catches up after a pause"
+            ),
             (lag, limits.ingest_lag_seconds, "seconds"),
         )
     days = max(now - job.made_millis, 0) / _DAY_MILLIS

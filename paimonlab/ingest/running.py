@@ -29,6 +29,7 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     RowChanges,
+    SizedSource,
     Source,
     SourceSchemaChange,
     Truncated,
@@ -46,6 +47,8 @@ from paimonlab.ingest.status import JobStatus, TableStatus, position_text
 from paimonlab.ingest.targets import RefusedRowsError, Target
 from paimonlab.table.table import Table
 
+_TOLD_SECONDS = 1.0
+"""How often the status tells what is read, also in the midst of a table."""
 _POSITION_SECONDS = 60.0
 """How often a position is noted down after which nothing was to be written."""
 
@@ -83,6 +86,11 @@ class Runner:
     _lag_millis: int | None = None
     _began_millis: int = field(default_factory=now_millis)
     _phase: str = "starting"
+    _told: float = 0.0
+    _is_snapshot: bool = True
+    """Whether rows are read that tables had when the job began."""
+    _snapshot_rows: int = 0
+    _snapshot_total: int | None = None
 
     def __post_init__(self) -> None:
         self.journal = Journal(here=self._here)
@@ -148,6 +156,8 @@ class Runner:
         epoch, is_done = newest
         self._number, self._position = epoch.number, epoch.source_position
         self._rows, self._dead, self._known = epoch.rows, epoch.dead, epoch.known
+        self._is_snapshot = epoch.phase == Phase.SNAPSHOT.value
+        self._snapshot_rows = epoch.rows
         if epoch.known:
             self.tables.restore(self.files.known(epoch.known))
         if not is_done:
@@ -159,6 +169,8 @@ class Runner:
 
     def _read(self, until: Until, began: float) -> Ending:
         """Read events until something ends it."""
+        if self._is_snapshot and isinstance(self.source, SizedSource):
+            self._snapshot_total = self.source.estimated_rows(self.rules.wants)
         events: Iterator[Event] = self.source.read(self._position, self.rules.wants)
         self._boundary = None
         with closing(_closable(events)) as reading:
@@ -166,6 +178,9 @@ class Runner:
                 if self.controls.interrupt.is_set():
                     raise KeyboardInterrupt
                 self._take(event)
+                if self.clock() - self._told >= _TOLD_SECONDS:
+                    has_begun = self._is_snapshot and self._snapshot_rows
+                    self._tell(Phase.SNAPSHOT.value if has_begun else self._phase)
                 if self._is_over(event, until, began):
                     return Ending.DONE
                 if isinstance(event, Boundary):
@@ -205,6 +220,7 @@ class Runner:
             return
         count = changes.rows.num_rows
         self._read_rows += count
+        self._snapshot_rows += count
         if target.stopped is None:
             self.tables.follow_rows(target, changes.table, changes.schema)
         if target.stopped is None and not target.table.primary_keys and retracts(changes):
@@ -243,6 +259,7 @@ class Runner:
 
     def _take_boundary(self, boundary: Boundary) -> None:
         self._boundary = boundary
+        self._is_snapshot = self._is_snapshot and boundary.phase is Phase.SNAPSHOT
         for target in self.tables.targets.values():
             if target.open:
                 target.close()
@@ -447,7 +464,7 @@ class Runner:
         return self._position if self._boundary is None else self._boundary.position
 
     def _tell(self, phase: str, *, error: str | None = None) -> None:
-        self._phase = phase
+        self._phase, self._told = phase, self.clock()
         boundary = self._boundary
         seconds = max((now_millis() - self._began_millis) / 1000, 0.001)
         self.report(
@@ -459,7 +476,10 @@ class Runner:
                 position=self._position,
                 rows=self._rows,
                 dead=self._dead,
-                pending_rows=sum(target.waiting_rows for target in self.tables.targets.values()),
+                pending_rows=sum(
+                    target.waiting_rows + target.open_rows
+                    for target in self.tables.targets.values()
+                ),
                 pending_bytes=self._waiting_bytes + self._open_bytes,
                 lag_millis=self._lag_millis,
                 behind=None if boundary is None else boundary.behind,
@@ -480,6 +500,8 @@ class Runner:
                 ),
                 warnings=tuple(self.journal.warnings),
                 error=error,
+                snapshot_rows=self._snapshot_rows if self._is_snapshot else None,
+                snapshot_total=self._snapshot_total if self._is_snapshot else None,
             )
         )
 

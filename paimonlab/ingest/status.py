@@ -63,6 +63,10 @@ class JobStatus:
     warnings: tuple[str, ...]
     error: str | None
     """Why it failed."""
+    snapshot_rows: int | None = None
+    """Rows read of those that tables had when the job began; None: they have all been read."""
+    snapshot_total: int | None = None
+    """About how many those are, as the source estimates; None: unknown, or all have been read."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as what JSON can say."""
@@ -76,6 +80,9 @@ class JobStatus:
         """Say it in lines of text."""
         behind = "" if self.behind is None else f", {self.behind:,} {self.behind_unit} behind"
         so_far = f"epoch {self.epoch}, {self.rows:,} rows{behind}"
+        if self.snapshot_rows is not None:
+            about = "" if self.snapshot_total is None else f" of about {self.snapshot_total:,}"
+            so_far += f", {self.snapshot_rows:,}{about} rows of the snapshot read"
         lines = [f"{self.name} from {self.source}: {self.phase}, {so_far}"]
         if self.committed_millis is not None:
             at = datetime.fromtimestamp(self.committed_millis / 1000, UTC)
@@ -108,6 +115,8 @@ def prometheus_text(status: JobStatus) -> str:
         "pending_bytes": status.pending_bytes,
         "lag_seconds": None if status.lag_millis is None else status.lag_millis / 1000,
         "behind": status.behind,
+        "snapshot_rows": status.snapshot_rows,
+        "snapshot_total_rows": status.snapshot_total,
         "last_commit_timestamp_seconds": (
             None if status.committed_millis is None else status.committed_millis / 1000
         ),

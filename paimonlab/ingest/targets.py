@@ -67,6 +67,11 @@ class Target:
         """How many rows wait for the next epoch."""
         return self.written_rows + sum(rows.rows.num_rows for rows in self.waiting)
 
+    @property
+    def open_rows(self) -> int:
+        """How many rows came after the last boundary."""
+        return sum(rows.rows.num_rows for rows in self.open)
+
     def take(self, rows: FittedRows) -> tuple[int, list[BadRow]]:
         """Let rows wait that come after the last boundary, with what is added to them.
 

@@ -255,6 +255,8 @@ INGESTED = views.IngestJobs(
             behind=12_345_678,
             behind_unit="bytes",
             committed_millis=1_700_000_000_000,
+            snapshot_rows=1_234_567 if phase == "stream" else None,
+            snapshot_total=5_000_000 if phase == "stream" else None,
             tables=(),
             commits=(),
             events=(),

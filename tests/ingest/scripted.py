@@ -51,7 +51,7 @@ class ScriptedSource:
                 raise event
             if event == "|":
                 yield Boundary(position=place, phase=Phase.STREAM, seen_millis=1)
-            elif wanted(event.table):
+            elif isinstance(event, Boundary) or wanted(event.table):
                 yield event
         yield Boundary(position=len(self.script), phase=self.ends)
 

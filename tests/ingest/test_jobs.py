@@ -5,7 +5,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,8 @@ from paimonlab.errors import (
     IngestStateError,
     UnsupportedError,
 )
-from paimonlab.ingest import batches
-from paimonlab.ingest.changes import Truncated, Unreadable
+from paimonlab.ingest import batches, running
+from paimonlab.ingest.changes import Boundary, Phase, Truncated, Unreadable
 from paimonlab.ingest.job import Job, noted_jobs
 from paimonlab.ingest.leases import take
 from tests.ingest.drawing import source
@@ -623,3 +623,34 @@ def _drop_lease(catalog: pm.Catalog, name: str) -> None:
     folder = Path(catalog.path, ".paimonlab/ingest", name)
     for path in folder.glob("owner-*"):
         path.unlink()
+
+
+def test_progress_tells_rows_of_tables_that_are_large(catalog: pm.Catalog) -> None:
+    """Also where no boundary comes for a long time; and no more once they are all read."""
+
+    class Sized(ScriptedSource):
+        def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
+            return 4 if wanted("a.t") else None
+
+    script = [
+        rows("a.t", KEYED, "+I 1 a", "+I 2 b"),
+        rows("a.t", KEYED, "+I 3 c"),
+        Boundary(position=3, phase=Phase.SNAPSHOT),
+        rows("a.t", KEYED, "+I 4 d"),
+    ]
+    made = Sized(script, {"a.t": source(KEYED)})
+    job = _of(catalog, made)
+    told = []
+    report = job._report
+    job._report = lambda status: told.append(status) or report(status)  # type: ignore[method-assign,func-returns-value]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "_TOLD_SECONDS", 0.0)
+        job.run()
+
+    seen = [(one.phase, one.snapshot_rows, one.snapshot_total, one.pending_rows) for one in told]
+    assert ("snapshot", 2, 4, 2) in seen
+    assert ("snapshot", 3, 4, 3) in seen
+    assert seen[-1] == ("caught up", None, None, 0)
+    assert "3 of about 4 rows of the snapshot read" in str(
+        next(one for one in told if one.snapshot_rows == 3)
+    )

@@ -175,6 +175,8 @@ def _ingested(table: Table) -> IngestJobs:
         behind=1,
         behind_unit="zqpartition",
         committed_millis=0,
+        snapshot_rows=1,
+        snapshot_total=2,
         tables=(
             IngestTable(
                 name=table.name,

@@ -385,3 +385,20 @@ def _wait_for(catalog: pm.Catalog, made: Server, table: str) -> None:
             return
         time.sleep(0.1)
     raise AssertionError(f"{table} never had {wanted} rows")
+
+
+def test_about_how_many_rows_there_are_is_what_the_server_guesses(
+    mysql_server: Server, database: str, shop: MySql
+) -> None:
+    mysql_server.run(
+        "CREATE TABLE a (id INT PRIMARY KEY)",
+        "INSERT INTO a SELECT seq FROM seq_1_to_300",
+        "CREATE TABLE b (id INT PRIMARY KEY)",
+        "ANALYZE TABLE a, b",
+        database=database,
+    )
+    source = shop.database(database, including="a|b")
+
+    assert source.estimated_rows(lambda name: name == f"{database}.a") == 300
+    assert source.estimated_rows(lambda name: name == f"{database}.b") == 0
+    assert shop.database(database, start="latest").estimated_rows(lambda _: True) is None

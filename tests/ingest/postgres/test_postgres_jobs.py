@@ -276,3 +276,18 @@ def _write(database: Database, count: int) -> None:
     writer.start()
     _wait(lambda: writer.count > count)
     writer.end()
+
+
+def test_about_how_many_rows_there_are_is_what_the_server_counted(database: Database) -> None:
+    database.run(
+        "CREATE TABLE a (id int PRIMARY KEY)",
+        "INSERT INTO a SELECT generate_series(1, 300)",
+        "CREATE TABLE b (id int PRIMARY KEY)",
+    )
+    source = database.source().tables(r"public\..*")
+    assert source.estimated_rows(lambda _: True) is None, "they were never analyzed"
+    database.run("ANALYZE a", "ANALYZE b")
+
+    assert source.estimated_rows(lambda name: name == "public.a") == 300
+    later = database.source().tables(r"public\..*", start="latest")
+    assert later.estimated_rows(lambda _: True) is None

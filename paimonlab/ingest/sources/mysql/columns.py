@@ -183,6 +183,10 @@ SELECT table_schema, table_name, table_type, engine, table_comment
 FROM information_schema.tables
 WHERE table_schema NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')
 AND table_type <> 'VIEW' ORDER BY 1, 2"""
+SIZES = """\
+SELECT table_schema, table_name, table_rows FROM information_schema.tables
+WHERE table_type = 'BASE TABLE'"""
+"""About how many rows tables have."""
 _COLUMNS = """\
 SELECT table_schema, table_name, column_name, column_type, is_nullable, column_comment,
 column_default, extra

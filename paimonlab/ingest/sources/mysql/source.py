@@ -17,6 +17,7 @@ from paimonlab.ingest.sources.mysql.columns import (
     CASCADES,
     ENGINES,
     MAPPINGS,
+    SIZES,
     TABLES,
     TIMESTAMP_AS_LTZ,
     TableInfo,
@@ -240,6 +241,20 @@ class MySqlSource:
         """Yield rows and changes after a position; see `paimonlab.ingest.changes.Source.read`."""
         reading = _Reading(self, wanted)
         yield from reading.events(position)
+
+    def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
+        """Return about how many rows the wanted tables have, as the server guesses."""
+        if self.start not in ("initial", "snapshot"):
+            return None
+        connection = self.connect()
+        try:
+            return sum(
+                int(rows or 0)
+                for database, table, rows in connection.rows(SIZES)
+                if self.wants(name := f"{database}.{table}") and wanted(name)
+            )
+        finally:
+            connection.close()
 
     def acknowledge(self, position: JsonValue) -> None:
         """Do nothing: servers keep their logs for a time, whoever reads them."""

@@ -28,6 +28,10 @@ from paimonlab.spec.types.data_types import DataType
 logger = logging.getLogger(__name__)
 
 _SLOT = re.compile(r"[a-z0-9_]{1,63}")
+_SIZES = """\
+SELECT n.nspname || '.' || c.relname, c.reltuples::bigint
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p')"""
+"""About how many rows tables have; -1: unknown."""
 _SECONDS_TO_ADVANCE = 2.0
 _STARTS = ("initial", "latest")
 
@@ -203,6 +207,19 @@ class PostgresSource:
         finally:
             self._reading = None
             reading.close()
+
+    def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
+        """Return about how many rows the wanted tables have; None: some were never analyzed."""
+        settings = self._settings
+        if settings.start != "initial":
+            return None
+        with closing(settings.connect()) as server:
+            sizes = [
+                int(rows or -1)
+                for name, rows in server.rows(_SIZES)
+                if settings.pattern.matches(str(name)) and wanted(str(name))
+            ]
+        return None if any(rows < 0 for rows in sizes) else sum(sizes)
 
     def acknowledge(self, position: JsonValue) -> None:
         """Let the server forget its log up to a position."""

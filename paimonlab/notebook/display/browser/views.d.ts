@@ -357,6 +357,8 @@ export interface IngestEntry {
   behind: number | null;
   behindUnit: string;
   committedMillis: number | null;
+  snapshotRows: number | null;
+  snapshotTotal: number | null;
   tables: (IngestTable)[];
   commits: (IngestCommit)[];
   events: (IngestEvent)[];

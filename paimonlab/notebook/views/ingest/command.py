@@ -351,6 +351,8 @@ def _noted(one: NotedJob) -> IngestEntry:
         behind=None,
         behind_unit="changes",
         committed_millis=one.committed_millis,
+        snapshot_rows=None,
+        snapshot_total=None,
         tables=(),
         commits=(),
         events=(),
@@ -386,6 +388,8 @@ def _entry(job: Job, *, has_events: bool = True) -> IngestEntry:
         behind=status.behind,
         behind_unit=status.behind_unit,
         committed_millis=status.committed_millis,
+        snapshot_rows=status.snapshot_rows if job.is_running else None,
+        snapshot_total=status.snapshot_total if job.is_running else None,
         tables=tuple(
             IngestTable(
                 name=table.name,

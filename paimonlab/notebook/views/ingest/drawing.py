@@ -74,10 +74,14 @@ def sentence(entry: IngestEntry) -> str:
     >>> from types import SimpleNamespace
     >>> some = {"name": "shop", "phase": "stream", "error": None, "rows": 1200, "behind": 3}
     >>> times = {"rows_per_second": 41.2, "lag_millis": 800, "committed_millis": None}
-    >>> sentence(SimpleNamespace(**some, **times, behind_unit="files", dead=0, tables=()))
+    >>> more = {"behind_unit": "files", "dead": 0, "tables": (), "snapshot_rows": None}
+    >>> sentence(SimpleNamespace(**some, **times, **more))
     'shop reads changes: 1,200 rows, 41 rows a second, 3 files behind, 0.8 s lag'
     """
     said = [many(entry.rows, "row")]
+    if entry.snapshot_rows is not None:
+        about = "" if entry.snapshot_total is None else f" of about {entry.snapshot_total:,}"
+        said.append(f"{entry.snapshot_rows:,}{about} read")
     if entry.rows_per_second:
         said.append(f"{entry.rows_per_second:,.0f} rows a second")
     if entry.behind:

@@ -127,8 +127,9 @@ function headlineOf({ jobs, isOne }) {
 /** @param {IngestEntry} job */
 function sentenceOf(job) {
   const stopped = job.tables.filter((table) => table.stopped !== null).length;
+  const read = job.snapshotRows !== null && `${count(job.snapshotRows)}${job.snapshotTotal === null ? "" : ` of about ${count(job.snapshotTotal)}`} read`;
   const said = [
-    many(job.rows, "row"), job.rowsPerSecond && `${count(Math.round(job.rowsPerSecond))} rows a second`, job.behind && `${behindOf(job)} behind`,
+    many(job.rows, "row"), read, job.rowsPerSecond && `${count(Math.round(job.rowsPerSecond))} rows a second`, job.behind && `${behindOf(job)} behind`,
     job.lagMillis !== null && `${lagOf(job.lagMillis)} lag`, job.dead && `${many(job.dead, "row")} set aside`, stopped && `${many(stopped, "table")} stopped`,
   ].filter(Boolean);
   return `${job.name} ${PHASES[job.phase] ?? job.phase}: ${said.join(", ")}`;

@@ -73,6 +73,10 @@ class IngestEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     behind: int | None
     behind_unit: str
     committed_millis: int | None
+    snapshot_rows: int | None
+    """Rows read of those that tables had when the job began; None: they have all been read."""
+    snapshot_total: int | None
+    """About how many those are; None: unknown, or all have been read."""
     tables: tuple[IngestTable, ...]
     commits: tuple[IngestCommit, ...]
     """The newest ones, oldest first."""
@@ -116,6 +120,7 @@ def _repeatable(entry: IngestEntry) -> IngestEntry:
         lag_millis=None,
         committed_millis=None,
         pending_bytes=0,
+        snapshot_total=None,
         tables=tuple(
             msgspec.structs.replace(table, rows_per_second=None) for table in entry.tables
         ),
