@@ -24,13 +24,15 @@ from paimonlab.ingest.changes import JsonValue, Source, SourceSchema, SourceSche
 from paimonlab.ingest.epochs import Known, Stopped
 from paimonlab.ingest.evolution import Evolution, evolution, merged
 from paimonlab.ingest.journal import Journal
-from paimonlab.ingest.landing import check_unused
+from paimonlab.ingest.landing import check_unused, threads_of
 from paimonlab.ingest.plan import IngestPlan, PlannedTable, ingest_plan
 from paimonlab.ingest.rules import IngestRules
 from paimonlab.ingest.status import position_text
 from paimonlab.ingest.targets import Target
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.text import format_type
+from paimonlab.table.table import Table
+from paimonlab.workers import side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +91,9 @@ class JobTables:
         found = source.tables()
         for planned in plan.tables:
             self._check_places(planned, is_first_run=is_first_run)
-            self._open(planned)
+        made = side_by_side(self._created, plan.tables, threads=threads_of(self.catalog))
+        for planned, table in zip(plan.tables, made, strict=True):
+            self._open(planned, table)
             for name in planned.sources:
                 if name not in self._schemas:
                     self._schemas[name] = found[name]
@@ -123,19 +127,23 @@ class JobTables:
             if self.catalog.has_table(name):
                 check_unused(self.job, self.catalog.table(name))
 
-    def _open(self, planned: PlannedTable) -> Target:
-        """Create or alter a table as planned, and write to it from here on."""
+    def _created(self, planned: PlannedTable) -> Table | None:
+        """Create a table as planned, or open it; None: it is altered."""
+        if planned.definition is not None:
+            return self.catalog.create_table(planned.name, planned.definition, exist_ok=True)
+        return None if planned.changes else self.catalog.table(planned.name)
+
+    def _open(self, planned: PlannedTable, table: Table | None) -> Target:
+        """Write to a table from here on, which was created or opened, or is altered as planned."""
         name = planned.name
         if planned.definition is not None:
-            table = self.catalog.create_table(name, planned.definition, exist_ok=True)
+            assert table is not None, "it was created"
             self.journal.note("created", name, f"from {', '.join(planned.sources)}")
-        elif planned.changes:
+        elif table is None:
             before = _columns_of(self.catalog.table(name).schema)
             table = self.catalog.alter_table(name, *planned.changes)
             after = _columns_of(table.schema)
             self.journal.note("altered", name, "as the source is", before=before, after=after)
-        else:
-            table = self.catalog.table(name)
         target = Target(
             name=name,
             table=table,
@@ -177,7 +185,7 @@ class JobTables:
             self.journal.warnings.append(f"{source} is not read: {reason}")
             self._target_of[source] = None
             return None
-        target = self._open(plan.tables[0])
+        target = self._open(plan.tables[0], self._created(plan.tables[0]))
         self._schemas[source] = schema
         self.has_news = True
         return target

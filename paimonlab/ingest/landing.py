@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from paimonlab.catalog import Catalog
+from paimonlab.catalog.filesystem import FileSystemCatalog
 from paimonlab.errors import (
     CommitError,
     CommitHistoryExpiredError,
@@ -22,9 +23,11 @@ from paimonlab.errors import (
 from paimonlab.ingest.epochs import Epoch, TableCommit
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.table import Table
+from paimonlab.workers import side_by_side
 
 logger = logging.getLogger(__name__)
 
+_AT_ONCE = 8
 _ATTEMPTS = 6
 _WAIT_SECONDS = 0.2
 _MAX_POSITION_BYTES = 16 << 10
@@ -66,7 +69,7 @@ def land(
     opened: Callable[[str], Table | None] = lambda _: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> Landed:
-    """Commit the tables of an epoch, those too that were committed before.
+    """Commit the tables of an epoch, those too that were committed before, some at a time.
 
     After each commit the job's consumer of the table moves to its snapshot, so that nothing that
     tells whether the next epoch was committed expires.
@@ -87,27 +90,57 @@ def land(
     IngestStateError
         If the table has another epoch of this number: the job's notes are older than its tables.
     """
-    done = Landed()
-    for commit in epoch.commits:
+    properties = _properties(job, epoch)
+
+    def one(commit: TableCommit) -> _Done:
+        warnings: list[str] = []
         try:
             table = opened(commit.table) or catalog.table(commit.table)
-            snapshot = _committed(table, job, epoch, commit, done, wait)
-            done.snapshots[commit.table] = snapshot
+            snapshot = _committed(table, job, epoch.number, commit, properties, warnings, wait)
             if snapshot is not None:
                 _check_owner(job, table, epoch, snapshot)
                 table.consumers.reset(user_of(job), snapshot.id)
         except _NEVER as error:
             logger.warning("ingest job %s: %s stops: %s", job, commit.table, error)
-            done.failed[commit.table] = str(error)
+            return _Done(None, str(error), warnings)
+        return _Done(snapshot, None, warnings)
+
+    results = side_by_side(one, epoch.commits, threads=threads_of(catalog))
+    done = Landed()
+    for commit, result in zip(epoch.commits, results, strict=True):
+        done.warnings.extend(result.warnings)
+        if result.failure is None:
+            done.snapshots[commit.table] = result.snapshot
+        else:
+            done.failed[commit.table] = result.failure
     return done
+
+
+def threads_of(catalog: Catalog) -> int:
+    """Return how many tables are created or committed at a time.
+
+    What a commit takes is to wait for the disk, some times for each table, which overlaps. Servers
+    of other catalogs are asked for one table after the other.
+    """
+    return _AT_ONCE if isinstance(catalog, FileSystemCatalog) else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What became of the commit of a table."""
+
+    snapshot: Snapshot | None
+    failure: str | None
+    warnings: list[str]
 
 
 def _committed(
     table: Table,
     job: str,
-    epoch: Epoch,
+    number: int,
     commit: TableCommit,
-    done: Landed,
+    properties: Mapping[str, str],
+    warnings: list[str],
     wait: Callable[[float], None],
 ) -> Snapshot | None:
     messages = commit.decoded()
@@ -115,12 +148,12 @@ def _committed(
         try:
             return table.commit(
                 messages,
-                identifier=epoch.number,
+                identifier=number,
                 user=user_of(job),
-                properties=_properties(job, epoch),
+                properties=properties,
             )
         except PostCommitError as error:
-            done.warnings.append(str(error))
+            warnings.append(str(error))
             return error.snapshot if isinstance(error.snapshot, Snapshot) else None
         except _NEVER:
             raise

@@ -45,8 +45,12 @@ from paimonlab.ingest.leases import Lease
 from paimonlab.ingest.rules import IngestRules
 from paimonlab.ingest.status import JobStatus, TableStatus, position_text
 from paimonlab.ingest.targets import RefusedRowsError, Target
+from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.table.table import Table
+from paimonlab.workers import side_by_side
 
+_WRITTEN_AT_ONCE = 4
+"""Tables whose rows are written at a time: each waits for the disk, and takes memory."""
 _TOLD_SECONDS = 1.0
 """How often the status tells what is read, also in the midst of a table."""
 _POSITION_SECONDS = 60.0
@@ -363,11 +367,7 @@ class Runner:
         assert boundary is not None, "an epoch ends at a boundary"
         number = self._number + 1
         owner = self.lease.owner.id
-        commits = [
-            commit
-            for target in self.tables.targets.values()
-            if target.has_rows and (commit := self._prepared(target, number)) is not None
-        ]
+        commits = self._prepared_all(number)
         if self._dead_rows:
             commits.append(self._dead_commit(number))
         if self.tables.has_news:
@@ -397,27 +397,34 @@ class Runner:
         self._epoch_began = self.clock() if self._open_bytes else None
         self._noted = self.clock()
 
-    def _prepared(self, target: Target, number: int) -> TableCommit | None:
-        """Write the rows of a table that wait; None: there is nothing to commit."""
-        while True:
+    def _prepared_all(self, number: int) -> list[TableCommit]:
+        """Write the rows of all tables that wait, of some tables at a time."""
+        user = user_of(self.job)
+
+        def prepared(target: Target) -> _Prepared:
             rows = target.waiting_rows
             try:
-                messages = target.prepare(user_of(self.job), number)
-            except RefusedRowsError as refused:
-                self._set_aside(refused.bad, self._dead_rows)
-                continue
-            except (DataError, SchemaError, UnsupportedError) as error:
-                target.abort()
-                self.tables.stop(target, f"its rows cannot be written: {error}")
-                target.skipped += rows
-                return None
-            if not messages:
-                return None
-            return TableCommit(
-                table=target.name,
-                messages=tuple(message.to_bytes() for message in messages),
-                rows=rows,
-            )
+                return _Prepared(rows, target.prepare(user, number), None)
+            except (RefusedRowsError, DataError, SchemaError, UnsupportedError) as error:
+                return _Prepared(rows, [], error)
+
+        waiting = [target for target in self.tables.targets.values() if target.has_rows]
+        commits = []
+        while waiting:
+            found = side_by_side(prepared, waiting, threads=_WRITTEN_AT_ONCE)
+            again = []
+            for target, one in zip(waiting, found, strict=True):
+                if isinstance(one.error, RefusedRowsError):
+                    self._set_aside(one.error.bad, self._dead_rows)
+                    again.append(target)
+                elif one.error is not None:
+                    target.abort()
+                    self.tables.stop(target, f"its rows cannot be written: {one.error}")
+                    target.skipped += one.rows
+                elif one.messages:
+                    commits.append(one.commit(target.name))
+            waiting = again
+        return commits
 
     def _dead_commit(self, number: int) -> TableCommit:
         name = dead_letters.table_of(self.rules.into, self.job)
@@ -504,6 +511,20 @@ class Runner:
                 snapshot_total=self._snapshot_total if self._is_snapshot else None,
             )
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What became of the rows of a table that waited for their epoch."""
+
+    rows: int
+    messages: list[CommitMessage]
+    error: Exception | None
+
+    def commit(self, table: str) -> TableCommit:
+        """Return what the epoch commits to the table."""
+        messages = tuple(message.to_bytes() for message in self.messages)
+        return TableCommit(table=table, messages=messages, rows=self.rows)
 
 
 def _closable(events: Iterator[Event]) -> Generator[Event]:

@@ -14,7 +14,7 @@ import msgspec
 
 from paimonlab.errors import NotFoundError, PaimonError, close_matches
 from paimonlab.ingest import Job, JobEvent, JobStatus, NotedJob, noted_jobs
-from paimonlab.ingest.statements import forget_source, named_sources
+from paimonlab.ingest.statements import NamedSource, forget_source, named_sources
 from paimonlab.ingest.statements import name_source as _name_source
 from paimonlab.ingest.status import position_text
 from paimonlab.notebook import running
@@ -278,7 +278,7 @@ def name_source(
         Whether the name is forgotten.
     """
     if name is None:
-        told = [f"{one.name}: {one.title}" for one in named_sources()]
+        told = [_said(one) for one in named_sources()]
         return told or ["no sources yet: %paimon_source NAME ADDRESS"]
     if forgets:
         forget_source(name)
@@ -287,7 +287,12 @@ def name_source(
         raise ValueError("give an address, or the name of a variable that has a source")
     is_variable = address.isidentifier() and address in variables
     made = _name_source(name, variables[address] if is_variable else address)
-    return [f"{made.name}: {made.title}"]
+    return [_said(made)]
+
+
+def _said(one: NamedSource) -> str:
+    title = one.title.partition(" ")[0] if is_deterministic() else one.title
+    return f"{one.name}: {title}"
 
 
 def listed(entries: Sequence[IngestEntry], *, is_one: bool = False) -> IngestJobs:

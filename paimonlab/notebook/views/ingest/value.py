@@ -115,6 +115,7 @@ def _repeatable(entry: IngestEntry) -> IngestEntry:
         )
     return msgspec.structs.replace(
         entry,
+        source=entry.source.partition(" ")[0],  # folders and ports are others
         position="",
         rows_per_second=None,
         lag_millis=None,
