@@ -22,7 +22,7 @@ from paimonlab.errors import (
     IngestStateError,
     UnsupportedError,
 )
-from paimonlab.ingest import batches, running
+from paimonlab.ingest import JobStatus, batches, running
 from paimonlab.ingest.changes import Boundary, Phase, Truncated, Unreadable
 from paimonlab.ingest.job import Job, noted_jobs
 from paimonlab.ingest.leases import take
@@ -640,9 +640,14 @@ def test_progress_tells_rows_of_tables_that_are_large(catalog: pm.Catalog) -> No
     ]
     made = Sized(script, {"a.t": source(KEYED)})
     job = _of(catalog, made)
-    told = []
+    told: list[JobStatus] = []
     report = job._report
-    job._report = lambda status: told.append(status) or report(status)  # type: ignore[method-assign,func-returns-value]
+
+    def noted(status: JobStatus) -> None:
+        told.append(status)
+        report(status)
+
+    job._report = noted  # type: ignore[method-assign]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running, "_TOLD_SECONDS", 0.0)
         job.run()
