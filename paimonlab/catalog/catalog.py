@@ -320,6 +320,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         return self.table(name)
 
     copy_table = copying.copy_table
+    copy_to = copying.copy_to
     write_table = filled_tables.write_table
     ingest = ingesting.ingest
 

@@ -1,4 +1,4 @@
-"""Copying the rows of a table into another one of the same catalog.
+"""Copying the rows of a table into another one, of the same catalog or of another.
 
 The rows are read at one snapshot and written anew, so it does not matter with which columns, key
 order, deletion vectors or buckets the files of the source were written.
@@ -9,7 +9,7 @@ Source: apache/paimon@5dacde5 ``CopyFilesProcedure``, ``CopySchemaOperator``,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,7 +18,9 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.predicates.predicate import columns
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.types.text import format_type
+from paimonlab.storage.schemes import store_kind
 from paimonlab.table import system
+from paimonlab.table.inside import store_of
 from paimonlab.table.reading.conditions import bound
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 
 class _Catalog(Protocol):
     """What is asked of the catalog."""
+
+    def databases(self) -> list[str]: ...
+
+    def tables(self, database: str) -> list[str]: ...
 
     def has_table(self, name: str) -> bool: ...
 
@@ -99,16 +105,91 @@ def copy_table(
     UnsupportedError
         If the target is a branch or a system table, or the source itself.
     """
+    return _copied(
+        catalog, source, catalog, target, where=where, dry_run=dry_run, progress=progress
+    )
+
+
+def copy_to(
+    catalog: _Catalog,
+    other: _Catalog,
+    tables: Sequence[str] | None = None,
+    *,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> list[TableCopy]:
+    """Let another catalog have tables of this one, with the rows that they have now.
+
+    Parameters
+    ----------
+    other
+        Any kind of catalog, in any store.
+    tables
+        ``database.table`` each; None: all of this catalog. They get the same names. A table that is
+        there already must fit, as for `copy_table`, and gets these rows alone.
+    dry_run
+        Change nothing.
+    progress
+        Is called as files of each table are read.
+
+    Returns
+    -------
+    list[TableCopy]
+        What was done for each table, in the order of ``tables``.
+
+    Raises
+    ------
+    SchemaError
+        If a table that is there does not fit; nothing was copied.
+    TableNotFoundError
+        If there is no such table; nothing was copied.
+    UnsupportedError
+        If a name is that of a branch or a system table, or both are the same table.
+
+    Notes
+    -----
+    Of each table the latest rows are copied, without its snapshots, tags and branches. Each is
+    replaced by one commit, so whoever reads the other catalog sees the table as it was, or
+    with all its rows; one that is new is empty before. After it was killed, call it again: all
+    tables are copied once more.
+    """
+    names = _all_tables(catalog) if tables is None else list(tables)
+    if isinstance(tables, str):
+        raise TypeError(f"tables is a list of names: [{tables!r}]")
+    for name in names:
+        _copied(catalog, name, other, name, dry_run=True)
+    return [
+        _copied(catalog, name, other, name, is_whole=True, dry_run=dry_run, progress=progress)
+        for name in names
+    ]
+
+
+def _all_tables(catalog: _Catalog) -> list[str]:
+    return [f"{one}.{table}" for one in catalog.databases() for table in catalog.tables(one)]
+
+
+def _copied(
+    catalog: _Catalog,
+    source: str,
+    other: _Catalog,
+    target: str,
+    *,
+    where: str | None = None,
+    is_whole: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> TableCopy:
     read = _opened(catalog, source)
     named = parse(target)
     if named.branch is not None or named.system_table is not None:
         raise UnsupportedError(f"copying into {target}", "name a table")
-    if (parse(source).database, parse(source).table) == (named.database, named.table):
-        raise UnsupportedError(f"copying {source} into {target}", "it is the same table")
     _check_condition(read, where)
-    is_new = not catalog.has_table(target)
+    is_new = not other.has_table(target)
     if not is_new:
-        _check_fits(read, _opened(catalog, target))
+        present = _opened(other, target)
+        if _is_same(present, read):
+            raise UnsupportedError(f"copying {source} into {target}", "it is the same table")
+        _check_fits(read, present)
     scan = read.scan(where=where)
     done = TableCopy(
         source=source,
@@ -120,19 +201,28 @@ def copy_table(
     if dry_run:
         return done
     if is_new:
-        catalog.create_database(named.database, exist_ok=True)
-        catalog.create_table(target, _definition(read))
-    written = _opened(catalog, target)
-    if done.rows == 0 and written.partition_keys:
+        other.create_database(named.database, exist_ok=True)
+        other.create_table(target, _definition(read))
+    written = _opened(other, target)
+    is_dynamic = bool(written.partition_keys) and not is_whole
+    if done.rows == 0 and (is_dynamic or (is_whole and written.snapshot is None)):
         return done
     try:
         rows = scan.to_batches(progress=progress)
-        snapshot = written.overwrite(rows, dynamic=bool(written.partition_keys))
+        snapshot = written.overwrite(rows, dynamic=is_dynamic)
     except BaseException:
         if is_new and written.snapshot is None:
-            catalog.drop_table(target)
+            other.drop_table(target)
         raise
     return replace(done, snapshot=snapshot)
+
+
+def _is_same(table: Table, other: Table) -> bool:
+    """Whether two tables are one; in stores of other addresses the same paths are others."""
+    here, there = store_of(table), store_of(other)
+    is_same_place = here.layout.table_path == there.layout.table_path
+    is_local = store_kind(here.layout.table_path) is None
+    return is_same_place and (is_local or here.file_io == there.file_io)
 
 
 def _check_condition(table: Table, where: str | None) -> None:

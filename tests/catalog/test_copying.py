@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import SchemaError, TableNotFoundError, UnsupportedError
 from paimonlab.table.table import Table
 
 
@@ -161,3 +161,57 @@ def test_what_is_no_table_is_refused(catalog: pl.Catalog) -> None:
     with pytest.raises(SchemaError, match="partition columns"):
         catalog.copy_table("db.t", "db.u", where="k = 1")
     assert catalog.tables("db") == ["t"]
+
+
+def test_all_tables_are_copied_to_another_catalog(catalog: pl.Catalog, tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    options = {"metastore": "jdbc", "uri": f"jdbc:sqlite:{tmp_path}/c.db"}
+    other = pl.connect({**options, "warehouse": str(tmp_path / "other")})
+    columns = {"k": "INT NOT NULL", "n": "BIGINT", "dt": "STRING NOT NULL"}
+    for kind in ("append", "keys", "partitions", "vectors"):
+        table = catalog.create_table(f"db.{kind}", columns, **KINDS[kind], comment=kind)
+        table.write(some(range(10)))
+        table.delete("k = 7")
+    catalog.create_table("db.empty", columns)
+
+    plans = catalog.copy_to(other, dry_run=True)
+    assert other.databases() == []
+    done = catalog.copy_to(other)
+
+    assert [(one.target, one.rows, one.creates_target) for one in done] == [
+        *((f"db.{kind}", 9, True) for kind in ("append",)),
+        ("db.empty", 0, True),
+        *((f"db.{kind}", 9, True) for kind in ("keys", "partitions", "vectors")),
+    ]
+    assert [one.rows for one in plans] == [one.rows for one in done]
+    for name in ("append", "empty", "keys", "partitions", "vectors"):
+        assert rows(other, f"db.{name}") == rows(catalog, f"db.{name}")
+        copied = other.table(f"db.{name}")
+        assert copied.schema.fields == catalog.table(f"db.{name}").schema.fields
+        assert copied.comment == (None if name == "empty" else name)
+
+    catalog.table("db.partitions").delete("dt = 'd0'")
+    [again] = catalog.copy_to(other, ["db.partitions"])
+    assert rows(other, "db.partitions") == rows(catalog, "db.partitions")
+    assert not again.creates_target
+    catalog.table("db.keys").truncate()
+    catalog.copy_to(other, ["db.keys"])
+    assert rows(other, "db.keys") == []
+
+
+def test_nothing_is_copied_if_one_table_does_not_fit(catalog: pl.Catalog, tmp_path: Path) -> None:
+    other = pl.connect(tmp_path / "other")
+    other.create_database("db")
+    other.create_table("db.b", {"x": "INT"})
+    for name in ("a", "b"):
+        catalog.create_table(f"db.{name}", {"k": "INT"}).write({"k": pa.array([1], pa.int32())})
+
+    with pytest.raises(SchemaError, match=r"db\.b has no column 'k'"):
+        catalog.copy_to(other)
+    with pytest.raises(TableNotFoundError, match=r"db\.c"):
+        catalog.copy_to(other, ["db.a", "db.c"])
+    with pytest.raises(UnsupportedError, match="the same table"):
+        catalog.copy_to(pl.connect(tmp_path / "w"), ["db.a"])
+    with pytest.raises(TypeError, match="a list of names"):
+        catalog.copy_to(other, "db.a")
+    assert other.tables("db") == ["b"]

@@ -33,6 +33,7 @@ from paimonlab.table.table import Table
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _CHANGES = frozenset({"os.link", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate"})
 _COLUMNS = {"k": "INT NOT NULL", "v": "STRING", "p": "STRING"}
+_ELSEWHERE = "w/second"
 _VECTORS = {"deletion-vectors.enabled": "true"}
 _MERGE = (
     "MERGE INTO db.t t USING db.s s ON t.k = s.k WHEN MATCHED AND s.v = 'gone' THEN DELETE "
@@ -50,6 +51,8 @@ class Work:
     table: str
     makes_table: bool = False
     """Whether an empty one may be left."""
+    warehouse: str = "w"
+    """The folder of the catalog that ``table`` is in."""
 
 
 def rows(keys: range, value: str) -> pa.Table:
@@ -114,14 +117,24 @@ def copy(catalog: Catalog, _: Path) -> None:
     catalog.copy_table("db.t", "db.u")
 
 
+def elsewhere(folder: Path) -> Catalog:
+    """Open another catalog, below the first one."""
+    return pm.connect(folder / _ELSEWHERE)
+
+
+def copy_all(catalog: Catalog, folder: Path) -> None:
+    """Copy all tables to the other catalog."""
+    catalog.copy_to(elsewhere(folder))
+
+
 def merge(catalog: Catalog, _: Path) -> None:
     """Merge by SQL without Spark."""
     changes.run(_MERGE, Sources(catalog))
 
 
 WORKS = {
-    "copy into a new table": Work(source, copy, "db.u", makes_table=True),
     "copy over a table": Work(source_and_target, copy, "db.u"),
+    "copy to a new catalog": Work(source, copy_all, "db.t", True, _ELSEWHERE),
     "load --create": Work(text_file, load, "new.t", makes_table=True),
     "MERGE, keys": Work(merged(["k"], {"bucket": "1"}), merge, "db.t"),
     "MERGE, vectors": Work(merged([], _VECTORS), merge, "db.t"),
@@ -181,7 +194,7 @@ def run(work: Work, folder: Path, die_at: int | None = None) -> list[str]:
 def state(work: Work, folder: Path) -> Any:
     """Return how much is wrong with the table, and its rows; None if there is no table."""
     try:
-        table = pm.connect(folder / "w").table(work.table)
+        table = pm.connect(folder / work.warehouse).table(work.table)
     except (DatabaseNotFoundError, TableNotFoundError):
         return None
     assert isinstance(table, Table)
