@@ -40,6 +40,9 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.Table:
     (tmp_path / "arriving").mkdir()
     (tmp_path / "arriving/prices.csv").write_text("item,price\ntea,2.5\n")
     os.utime(tmp_path / "arriving/prices.csv", (0, 0))
+    (tmp_path / "job.yaml").write_text(
+        "job: {name: rates, into: ods}\nsource: {type: table, table: shop.rates}\n"
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PAIMONLAB_WAREHOUSE", str(tmp_path / "warehouse"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
