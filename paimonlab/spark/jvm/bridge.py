@@ -19,6 +19,7 @@ from pyspark.sql.types import StructType, _parse_datatype_json_string
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm import failures
+from paimonlab.spark.jvm.java_names import names_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +40,7 @@ class Bridge:
         gateway = spark.sparkContext._gateway
         assert gateway is not None, "a session has a JVM"
         self.gateway: Any = gateway
-        self.jvm: Any = self.gateway.jvm
+        self.jvm: Any = names_of(gateway)
         ensure_callback_server_started(self.gateway)
         server = self.gateway._callback_server
         server.callback_server_parameters.propagate_java_exceptions = True

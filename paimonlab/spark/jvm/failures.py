@@ -22,6 +22,7 @@ from pyspark.errors.exceptions import captured
 from paimonlab import errors
 from paimonlab.errors import PaimonError
 from paimonlab.spark.jvm.file_failures import damaged_file
+from paimonlab.spark.jvm.java_names import names_of
 
 _KEPT = 16
 """Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
@@ -68,7 +69,8 @@ def install() -> None:
 
     @functools.wraps(convert)
     def convert_exception(java_exception: Any) -> BaseException:
-        error = original(SparkContext._jvm, java_exception) if _remembered else None
+        names = names_of(SparkContext._gateway)
+        error = original(names, java_exception) if _remembered else None
         if error is not None:
             return error
         damage = damaged_file(java_exception)
