@@ -21,8 +21,10 @@ from paimonlab.spark.rows.counts import Counts
 from paimonlab.spark.rows.running import RunningStatement
 from paimonlab.spark.sessions import self_check
 from paimonlab.spark.sessions.session import _settings
+from tools import short_java
 
-SESSION = 'connect("w", master="local[1]", memory="1g")'
+CONF = {"spark.driver.extraJavaOptions": short_java.spark_options()}
+SESSION = f'connect("w", master="local[1]", memory="1g", conf={CONF})'
 
 
 def run_python(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -204,6 +206,11 @@ def test_workers_of_another_interpreter_are_sparks_own(monkeypatch: pytest.Monke
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     assert _settings("local[2]", None)["spark.python.daemon.module"] == worker_daemon.MODULE
     assert "spark.python.daemon.module" not in _settings("spark://host:7077", None)
+
+
+def test_plans_are_not_described_at_length_for_pages_that_are_off(spark: SparkSession) -> None:
+    assert spark.conf.get("spark.ui.enabled") == "false"
+    assert spark.conf.get("spark.sql.ui.explainMode") == "simple"
 
 
 def test_the_jvm_writes_its_messages_to_a_file(spark: SparkSession) -> None:

@@ -229,6 +229,9 @@ def _build(master: str | None, memory: str | None, conf: dict[str, str]) -> Spar
     """Start the JVM and a session on it."""
     chosen = master or conf.pop("spark.master", "local[*]")
     settings = _settings(chosen, memory) | conf
+    if settings["spark.ui.enabled"] == "false":
+        # Spark describes the plan of each statement for its pages, which takes a tenth of its work.
+        settings.setdefault("spark.sql.ui.explainMode", "simple")
     _check_launchable(settings)
     launched = [(key, value) for key, value in settings.items() if not _is_hidden(key, value)]
     _start_gateway(find_java(), SparkConf(loadDefaults=False).setAll(launched))
