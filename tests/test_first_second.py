@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,12 +13,13 @@ import pytest
 
 import paimonlab as pl
 
-VERB = """
-import os, sys, traceback
+OPENED = """
+import json, os, sys, traceback
 
 class Loud:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ("pandas", "polars"):
+            sys.stderr.write(f"{name} is loaded\\n")
             traceback.print_stack()
             sys.stderr.flush()
             os._exit(3)
@@ -25,9 +28,18 @@ sys.meta_path.insert(0, Loud())
 import paimonlab
 catalog = paimonlab.connect(sys.argv[1])
 table = catalog.table("db.t")
-{}
+for line in sys.stdin:
+    verb, sys.argv[2:] = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.dup2(2, 1)
+        exec(verb)
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-"""pyarrow would swallow an error: here an import ends the process."""
+"""Opens a table, and is forked for each verb. pyarrow would swallow an error: here an import ends
+the process."""
+Run = Callable[..., None]
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +53,36 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
     for _ in range(2):
         table.write(pa.table({"id": range(9), "v": [str(number) for number in range(9)]}))
     return folder
+
+
+@pytest.fixture(scope="module")
+def run(warehouse: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Return what runs a verb in a process that has done nothing but open the table."""
+    log = tmp_path_factory.mktemp("opened") / "log"
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", OPENED, warehouse],
+            cwd=Path(__file__).parents[1],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asks, answers = process.stdin, process.stdout
+
+        def run(verb: str, *arguments: str) -> None:
+            before = log.stat().st_size
+            asks.write(json.dumps([verb, arguments]) + "\n")
+            asks.flush()
+            code = answers.readline().strip()
+            assert code == "0", log.read_text()[before:]
+
+        yield run
+        asks.close()
 
 
 @pytest.mark.parametrize(
@@ -71,16 +113,14 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
         "table.maintenance.expire_snapshots(retain_max=1, retain_min=1, dry_run=True)",
     ],
 )
-def test_the_first_verb_loads_neither_pandas_nor_polars(verb: str, warehouse: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", VERB.format(verb), warehouse],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_the_first_verb_loads_neither_pandas_nor_polars(verb: str, run: Run) -> None:
+    run(verb)
 
-    assert done.returncode == 0, done.stderr
+
+@pytest.mark.parametrize("module", ["pandas", "polars"])
+def test_what_loads_one_of_them_is_found_out(module: str, run: Run) -> None:
+    with pytest.raises(AssertionError, match=f"{module} is loaded"):
+        run(f"import {module}")
 
 
 VIEWS = (
@@ -90,19 +130,11 @@ VIEWS = (
 )
 
 
-def test_views_load_neither_pandas_nor_polars(warehouse: str) -> None:
-    draw = "import paimonlab.notebook\n" + "".join(
-        f"table.show.{view}._repr_mimebundle_()\n" for view in VIEWS
+def test_views_load_neither_pandas_nor_polars(run: Run) -> None:
+    run(
+        "import paimonlab.notebook\n"
+        + "".join(f"table.show.{view}._repr_mimebundle_()\n" for view in VIEWS)
     )
-    done = subprocess.run(
-        [sys.executable, "-c", VERB.format(draw), warehouse],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_profile_loads_polars_but_not_pandas(warehouse: str) -> None:
@@ -154,16 +186,8 @@ DEFINITIONS: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
-def test_the_first_write_loads_neither_pandas_nor_polars(name: str, warehouse: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", VERB.format(WRITE), warehouse, name, repr(DEFINITIONS[name])],
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
+def test_the_first_write_loads_neither_pandas_nor_polars(name: str, run: Run) -> None:
+    run(WRITE, name, repr(DEFINITIONS[name]))
 
 
 @pytest.mark.parametrize(
