@@ -16,6 +16,9 @@ OPTIONS = (
     "-XX:ReservedCodeCacheSize=240m",  # else 48 MB; when they are full, nothing is compiled
 )
 
+OF_A_TOOL = tuple(f"-J{option}" for option in OPTIONS)
+"""The same for ``javac``."""
+
 SPARK_CLASSES = Path(__file__).parents[1] / "build" / "spark-classes.jsa"
 """Classes of one version of Java and Spark, loaded and linked; JVMs of others pass it by."""
 

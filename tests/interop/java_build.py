@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools import short_java
+
 _HERE = Path(__file__).parent
 _RELEASE = 17
 COMPILED_WITH = "1.3.1"
@@ -103,7 +105,7 @@ def class_path(tools: JavaTools, release: str = COMPILED_WITH) -> str:
     running = release_jars(tools, release)
 
     def compile_sources(folder: Path) -> None:
-        release = ["--release", str(_RELEASE), "-encoding", "UTF-8"]
+        release = [*short_java.OF_A_TOOL, "--release", str(_RELEASE), "-encoding", "UTF-8"]
         _run([tools.javac, *release, "-cp", f"{jars}/*", "-d", str(folder), *map(str, sources)])
         for resource in resources:
             shutil.copy(resource, folder)
@@ -164,7 +166,14 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _run(command: Sequence[str]) -> None:
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    options = " ".join((os.environ.get("MAVEN_OPTS", ""), *short_java.OPTIONS))
+    run = subprocess.run(
+        command,
+        env=os.environ | {"MAVEN_OPTS": options},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if run.returncode:
         said = (run.stdout + run.stderr).strip()[-2000:]
         raise JavaMissingError(f"{Path(command[0]).name} failed: {said}")

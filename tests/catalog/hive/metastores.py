@@ -144,7 +144,8 @@ def _built(tools: JavaTools, jars: Path) -> Path:
     source = _HERE / "Metastore.java"
 
     def build(folder: Path) -> None:
-        command = [tools.javac, "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), str(source)]
+        command = [tools.javac, *short_java.OF_A_TOOL, "-nowarn", "-cp", f"{jars}/*"]
+        command += ["-d", str(folder), str(source)]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
             raise MetastoreMissingError(f"javac failed: {run.stderr[-2000:]}")

@@ -39,8 +39,9 @@ def java_server(
     target = cache_folder() / f"rest-server-{release}-{source.stat().st_mtime_ns}"
 
     def compiled(classes: Path) -> None:
-        command = [tools.javac, "-nowarn", "-cp", os.pathsep.join(path), "-d", str(classes)]
-        subprocess.run([*command, str(source)], check=True, capture_output=True)
+        command = [tools.javac, *short_java.OF_A_TOOL, "-nowarn", "-cp", os.pathsep.join(path)]
+        command += ["-d", str(classes), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
 
     path.append(str(build_once(target, compiled)))
     command = [

@@ -43,8 +43,9 @@ def environment() -> str:
     """Return the Python of an environment with moto, made at first (110 MB)."""
 
     def install(folder: Path) -> None:
-        venv.create(folder / "venv", with_pip=True)
-        pip = [str(folder / "venv/bin/python"), "-m", "pip", "install", "--quiet", *_MOTO]
+        venv.create(folder / "venv")
+        pip = [sys.executable, "-m", "pip", "--python", str(folder / "venv"), "install"]
+        pip += ["--quiet", "--no-compile", *_MOTO]
         run = subprocess.run(pip, capture_output=True, text=True, check=False)
         if run.returncode:
             raise ServerMissingError(f"moto cannot be installed: {run.stderr[-2000:]}")
