@@ -44,14 +44,20 @@ if ! { is_supported .venv/bin/python && .venv/bin/python -m pip --version >/dev/
   "$python" -m venv .venv
 fi
 
+# pip would compress PySpark's 450 MB into a wheel that it unpacks at once, and compile 11,000 files by one process.
+export DIST_EXTRA_CONFIG=$PWD/tools/stored_wheels.cfg
+
 say "Installing what requirements.lock names (the first time about 720 MB to download, 456 MB of it PySpark)"
 mkdir -p build
 large_downloads='s/^ *\(Downloading .*([0-9]\{2,\}\(\.[0-9]\)\{0,1\} MB)\).*/    \1/p'
-if ! pip_install --progress-bar off --require-hashes -r requirements.lock 2>&1 |
+if ! pip_install --progress-bar off --no-compile --require-hashes -r requirements.lock 2>&1 |
   tee build/pip.log | sed -un -e "$large_downloads" -e 's/^Installing collected packages.*/    Installing/p'; then
   tail -n 15 build/pip.log >&2
   fail "pip could not install requirements.lock; all of its output is in build/pip.log"
 fi
+
+# A few files of packages are templates, or for other versions of Python: they do not compile.
+.venv/bin/python -m compileall -q -j 0 .venv/lib >build/compile.log 2>&1 || true
 
 say "Installing paimonlab itself, editable"
 pip_install --quiet --no-deps --no-build-isolation -e .
