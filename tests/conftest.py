@@ -61,9 +61,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+EXAMPLES = int(os.environ.get("PAIMONLAB_EXAMPLES", "50"))
+"""How many hypothesis draws for a test that does not say itself; its own default is 100."""
+
 # No deadline: a timing never decides a test. A failure prints the blob that repeats it.
 settings.register_profile(
     "paimonlab",
+    max_examples=EXAMPLES,
     deadline=None,
     derandomize=IS_REPEATABLE,
     print_blob=True,
