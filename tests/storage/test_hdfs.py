@@ -1,7 +1,6 @@
 """HDFS without HDFS: which options reach it, and what becomes of answers that are lost.
 
-What the store promises runs against a real one: ``PAIMONLAB_HDFS=hdfs://127.0.0.1:8020`` with
-``pytest tests/storage/stores/test_contract.py -k hdfs``.
+What the store promises runs against a real one: ``pytest tests/storage/stores -k hdfs``.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.stores import azurite, scripted
+from tests.storage.stores import azurite, hdfs, scripted
 from tests.storage.stores.proxy import Proxy, proxy_of
 from tests.storage.stores.server import ServerMissingError, make_bucket, running
 
@@ -147,11 +147,22 @@ def azure_options_of(url: str, name: str) -> Mapping[str, str]:
     }
 
 
-@pytest.fixture
-def hdfs_warehouse() -> Mapping[str, str]:
-    """Options of a catalog in a new folder of the HDFS that ``PAIMONLAB_HDFS`` names."""
-    address = os.environ.get("PAIMONLAB_HDFS")
-    if not address:
-        pytest.skip("PAIMONLAB_HDFS names no name node: PAIMONLAB_HDFS=hdfs://127.0.0.1:8020")
+@pytest.fixture(scope="session")
+def hdfs_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a name node: the one that ``PAIMONLAB_HDFS`` names, else one of our own."""
     pytest.importorskip("hdfs_native", reason="hdfs-native is not installed")
-    return {"warehouse": f"{address}/{uuid.uuid4()}"}
+    address = os.environ.get("PAIMONLAB_HDFS")
+    if address:
+        yield address
+        return
+    try:
+        with hdfs.running(tmp_path_factory.mktemp("hdfs")) as url:
+            yield url
+    except ServerMissingError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def hdfs_warehouse(hdfs_server: str) -> Mapping[str, str]:
+    """Options of a catalog in a new folder."""
+    return {"warehouse": f"{hdfs_server}/{uuid.uuid4()}"}
