@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from weakref import WeakSet
 
 from paimonlab.catalog import Catalog
 from paimonlab.catalog.names import check_name
@@ -37,6 +38,14 @@ Span: TypeAlias = float | str | timedelta
 
 STATE_FOLDER = ".paimonlab/ingest"
 """Below the warehouse."""
+
+
+_ran: WeakSet[Job] = WeakSet()
+
+
+def jobs_here() -> list[Job]:
+    """Return the jobs that ran or run in this process and are still referred to, by name."""
+    return sorted(_ran, key=lambda job: job.name)
 
 
 class Job:
@@ -179,6 +188,7 @@ class Job:
         if not self._running.acquire(blocking=False):
             raise RuntimeError(f"ingest job {self.name!r} is running in this process already")
         self._controls = Controls()
+        _ran.add(self)
         try:
             with _remembered_interrupts(self._controls):
                 self._run(ending)
@@ -196,6 +206,7 @@ class Job:
             raise RuntimeError(f"ingest job {self.name!r} is running in this process already")
         self._problem = None
         self._controls = Controls()
+        _ran.add(self)
 
         def body() -> None:
             try:

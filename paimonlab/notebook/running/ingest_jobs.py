@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from paimonlab.errors import AlreadyExistsError, NotFoundError, PaimonError, close_matches
 from paimonlab.ingest import Job, statements
+from paimonlab.ingest.job import jobs_here
 from paimonlab.notebook.cell.ingest_statement import ingest_statement
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
+from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.results.result import Result, Stats
 
 if TYPE_CHECKING:
@@ -28,8 +30,16 @@ _lock = threading.Lock()
 
 
 def known_jobs() -> Sequence[Job]:
-    """Return the jobs that statements of this process made, the newest last."""
-    return tuple(_known)
+    """Return the jobs of this process, the newest last: those of statements, and others.
+
+    Others are those of Python whose notes are in the connected warehouse.
+    """
+    current = connections.current() if connections.is_connected() else None
+    if current is None or current.opened is None:
+        return tuple(_known)
+    place = f"{current.opened.path.rstrip('/')}/"
+    others = [job for job in jobs_here() if job not in _known and job.folder.startswith(place)]
+    return (*others, *_known)
 
 
 def known_job(name: str) -> Job:
@@ -40,10 +50,11 @@ def known_job(name: str) -> Job:
     NotFoundError
         If there is none.
     """
-    for job in reversed(_known):
+    known = known_jobs()
+    for job in reversed(known):
         if job.name == name:
             return job
-    names = sorted({job.name for job in _known})
+    names = sorted({job.name for job in known})
     raise NotFoundError(
         f"this process has no ingest job {name!r}.{close_matches(name, names)} %paimon_ingest "
         "lists them"

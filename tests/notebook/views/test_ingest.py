@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab as pm
 from paimonlab import dbapi
 from paimonlab.errors import UnsupportedError
-from paimonlab.ingest import files, forget_source, name_source, named_sources
+from paimonlab.ingest import files, forget_source, job, name_source, named_sources
 from paimonlab.notebook import commands, running
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.connections import connection as connections
@@ -51,12 +51,12 @@ def native(shell: InteractiveShell, tmp_path: Path, arriving: Path) -> Iterator[
     commands.connect(tmp_path / "warehouse", engine="native")
     shell.run_cell(f"%paimon_source arriving files:{arriving}")
     yield shell
-    for job in running.ingest_jobs.known_jobs():
-        if job.is_running:
-            job.stop()
+    for one in running.ingest_jobs.known_jobs():
+        if one.is_running:
+            one.stop()
     running.ingest_jobs._known.clear()
-    for one in named_sources():
-        forget_source(one.name)
+    for named in named_sources():
+        forget_source(named.name)
 
 
 def rows(name: str) -> list[tuple[Any, ...]]:
@@ -271,6 +271,7 @@ def test_jobs_of_a_warehouse_are_listed_though_no_process_runs_them(
 ) -> None:
     pm.sql("CREATE TABLE ods.o WITH ('ingest.until'='caught-up') AS TABLE arriving.orders")
     running.ingest_jobs._known.clear()
+    job._ran.clear()
 
     (entry,) = shown(run(native, "%paimon_ingest")).jobs
     assert (entry.name, entry.phase, entry.rows) == ("ods_o", "noted", 2)
@@ -281,6 +282,19 @@ def test_jobs_of_a_warehouse_are_listed_though_no_process_runs_them(
         "ods_o end": "end: give stop, pause, resume",
     }.items():
         assert problem in "\n".join(failure(native, capsys, f"%paimon_ingest {line}"))
+
+
+def test_jobs_of_python_are_listed_and_steered(native: InteractiveShell, arriving: Path) -> None:
+    catalog = connections.current().catalog
+    made = catalog.ingest(files(arriving / "orders"), into="ods", name="py", interval=0)
+    made.start()
+    until(lambda: made.status.rows == 2)
+
+    (entry,) = shown(run(native, "%paimon_ingest")).jobs
+    assert (entry.name, entry.is_running, entry.rows) == ("py", True, 2)
+    run(native, "%paimon_ingest py stop")
+
+    assert not made.is_running
 
 
 def test_outputs_are_the_same_from_run_to_run(
