@@ -21,6 +21,7 @@ from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.predicates.predicate import columns, evaluate
+from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
 
@@ -136,9 +137,13 @@ def _hits(
 
 
 def positioned_rows(
-    split: DataSplit, plan: ReadPlan, file_io: FileIO
+    split: DataSplit,
+    plan: ReadPlan,
+    file_io: FileIO,
+    *,
+    fields: Sequence[DataField] | None = None,
 ) -> Iterator[tuple[pa.RecordBatch, npt.NDArray[np.int64]]]:
-    """Read all columns of the rows of a file that may satisfy the condition of a plan.
+    """Read the rows of a file that may satisfy the condition of a plan.
 
     Parameters
     ----------
@@ -146,6 +151,8 @@ def positioned_rows(
         Of an append table, with this file alone.
     plan, file_io
         How to read the table; its store.
+    fields
+        The columns to read; None: all.
 
     Yields
     ------
@@ -157,7 +164,7 @@ def positioned_rows(
     (survivors,) = surviving_rows(split, plan, file_io)
     with open_data_file(split, split.files[0], plan, file_io) as data:
         for start, rows in data.positioned(
-            plan.schema.fields,
+            plan.schema.fields if fields is None else fields,
             predicate=plan.predicate,
             keep=survivors,
             batch_rows=plan.bounds.batch_rows,
@@ -178,9 +185,14 @@ def alive_count(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> int:
 
 
 def divided_rows(
-    match: FileMatch, plan: ReadPlan, file_io: FileIO, *, only_matched: bool = False
+    match: FileMatch,
+    plan: ReadPlan,
+    file_io: FileIO,
+    *,
+    only_matched: bool = False,
+    fields: Sequence[DataField] | None = None,
 ) -> Iterator[tuple[pa.RecordBatch, Mask]]:
-    """Read all columns of the rows of a file that are not deleted.
+    """Read the rows of a file that are not deleted, in the order of the file.
 
     Parameters
     ----------
@@ -190,11 +202,13 @@ def divided_rows(
         How to read the table; its store.
     only_matched
         Leave out the rows that do not satisfy the condition.
+    fields
+        The columns to read; None: all.
 
     Yields
     ------
     rows : RecordBatch
-        n rows with the columns of the table; none is empty.
+        n rows with these columns; none is empty.
     is_matched : (n,) bool
         Whether each satisfies the condition.
     """
@@ -203,7 +217,9 @@ def divided_rows(
     wanted = hits if only_matched else survivors
     with open_data_file(match.split, match.file, plan, file_io) as data:
         for start, rows in data.positioned(
-            plan.schema.fields, keep=wanted, batch_rows=plan.bounds.batch_rows
+            plan.schema.fields if fields is None else fields,
+            keep=wanted,
+            batch_rows=plan.bounds.batch_rows,
         ):
             part = slice(start, start + rows.num_rows)
             if wanted is None:

@@ -27,7 +27,7 @@ PRELOADED = (
     "paimonlab.read.splits",
     "paimonlab.spark.reading.executor_read",
     "paimonlab.spark.rows.executor_changes",
-    "paimonlab.spark.rows.executor_conditions",
+    "paimonlab.spark.rows.executor_merges",
     "paimonlab.spark.writing.executor_write",
 )
 

@@ -15,10 +15,12 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.rows.executor_changes import ChangeTask
 from paimonlab.spark.rows.executor_conditions import FileChangeTask, KeyedChangeTask, RowChange
+from paimonlab.spark.rows.executor_merges import ClauseTrees, FileMergeTask, RowMerge
 from paimonlab.spark.rows.expression_trees import Columns, Tree
 from paimonlab.spark.writing.executor_write import KIND_COLUMN, WriteTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
+from paimonlab.write.merge_clauses import Action, Clause, ClauseKind
 
 catalog = paimonlab.connect(sys.argv[1])
 catalog.create_database("db")
@@ -51,6 +53,20 @@ for keys in ([], ["id"]):
         task = FileChangeTask(splits, scan.read_plan(), change, write, False)
     outcome = pickle.loads(*task([0]))
     assert sum(outcome.counts) == 1 and outcome.written.messages, outcome
+    if keys:
+        continue
+    source = pa.RecordBatch.from_arrays([arrow_array([2, 5], pa.int32())], ["key"])
+    schema = pa.schema([*scan.schema.arrow_schema, *source.schema])
+    both = Columns({"7": "id", "8": "key"}, schema, name)
+    clauses = [
+        ClauseTrees(Clause(ClauseKind.MATCHED, Action.UPDATE), condition, {"id": product}),
+        ClauseTrees(Clause(ClauseKind.MATCHED, Action.DELETE), None, {}),
+        ClauseTrees(Clause(ClauseKind.NOT_MATCHED, Action.INSERT), None, {"id": "key"}),
+    ]
+    merge = RowMerge({"key": column}, None, clauses, both, frozenset(["id"]))
+    task = FileMergeTask(splits, scan.read_plan(), merge, source, write, False, True)
+    change = pickle.loads(*task([0])).change
+    assert change.counts == (1, 0, 0, 1) and change.written.messages, change
 print(*sorted({"pandas", "polars", "duckdb", "IPython"} & set(sys.modules)))
 """
 

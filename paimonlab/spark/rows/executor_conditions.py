@@ -102,7 +102,7 @@ class KeyedChangeTask:
     def _rows(self, numbers: Iterable[int]) -> Iterator[pa.RecordBatch]:
         change, kind = self.change.bound(), int(self.change.kind)
         lost = LostChanges.of(self.write.plan)
-        for split in _splits(self.splits, numbers):
+        for split in splits_of(self.splits, numbers):
             for rows in read_split(split, self.reading, self.write.file_io):
                 hit = rows.filter(change.is_true(rows))
                 found = change.applied(hit)
@@ -139,7 +139,7 @@ class FileChangeTask:
         seen = _Seen(self.change.bound(), self)
         try:
             with self.write.writer() as writer:
-                for split in _splits(self.splits, numbers):
+                for split in splits_of(self.splits, numbers):
                     seen.look(split, writer)
                 messages = tuple(message.to_bytes() for message in writer.prepare_commit())
         except PaimonError as error:
@@ -186,6 +186,7 @@ class _Seen:
                     writer.write(self.change.applied(hit))
 
 
-def _splits(pickled: Sequence[bytes], numbers: Iterable[int]) -> Iterator[DataSplit]:
+def splits_of(pickled: Sequence[bytes], numbers: Iterable[int]) -> Iterator[DataSplit]:
+    """Yield the splits of the tasks of these numbers."""
     for number in numbers:
         yield from pickle.loads(pickled[number])  # noqa: S301 - our own driver made it

@@ -11,9 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
@@ -22,9 +20,10 @@ from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.executor_read import as_expected
 from paimonlab.spark.rows.executor_changes import ChangeTask
+from paimonlab.spark.rows.key_numbers import NOWHERE, NumberedKeys, Places, whole_keys
 from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, KIND_COLUMN
 from paimonlab.spec.buckets.key import BucketKey
-from paimonlab.spec.predicates.predicate import Predicate, all_of, bind, col
+from paimonlab.spec.predicates.predicate import Predicate, all_of, bind
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.storage import FileIO
@@ -32,10 +31,6 @@ from paimonlab.write.buckets import groups
 
 _PIECE_BYTES = 64 << 20
 """Of source rows that are looked for at once."""
-_FEW_KEYS = 1_000
-"""Keys that a condition lists; of more of them it has the range."""
-_NOWHERE = -1
-_Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +73,9 @@ class LookupTask:
         keys = self._keys(source)
         found, place = self._found(keys)
         if not self.keeps_others:
-            kept = np.flatnonzero(place != _NOWHERE)
+            kept = np.flatnonzero(place != NOWHERE)
             source, place = source.take(arrow_array(kept)), place[kept]
-        is_found = place != _NOWHERE
+        is_found = place != NOWHERE
         where = arrow_array(place, mask=~is_found)
         for name, column in self.target.items():
             source = source.append_column(name, found.column(column).take(where))
@@ -93,7 +88,7 @@ class LookupTask:
         columns = [source.column(name).cast(kind) for name, kind in types.items()]
         return pa.table([column.combine_chunks() for column in columns], names=list(types))
 
-    def _found(self, keys: pa.Table) -> tuple[pa.Table, _Places]:
+    def _found(self, keys: pa.Table) -> tuple[pa.Table, Places]:
         """Read the target rows of keys.
 
         Returns
@@ -103,25 +98,25 @@ class LookupTask:
         place : (n,) int64
             Which of them each key belongs to; -1: there is none.
         """
-        place = np.full(keys.num_rows, _NOWHERE, np.int64)
+        place = np.full(keys.num_rows, NOWHERE, np.int64)
         reading = self.reading
         found = [reading.arrow_schema.empty_table()]
         count = 0
-        whole = np.flatnonzero(_is_whole(keys))  # a null is no key
+        whole = np.flatnonzero(whole_keys(keys))  # a null is no key
         keys = keys.take(arrow_array(whole))
         for group in groups(keys, reading.schema, self.buckets) if keys.num_rows else ():
             pickled = self.splits.get(group.key)
             if pickled is None:
                 continue
             positions = np.arange(keys.num_rows) if group.rows is None else group.rows
-            wanted = _Keys(keys.take(arrow_array(positions)))
-            plan = replace(reading, predicate=wanted.predicate(reading))
-            row_of_key = np.full(wanted.count, _NOWHERE, np.int64)
+            wanted = NumberedKeys(keys.take(arrow_array(positions)))
+            plan = replace(reading, predicate=_predicate(wanted, reading))
+            row_of_key = np.full(wanted.count, NOWHERE, np.int64)
             splits: Sequence[DataSplit] = pickle.loads(pickled)  # noqa: S301 - our own driver made it
             for split in splits:
                 for rows in read_split(split, plan, self.file_io):
                     numbers = wanted.numbers_of(rows)
-                    hits = np.flatnonzero(numbers != _NOWHERE)
+                    hits = np.flatnonzero(numbers != NOWHERE)
                     if len(hits):
                         row_of_key[numbers[hits]] = np.arange(count, count + len(hits))
                         count += len(hits)
@@ -178,77 +173,16 @@ class MergeTask:
                 )
 
 
-def _numbers(rows: pa.Table, column: str) -> _Places:
-    numbers = null_filled(rows.column(column).combine_chunks(), _NOWHERE)
+def _numbers(rows: pa.Table, column: str) -> Places:
+    numbers = null_filled(rows.column(column).combine_chunks(), NOWHERE)
     return numpy_values(numbers).astype(np.int64)
 
 
-class _Keys:
-    """The distinct keys among some, numbered.
-
-    Parameters
-    ----------
-    keys
-        n keys without nulls, with the columns of the primary key.
-    """
-
-    def __init__(self, keys: pa.Table) -> None:
-        self._keys = keys
-        self._columns: list[tuple[str, pa.Array, _Places]] = []
-        numbers = np.zeros(keys.num_rows, np.int64)
-        for name in keys.column_names:
-            column = keys.column(name).combine_chunks()
-            values = column.unique()
-            codes = numbers * len(values) + _codes(column, values)
-            distinct, numbers = np.unique(codes, return_inverse=True)
-            self._columns.append((name, values, distinct))
-        self.numbers: _Places = numbers
-        """(n,) The number of each key."""
-        self.count = len(self._columns[-1][2])
-
-    def numbers_of(self, rows: pa.RecordBatch) -> _Places:
-        """Return the number of the key of each row; -1 if it is not among the keys."""
-        numbers = np.zeros(rows.num_rows, np.int64)
-        for name, values, distinct in self._columns:
-            codes = _codes(rows.column(name), values)
-            is_known = (codes != _NOWHERE) & (numbers != _NOWHERE)
-            codes = numbers * len(values) + codes
-            numbers = np.minimum(np.searchsorted(distinct, codes), len(distinct) - 1)
-            numbers = np.where(is_known & (distinct[numbers] == codes), numbers, _NOWHERE)
-        return numbers
-
-    def predicate(self, reading: ReadPlan) -> Predicate | None:
-        """Return a condition that all of the keys satisfy."""
-        schema = reading.schema
-        parts = []
-        for name, values, _ in self._columns:
-            if name not in schema.trimmed_primary_keys or not _has_range(values.type):
-                continue
-            if len(values) <= _FEW_KEYS:
-                parts.append(col(name).is_in(values.to_pylist()))
-            else:
-                ends = pc.min_max(values)
-                parts.append(col(name) >= ends["min"].as_py())
-                parts.append(col(name) <= ends["max"].as_py())
-        return bind(all_of(*parts), schema.fields, reading.table_name) if parts else None
-
-
-def _has_range(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_date(kind))
-
-
-def _codes(column: pa.Array, values: pa.Array) -> _Places:
-    """Return the position of each value of a column in distinct values; -1: it is not there."""
-    positions = null_filled(pc.index_in(column, value_set=values), _NOWHERE)
-    return numpy_values(positions).astype(np.int64)
-
-
-def _is_whole(keys: pa.Table) -> npt.NDArray[np.bool_]:
-    whole = np.ones(keys.num_rows, np.bool_)
-    for column in keys.columns:
-        if column.null_count:
-            whole &= numpy_values(column.is_valid().combine_chunks(), zero_copy_only=False)
-    return whole
+def _predicate(keys: NumberedKeys, reading: ReadPlan) -> Predicate | None:
+    """Return a condition that all rows with such keys satisfy."""
+    schema = reading.schema
+    parts = [part for name, part in keys.conditions() if name in schema.trimmed_primary_keys]
+    return bind(all_of(*parts), schema.fields, reading.table_name) if parts else None
 
 
 def _pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -82,7 +82,7 @@ def bound(tree: Tree, columns: Columns) -> Expression:
     if build is None:
         raise UnsupportedError(f"{tree.kind} as an expression", "Spark evaluates it")
     made = build(tree, columns)
-    if made.type != _arrow_type(tree.type):
+    if made.type != arrow_type(tree.type):
         raise UnsupportedError(f"{tree.kind} of {made.type} as {tree.type}", "Spark evaluates it")
     return made
 
@@ -94,6 +94,12 @@ def names_of(tree: Tree, columns: Columns) -> frozenset[str]:
     return frozenset().union(*(names_of(child, columns) for child in tree.children))
 
 
+def bare(tree: Tree) -> Tree:
+    """Return a value without its name, and without the test of NOT NULL, which writers do, too."""
+    return bare(tree.children[0]) if tree.kind in _NAMED else tree
+
+
+_NAMED = ("Alias", "AssertNotNull")
 _WITH, _REFERENCE = "With", "CommonExpressionRef"
 COLUMN, CAST, LITERAL = "AttributeReference", "Cast", "Literal"
 _STRICT = "ANSI"
@@ -113,7 +119,14 @@ _TYPES: Mapping[str, pa.DataType] = {
 _COARSER = ("s", "ms", "us")
 
 
-def _arrow_type(name: str) -> pa.DataType:
+def arrow_type(name: str) -> pa.DataType:
+    """Return the Arrow type of values of a type, as Spark writes it.
+
+    Raises
+    ------
+    UnsupportedError
+        If Spark has to evaluate such values.
+    """
     found = _TYPES.get(name)
     if found is not None:
         return found
@@ -134,13 +147,13 @@ def name_of(tree: Tree, columns: Columns) -> str:
 def _column(tree: Tree, columns: Columns) -> Expression:
     found = column(name_of(tree, columns), columns.schema, columns.table)
     if pa.types.is_timestamp(found.type) and found.type.unit in _COARSER:
-        return converted(found, _arrow_type(tree.type), is_explicit=False)
+        return converted(found, arrow_type(tree.type), is_explicit=False)
     return found
 
 
 def _literal(tree: Tree, columns: Columns) -> Expression:
     del columns
-    kind = _arrow_type(tree.type)
+    kind = arrow_type(tree.type)
     if tree.detail is None or pa.types.is_null(kind):
         return Expression(kind, lambda rows: pa.nulls(rows.num_rows, kind), "NULL")
     (scalar,) = _stored(tree.detail, kind)
@@ -189,7 +202,7 @@ def _join(operator: str) -> Callable[[Tree, Columns], Expression]:
 
 def _cast(tree: Tree, columns: Columns) -> Expression:
     (value,) = _children(tree, columns)
-    target = _arrow_type(tree.type)
+    target = arrow_type(tree.type)
     if pa.types.is_null(value.type):
         return converted(value, target, is_explicit=False)
     types = pa.types
@@ -255,7 +268,7 @@ def _like(tree: Tree, columns: Columns) -> Expression:
 def _case(tree: Tree, columns: Columns) -> Expression:
     parts = _children(tree, columns)
     has_else = len(parts) % 2 == 1
-    kind = _arrow_type(tree.type)
+    kind = arrow_type(tree.type)
     nothing = Expression(kind, lambda rows: pa.nulls(rows.num_rows, kind), "NULL")
     otherwise = parts.pop() if has_else else nothing
     branches = list(zip(parts[::2], parts[1::2], strict=True))

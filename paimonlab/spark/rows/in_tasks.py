@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pickle
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +16,12 @@ from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spark.rows.catalyst_trees import trees_of
 from paimonlab.spark.rows.executor_changes import ChangeOutcome
 from paimonlab.spark.rows.executor_conditions import FileChangeTask, KeyedChangeTask, RowChange
-from paimonlab.spark.rows.expression_trees import Columns, Tree
+from paimonlab.spark.rows.expression_trees import Columns, bare
+from paimonlab.spark.rows.python_jobs import cores_of, divided_splits, run_tasks
 from paimonlab.spark.rows.statements import RowStatement, as_list, is_padded
 from paimonlab.spark.rows.tree_pruning import pruning
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.writing.commits import discard
-from paimonlab.spark.writing.executor_jobs import divided_by_size
 from paimonlab.spark.writing.executor_write import WriteTask, messages_of
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import check_supported
@@ -40,12 +39,8 @@ if TYPE_CHECKING:
     from paimonlab.table.reading.scan import Scan
     from paimonlab.table.table import Table
 
-_TASKS_PER_CORE = 2
-_TASK_BYTES = 4 << 20
-"""Less is no task of its own."""
 _MOST_ALONE_BYTES = 256 << 20
 """Of files that one task changes where others have nothing to do."""
-_NAMED = ("Alias", "AssertNotNull")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,7 @@ def changed_in_tasks(
     work = _work(bridge, table, scan, change, user=user)
     if work is None:
         return None
-    outcomes = _run(bridge, work)
+    outcomes: list[ChangeOutcome] = run_tasks(bridge, work.task, work.count)
     messages, error = messages_of([pickle.dumps(outcome.written) for outcome in outcomes])
     if error is None:
         return outcomes
@@ -114,7 +109,7 @@ def _change(bridge: Bridge, statement: RowStatement, scan: Scan) -> RowChange | 
         or scan.snapshot is None
         or not scan.is_one_snapshot
         or is_padded(statement)
-        or not _is_simple(scan)
+        or not is_simple(scan)
     ):
         return None
     (clause,) = statement.clauses
@@ -130,19 +125,14 @@ def _change(bridge: Bridge, statement: RowStatement, scan: Scan) -> RowChange | 
     columns = Columns(names, scan.schema.arrow_schema, scan.definition.name)
     assigned = {
         field.name: value
-        for field, value, own in zip(fields, map(_bare, values), ids, strict=False)
+        for field, value, own in zip(fields, map(bare, values), ids, strict=False)
         if value != own
     }
     change = RowChange(condition, assigned if is_update else None, columns)
     return change if _can_be_done(change) else None
 
 
-def _bare(tree: Tree) -> Tree:
-    """Return a value without its name, and without the test of NOT NULL, which writers do, too."""
-    return _bare(tree.children[0]) if tree.kind in _NAMED else tree
-
-
-def _is_simple(scan: Scan) -> bool:
+def is_simple(scan: Scan) -> bool:
     """Whether rows are changed where they are, by whoever reads their bucket or file."""
     definition = scan.definition
     if definition.options.slice(RowTrackingOptions).data_evolution:
@@ -175,7 +165,7 @@ def _work(
     predicate = None if known is None else bind(known, fields, name)
     read = scan.narrowed(scan.schema.field_names, predicate)
     splits = read.plan().splits
-    cores = max(bridge.spark.sparkContext.defaultParallelism, 1)
+    cores = cores_of(bridge)
     definition, store = definition_of(table), store_of(table)
     ship(bridge.spark.sparkContext)
     if not definition.primary_keys:
@@ -183,7 +173,7 @@ def _work(
         changing = append.AppendChange(definition, store, scan.snapshot, predicate)
         plan = write_plan(changing.written_definition, store.layout)
         files = [split.with_files(file.__eq__) for split in splits for file in split.files]
-        pickled = _divided([[file] for file in files], cores)
+        pickled = divided_splits([[file] for file in files], cores)
         write = WriteTask(plan, store.file_io, None, user=user)
         marks = changing.options.by_vector
         task = FileChangeTask(pickled, changing.read_plan, change, write, marks)
@@ -196,25 +186,7 @@ def _work(
     size = sum(split.size_bytes for split in splits)
     if len(by_bucket) < cores and size > _MOST_ALONE_BYTES:
         return None
-    pickled = _divided([*by_bucket.values()], cores)
+    pickled = divided_splits([*by_bucket.values()], cores)
     plan = write_plan(definition, store.layout)
     write = WriteTask(plan, store.file_io, table.sequence_numbers(), user=user)
     return _Work(KeyedChangeTask(pickled, read.read_plan(), change, write), len(pickled))
-
-
-def _divided(units: Sequence[Sequence[DataSplit]], cores: int) -> list[bytes]:
-    """Divide what is read together into tasks; returns their pickled splits."""
-    sizes = [sum(split.size_bytes for split in unit) for unit in units]
-    most = min(_TASKS_PER_CORE * cores, 1 + sum(sizes) // _TASK_BYTES)
-    return [
-        pickle.dumps([split for number in numbers for split in units[number]])
-        for numbers in divided_by_size(sizes, most)
-    ]
-
-
-def _run(bridge: Bridge, work: _Work) -> list[ChangeOutcome]:
-    if not work.count:
-        return []
-    numbers = bridge.spark.sparkContext.parallelize(range(work.count), work.count)
-    found: Iterable[bytes] = numbers.mapPartitions(work.task).collect()
-    return [pickle.loads(outcome) for outcome in found]  # noqa: S301 - our own tasks made it

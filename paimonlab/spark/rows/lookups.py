@@ -39,6 +39,7 @@ from paimonlab.spark.rows.joining import (
     named_as,
 )
 from paimonlab.spark.rows.statements import (
+    NOT_IN_ARROW,
     RowStatement,
     as_list,
     is_padded,
@@ -67,8 +68,6 @@ if TYPE_CHECKING:
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _SORTED_BYTES = 256 << 20
 """A larger source is sorted by key in each task, so that every part of a bucket is read once."""
-_NOT_IN_ARROW = ("geography", "geometry", "interval", "udt", "variant", "void")
-"""Words in the names of types that Python and Spark do not pass to each other as they are."""
 _TRUE = True
 
 
@@ -294,7 +293,7 @@ def _with_target(
     types = undeclared(scan_schema(scan.schema.fields))
     added = [StructField(target_name(number), types[number].dataType) for number, _ in wanted]
     schema = StructType([*placed.schema, *added, StructField(TARGET_COLUMN, BooleanType())])
-    if any(name in schema.simpleString() for name in _NOT_IN_ARROW):
+    if any(name in schema.simpleString() for name in NOT_IN_ARROW):
         return None
     expected = to_arrow_schema(schema, timezone="UTC")
     by_bucket: defaultdict[BucketKey, list[DataSplit]] = defaultdict(list)

@@ -35,6 +35,7 @@ from paimonlab.spark.rows.executor_changes import (
 from paimonlab.spark.rows.executor_lookups import MergeTask
 from paimonlab.spark.rows.in_tasks import changed_in_tasks
 from paimonlab.spark.rows.lookups import looked_up
+from paimonlab.spark.rows.merge_in_tasks import merged_in_tasks
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay, has_subqueries
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.executor_write import messages_of
@@ -262,6 +263,9 @@ class RunningStatement:
         done = changed_in_tasks(
             bridge, self.statement, table, scan, user=user, keeps_nulls=keeps_nulls
         )
+        if done is not None:
+            return done
+        done = merged_in_tasks(bridge, self.statement, table, scan, user=user)
         if done is not None:
             return done
         divided: DataFrame

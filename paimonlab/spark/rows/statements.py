@@ -18,6 +18,8 @@ from paimonlab.write.merge_clauses import Action, Clause, ClauseKind
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 _LENGTH_TESTS = frozenset({"charTypeWriteSideCheck", "varcharTypeWriteSideCheck"})
+NOT_IN_ARROW = ("geography", "geometry", "interval", "udt", "variant", "void")
+"""Words in the names of types that Python and Spark do not pass to each other as they are."""
 _ACTIONS = {
     "UpdateAction": Action.UPDATE,
     "UpdateStarAction": Action.UPDATE,
