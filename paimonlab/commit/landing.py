@@ -48,6 +48,7 @@ from paimonlab.spec.snapshot import (
     Snapshot,
 )
 from paimonlab.storage import FileIO
+from paimonlab.storage.schemes import store_kind
 
 logger = logging.getLogger(__name__)
 
@@ -133,9 +134,10 @@ class Landing:
                     preparation.discard_lists()
                     race.lost(latest.id + 1 if latest else FIRST_SNAPSHOT_ID)
                     continue
-                # Syncing is what takes time; who has lost already need not do it.
+                # Syncing is what takes time on disks; who has lost already need not do it.
                 fate = Fate.TAKEN
-                if self._may_follow(latest):
+                is_synced = store_kind(self.layout.table_path) is not None
+                if is_synced or self._may_follow(latest):
                     preparation.sync()
                     if self._may_follow(latest):
                         in_doubt = snapshot
