@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.sql_text.reader import StatementSyntaxError, TokenReader
 from paimonlab.spec.sql_text.tokens import Span, Token, TokenKind
 
@@ -17,6 +18,7 @@ _OF_SPARK = frozenset({"USING", "TBLPROPERTIES", "LOCATION", "CLUSTERED", "LIKE"
 """Words before ``AS`` that say that a query is stored once."""
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTableAs:
     """Read the changes of one table of a source, or of those that match, into a table."""
@@ -35,6 +37,7 @@ class CreateTableAs:
     """Functions by the column that they compute."""
 
 
+@hides_secrets
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateDatabaseAs:
     """Read the changes of many tables of a source into a database."""
