@@ -11,7 +11,7 @@ than opening a catalog does.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimonlab.interrupts import import_whole_modules, interrupts_held_back
 from paimonlab.on_use import attributes_on_use
@@ -95,7 +95,7 @@ __all__ = [
     "to_json",
 ]
 
-__getattr__, __dir__ = attributes_on_use(
+_attribute, __dir__ = attributes_on_use(
     __name__,
     AddColumn="spec.schema.change_kinds",
     ChangeBatch="table.following.follower",
@@ -121,6 +121,14 @@ __getattr__, __dir__ = attributes_on_use(
     sql="notebook",
     to_json="spec.variant.decode",
 )
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        return _attribute(name)
+    except AttributeError:
+        said = errors.habits.no_attribute(__name__, name, errors.habits.PACKAGE, __all__)
+        raise AttributeError(said, name=name) from None
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

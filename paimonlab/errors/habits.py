@@ -86,6 +86,35 @@ class FamiliarNames:
             raise AttributeError(no_attribute(self._what, name, self._instead, dir(type(self))))
 
 
+class IsAttribute:
+    """Base of what is an attribute here and a method in other libraries: ``table.schema``.
+
+    Without it a call would be "'TableSchema' object is not callable", which does not say what to
+    write.
+    """
+
+    __slots__ = ()
+    _written: ClassVar[str]
+    """What stands for it in a program."""
+
+    def __init_subclass__(cls, *, written: str = "", **others: Any) -> None:
+        super().__init_subclass__(**others)
+        if written:
+            cls._written = written
+
+    if not TYPE_CHECKING:  # a type checker says that it is not callable
+
+        def __call__(self, *_given: object, **_named: object) -> Any:
+            """Say that it is called without brackets."""
+            raise TypeError(f"{self._written} is not a method: leave out the brackets{self._more}")
+
+        @property
+        def _more(self) -> str:
+            if not hasattr(self, "list"):
+                return ""
+            return f", as in list({self._written}) or {self._written}.list()"
+
+
 TABLE = {
     "append": "write(rows)",
     "insert": "write(rows)",
@@ -142,8 +171,11 @@ TABLE = {
     "plan_files": "scan().plan().files",
     "transaction": "new_writer(), then commit(messages)",
     "sort_order": "primary_keys",
+    "new_read_builder": "scan(columns, where)",
+    "new_batch_write_builder": "write(rows), or new_writer() and commit(messages)",
+    "new_stream_write_builder": "new_writer(), then commit(messages)",
 }
-"""Of deltalake, pyiceberg, pandas, polars and Spark, on a table."""
+"""Of deltalake, pyiceberg, pypaimon, pandas, polars and Spark, on a table."""
 SCAN = {
     "row_filter": "where",
     "filter": "where",
@@ -175,6 +207,30 @@ READ = {
     "head": "table.scan(limit=…)",
 }
 """Of pyiceberg, DuckDB, polars and Spark, on a read."""
+RESULT = {
+    "describe": "to_pandas().describe()",
+    "head": "to_pandas().head()",
+    "df": "to_pandas()",
+    "pl": "to_polars()",
+    "arrow": "to_arrow()",
+    "fetchall": "to_arrow().to_pylist()",
+    "collect": "to_arrow().to_pylist()",
+    "show": "view",
+    "shape": "to_arrow().shape",
+    "columns": "to_arrow().column_names",
+    "dtypes": "to_arrow().schema",
+    "schema": "to_arrow().schema",
+    "loc": "to_pandas()",
+    "iloc": "to_pandas()",
+    "filter": "to_polars().filter(…)",
+    "groupby": "to_pandas().groupby(…)",
+    "group_by": "to_polars().group_by(…)",
+    "to_dicts": "to_arrow().to_pylist()",
+    "to_csv": "export(path), or --to rows.csv for all rows",
+    "to_parquet": "export(path), or --to rows.parquet for all rows",
+    "createOrReplaceTempView": "spark; a result is a table of later queries under its variable",
+}
+"""Of data frames, DuckDB and Spark, on the result of a statement."""
 DELETE = dict.fromkeys(("delete_filter", "filter", "predicate", "row_filter"), "where")
 """Arguments of deletes of pyiceberg and deltalake."""
 OVERWRITE = {"overwrite_filter": "partition", "predicate": "partition"}
@@ -209,6 +265,21 @@ CATALOG = {
     "execute": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
 }
 """Of pyiceberg, DuckDB and Spark, on a catalog."""
+PACKAGE = {
+    "load_catalog": "connect(path)",
+    "CatalogFactory": "connect(path)",
+    "SqlCatalog": "connect(path)",
+    "open": "connect(path)",
+    "open_catalog": "connect(path)",
+    "DeltaTable": "connect(path).table(name)",
+    "StaticTable": "connect(path).table(name)",
+    "load_table": "connect(path).table(name)",
+    "open_table": "connect(path).table(name)",
+    "read_table": "connect(path).table(name).scan()",
+    "write_deltalake": "connect(path).write_table(name, rows)",
+    "write_table": "connect(path).write_table(name, rows)",
+}
+"""Of pyiceberg, deltalake and pypaimon, in the package itself."""
 
 PROCEDURES = {
     "rewrite_data_files": "compact",

@@ -12,7 +12,7 @@ from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import Snapshot
 
 
-class ChangelogManager(NumberedFiles[Snapshot]):
+class ChangelogManager(NumberedFiles[Snapshot], written="table.changelogs"):
     """Finds and reads the long-lived changelogs of a table."""
 
     def ids(self) -> list[int]:

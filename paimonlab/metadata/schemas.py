@@ -15,7 +15,7 @@ from paimonlab.storage import FileIO
 _PUBLISH_ATTEMPTS = 3
 
 
-class SchemaManager(NumberedFiles[TableSchema]):
+class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
     """Finds, reads and publishes schemas. Schemas never change, so they are read once."""
 
     def __init__(

@@ -35,7 +35,7 @@ _LISTINGS = 3
 """Times that the folder is listed while others change it."""
 
 
-class SnapshotManager(NumberedFiles[Snapshot]):
+class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
     """Finds and reads snapshots.
 
     No snapshot is cached: a rollback may give an id to another one.

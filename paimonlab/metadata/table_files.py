@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
+from paimonlab.errors.habits import IsAttribute
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.storage import FileIO
 
@@ -34,7 +35,7 @@ class TableFiles:
 T = TypeVar("T")
 
 
-class NumberedFiles(TableFiles, ABC, Generic[T]):
+class NumberedFiles(TableFiles, IsAttribute, ABC, Generic[T]):
     """Files with an id each, that can be iterated and asked for: ``table.snapshots[3]``."""
 
     @abstractmethod

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import Enum
-from typing import Self
+from typing import ClassVar, Self
 
 import msgspec
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.errors.habits import IsAttribute
 from paimonlab.secrets import hides_secrets
 
 FIRST_SNAPSHOT_ID = 1
@@ -34,13 +35,17 @@ class CommitKind(Enum):
 
 
 @hides_secrets
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Snapshot(
+    msgspec.Struct, IsAttribute, frozen=True, kw_only=True, rename="camel", omit_defaults=True
+):
     """One committed version of a table.
 
     ``base_manifest_list`` and ``delta_manifest_list`` together list every live file;
     the delta alone lists what this commit changed. Optional fields are absent from the
     JSON when None, as Java Paimon writes them.
     """
+
+    _written: ClassVar[str] = "table.snapshot"
 
     version: int = msgspec.field(default=1)
     """Absent means 1 (before Paimon 0.3); written as `CURRENT_VERSION`."""

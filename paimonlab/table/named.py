@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 
+from paimonlab.errors.habits import IsAttribute
 
-class Named(ABC):
+
+class Named(IsAttribute, ABC):
     """Things of a table, by their names."""
 
     @abstractmethod

@@ -81,6 +81,44 @@ def test_arguments_of_other_libraries_are_answered_with_ours(
         table.scan().to_duckdb("orders")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", habits.PACKAGE)
+def test_the_package_says_how_tables_are_opened(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"paimonlab has no attribute '{name}'; it is connect"):
+        getattr(pm, name)
+
+    assert not hasattr(pm, name)
+
+
+def test_the_package_names_what_is_nearly_right() -> None:
+    with pytest.raises(AttributeError, match="Did you mean 'connect'"):
+        pm.conect  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("snapshots", ", as in list(table.snapshots) or table.snapshots.list()"),
+        ("schemas", ", as in list(table.schemas) or table.schemas.list()"),
+        ("changelogs", ", as in list(table.changelogs) or table.changelogs.list()"),
+        ("tags", ", as in list(table.tags) or table.tags.list()"),
+        ("branches", ", as in list(table.branches) or table.branches.list()"),
+        ("consumers", ", as in list(table.consumers) or table.consumers.list()"),
+        ("schema", ""),
+        ("snapshot", ""),
+    ],
+)
+def test_attributes_that_others_call_say_so(name: str, instead: str, table: pm.Table) -> None:
+    table.write([{"id": 1}])
+
+    with pytest.raises(TypeError) as caught:
+        getattr(table, name)()
+
+    said = f"table.{name} is not a method: leave out the brackets{instead}"
+    assert str(caught.value) == said
+    found = getattr(table, name)
+    assert not instead or list(found) == list(found.list())
+
+
 def test_a_name_that_is_nearly_right_gets_the_right_one(
     catalog: pm.Catalog, table: pm.Table
 ) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import UnsupportedError, habits
 from paimonlab.interrupts import interrupts_held_back
 from paimonlab.notebook.display import html, plain
 from paimonlab.notebook.display.cells import cells
@@ -62,7 +62,7 @@ class Stats:
     """Who computed them, and why; empty: who always does on this connection."""
 
 
-class Result:
+class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
     """What one SQL statement returned: Arrow inside, a table to look at.
 
     Anything that reads Arrow takes it as it is (``polars.DataFrame(result)``,

@@ -14,6 +14,7 @@ import msgspec
 import pyarrow as pa
 
 from paimonlab.errors import ColumnNotFoundError, CorruptMetadataError, SchemaError
+from paimonlab.errors.habits import IsAttribute
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.buckets.bucket import BucketFunction
 from paimonlab.spec.options.table_options import Options, option_field
@@ -44,7 +45,7 @@ _MOST_SHOWN = 8
 
 @hides_secrets
 @dataclass(frozen=True)
-class TableSchema:
+class TableSchema(IsAttribute, written="table.schema"):
     """One schema of a table: the class is the file ``schema/schema-<id>``."""
 
     id: int

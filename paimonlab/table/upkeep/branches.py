@@ -15,7 +15,7 @@ T = TypeVar("T")
 """What a branch is opened as."""
 
 
-class Branches(Named, Generic[T]):
+class Branches(Named, Generic[T], written="table.branches"):
     """Lines of snapshots of their own: ``table.branches``.
 
     ``table.branches["x"]`` and ``catalog.table("db.t$branch_x")`` open the branch x.

@@ -21,7 +21,7 @@ class ConsumerOptions:
     """``consumer.expiration-time``: how long one may be idle; None: for ever."""
 
 
-class Consumers(Named):
+class Consumers(Named, written="table.consumers"):
     """Readers that record which snapshot they read next: ``table.consumers``.
 
     Snapshots from that one on do not expire.

@@ -17,7 +17,7 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.history import history_of
 
 
-class Tags(Named):
+class Tags(Named, written="table.tags"):
     """Named snapshots of one table: ``table.tags``."""
 
     def __init__(self, definition: TableDefinition, store: TableStore) -> None:
