@@ -38,6 +38,7 @@ WRITING = frozenset(
     }
 )
 """First words of statements that write."""
+_VIEW_HINT = "Write WITH name AS (SELECT …) before the query, or CREATE TABLE db.t AS SELECT …"
 _EVOLVES = "data-evolution.enabled"
 _WHAT = {exp.Insert: "INSERT", exp.Create: "CREATE", exp.Delete: "DELETE", exp.Update: "UPDATE"}
 
@@ -205,6 +206,8 @@ def _create(
     if str(tree.kind).upper() == "TABLE" and tree.expression is None:
         definitions.create_table(tree, sources)
         return ""
+    if str(tree.kind).upper() == "VIEW":
+        raise NotTranslatedError("CREATE VIEW", "VIEW", _VIEW_HINT)
     check_parts(tree, "this", "kind", "expression", "properties")
     properties = tree.args.get("properties")
     for one in properties.expressions if properties is not None else ():

@@ -15,11 +15,12 @@ from sqlglot import exp
 
 from paimonlab.errors import PaimonError
 from paimonlab.progress import Progress
+from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.sql_engine.failures import NOT_PROVEN
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import Kind, VoidType, simple_type
-from paimonlab.sql_engine.listings import listing
+from paimonlab.sql_engine.listings import described, listing
 from paimonlab.sql_engine.queries import QueryTranslator
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.rows import Part
@@ -113,10 +114,28 @@ def plan(
     tree = parse(text) if isinstance(text, str) else text
     translated = listing(tree, sources)
     queries = QueryTranslator(sources, Given(values))
-    if translated is None:
-        translated = queries.query(tree, most=most)
+    try:
+        if isinstance(tree, exp.Describe) and isinstance(tree.this, exp.Query):
+            translated = described(tree, queries.query(tree.this), sources)
+        if translated is None:
+            translated = queries.query(tree, most=most)
+    except NotTranslatedError as error:
+        error.hint = _quoted_column(text, sources) or error.hint
+        raise
     whole, parts = sources.planned(translated.text)
     return Planned(whole, translated.columns, parts, queries.shown())
+
+
+def _quoted_column(text: str | exp.Expression, sources: Sources) -> str:
+    """Look for the name of a column between quotes that make it a text; empty: there is none."""
+    if not isinstance(text, str):
+        return ""
+    names = {name for reading in sources.readings for name in reading.indexes}
+    for token in tokenize(text):
+        name = token.text[1:-1]
+        if token.kind is TokenKind.STRING and token.text[0] == '"' and name in names:
+            return f'"{name}" is a text in Spark\'s SQL; a column is written `{name}`'
+    return ""
 
 
 def run(

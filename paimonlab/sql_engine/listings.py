@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from paimonlab.catalog.views import ViewCatalog
+from paimonlab.spec.sql_text.call_text import quoted as quoted_name
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.kinds import Kind, duck_type, is_atomic, kind_of, spark_type
 from paimonlab.sql_engine.protocols import Translated
-from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.tables import Sources
+from paimonlab.sql_engine.refusal import DatabaseNotNamedError, NotTranslatedError
+from paimonlab.sql_engine.tables import Sources, is_file
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import quoted
 from paimonlab.table.table import Table
@@ -25,6 +26,7 @@ _TABLES = re.compile(rf"TABLES\s+(?:IN|FROM)\s+({_NAME})", re.IGNORECASE)
 _COLUMNS = re.compile(rf"COLUMNS\s+(?:IN|FROM)\s+({_NAME})", re.IGNORECASE)
 
 
+_DESCRIBED = [(name, kinds.STRING) for name in ("col_name", "data_type", "comment")]
 _SHOWN = "Write SHOW DATABASES, SHOW TABLES IN db, or SHOW COLUMNS IN db.table"
 
 
@@ -37,7 +39,7 @@ def listing(tree: exp.Expression, sources: Sources) -> Translated | None:
         If it lists what is not proven to be listed as Spark does.
     """
     if isinstance(tree, exp.Describe):
-        return _described(tree, sources)
+        return None if isinstance(tree.this, exp.Query) else _described_table(tree, sources)
     if isinstance(tree, exp.LoadData):
         instead = "Write INSERT INTO db.t SELECT * FROM 'file.csv'"
         raise NotTranslatedError("LOAD DATA", "LOAD", instead)
@@ -58,7 +60,18 @@ def listing(tree: exp.Expression, sources: Sources) -> Translated | None:
         table = _table(tuple(found[1].split(".")), sources)
         names = [(field.name,) for field in table.schema.fields]
         return _rows([("col_name", kinds.STRING)], names)
+    if text.upper() == "TABLES":
+        raise DatabaseNotNamedError("SHOW TABLES", "TABLES", _with_database(sources))
     raise NotTranslatedError(f"SHOW {text}", text.partition(" ")[0], _SHOWN)
+
+
+def _with_database(sources: Sources) -> str:
+    """Say which databases there are: only Spark has a current one."""
+    databases = [quoted_name(name) for name in sources.catalog.databases()]
+    if not databases:
+        return "There is no database yet: CREATE DATABASE db makes one"
+    others = f"; there are also {', '.join(databases[1:6])}" if databases[1:] else ""
+    return f"Write SHOW TABLES IN {databases[0]}{others}"
 
 
 def _tables(path: list[str], sources: Sources) -> Translated:
@@ -72,26 +85,53 @@ def _tables(path: list[str], sources: Sources) -> Translated:
     return _rows([*columns, ("isTemporary", kinds.BOOLEAN)], rows)
 
 
-def _described(tree: exp.Describe, sources: Sources) -> Translated:
+def described(tree: exp.Describe, query: Translated, sources: Sources) -> Translated:
+    """Describe the columns of a query.
+
+    Raises
+    ------
+    NotTranslatedError
+        If a type is not proven to be written as Spark does, or Spark would carry over the
+        comment of a column.
+    """
+    check_parts(tree, "this", "kind")
+    if tree.args.get("kind") not in (None, "QUERY"):
+        raise NotTranslatedError(f"DESCRIBE {tree.args['kind']}", "DESCRIBE")
+    if sources.has_comments:
+        raise NotTranslatedError("DESCRIBE of a query of columns with comments", "DESCRIBE")
+    rows = [(name, _type_text(name, kind), None) for name, kind in query.columns]
+    return _rows(_DESCRIBED, rows)
+
+
+def _described_table(tree: exp.Describe, sources: Sources) -> Translated:
     check_parts(tree, "this", "kind")
     if str(tree.args.get("kind") or "TABLE").upper() != "TABLE":
         raise NotTranslatedError(f"DESCRIBE {tree.args['kind']}", "DESCRIBE")
     if not isinstance(tree.this, exp.Table):
-        raise NotTranslatedError("DESCRIBE of a query", "DESCRIBE")
+        raise NotTranslatedError("DESCRIBE of such a query", "DESCRIBE")
     check_parts(tree.this, "this", "db", "catalog")
-    table = _table(tuple(part.name for part in tree.this.parts), sources)
+    path = tuple(part.name for part in tree.this.parts)
+    if len(path) == 1 and (is_file(path[0]) or sources.frames(path[0]) is not None):
+        name = f"'{path[0]}'" if is_file(path[0]) else path[0]
+        raise NotTranslatedError(
+            f"DESCRIBE {name}", path[0], f"Write DESCRIBE SELECT * FROM {name}"
+        )
+    table = _table(path, sources)
     rows: dict[str, tuple[str, str, str | None]] = {}
     for field in table.schema.fields:
-        kind = kind_of(field.type)
-        if kind is None or not is_atomic(kind):
-            raise NotTranslatedError(f"DESCRIBE of {table.name}.{field.name}", "DESCRIBE")
-        rows[field.name] = (field.name, spark_type(kind).lower(), field.description)
+        text = _type_text(f"{table.name}.{field.name}", kind_of(field.type))
+        rows[field.name] = (field.name, text, field.description)
     listed = list(rows.values())
     if table.schema.partition_keys:
         listed += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
         listed += [rows[name] for name in table.schema.partition_keys]
-    columns = [(name, kinds.STRING) for name in ("col_name", "data_type", "comment")]
-    return _rows(columns, listed)
+    return _rows(_DESCRIBED, listed)
+
+
+def _type_text(name: str, kind: Kind | None) -> str:
+    if kind is None or not is_atomic(kind):
+        raise NotTranslatedError(f"DESCRIBE of {name}", "DESCRIBE")
+    return spark_type(kind).lower()
 
 
 def _table(path: tuple[str, ...], sources: Sources) -> Table:

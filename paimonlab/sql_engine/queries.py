@@ -28,6 +28,7 @@ from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn, used
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
+from paimonlab.sql_engine.words import STATEMENTS
 from paimonlab.sql_engine.written_rows import written_rows
 
 _TAIL = ("order", "limit", "offset", "with_")
@@ -147,7 +148,7 @@ class QueryTranslator:
             check_parts(node, "expressions", "alias", *_TAIL)
             return self._tail(node, self.values(node), outer, most)
         word = "TRUNCATE" if isinstance(node, exp.TruncateTable) else node.key.upper()
-        raise NotTranslatedError(word, word)
+        raise NotTranslatedError(word, word, STATEMENTS.get(word, ""))
 
     def subquery(self, node: exp.Expression, scope: Scope) -> tuple[str, Sequence[Kind]]:
         """Translate a query within an expression."""

@@ -51,6 +51,19 @@ class NoDatabaseError(NotTranslatedError):
         return type(self), (self.table,)
 
 
+class DatabaseNotNamedError(NotTranslatedError):
+    """A statement about the current database, which only Spark has.
+
+    Parameters
+    ----------
+    feature, word, hint
+        As of the base class.
+    """
+
+    def __str__(self) -> str:
+        return f"{self.feature} needs the name of a database"
+
+
 class QualifierNotFoundError(ColumnNotFoundError):
     """A column is asked of a table that is not in ``FROM``.
 

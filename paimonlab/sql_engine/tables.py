@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import SchemaError, TableNotFoundError
+from paimonlab.errors import DatabaseNotFoundError, SchemaError, TableNotFoundError
 from paimonlab.spec.options.grammar import parse_memory_size_bytes
 from paimonlab.spec.types.text import format_type
 from paimonlab.sql_engine import pushing
@@ -28,6 +28,7 @@ from paimonlab.sql_engine.rows import (
     TableRows,
 )
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
+from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
 
 MARK = "\x02"
@@ -51,6 +52,31 @@ _OTHERS_TABLES = {
 
 Known = Callable[[str], object]
 """Finds a data frame by its name; None if there is none."""
+
+
+def is_file(name: str) -> bool:
+    """Whether a name alone in ``FROM`` is that of a file."""
+    return name.lower().endswith(_READ_BY_DUCKDB)
+
+
+def relation(catalog: Catalog, name: str) -> Table | SystemTable:
+    """Open what ``FROM`` names.
+
+    Raises
+    ------
+    SchemaError
+        If it is a file whose quotes are missing.
+    TableNotFoundError, DatabaseNotFoundError
+        If there is no such table.
+    """
+    try:
+        return catalog.relation(name)
+    except DatabaseNotFoundError:
+        if not is_file(name):
+            raise
+        raise SchemaError(
+            f"there is no table {name}: a file is written in quotes, FROM '{name}'"
+        ) from None
 
 
 def _no_frames(_name: str) -> None:
@@ -111,6 +137,8 @@ class Sources:
     point: Point = field(default_factory=dict)
     files: bool = True
     readings: list[Reading] = field(default_factory=list)
+    has_comments: bool = field(default=False, init=False)
+    """Whether a column of a table that was mentioned has a comment."""
 
     def table(
         self,
@@ -143,9 +171,11 @@ class Sources:
         if len(path) == 2 and path[0].lower() == "parquet" and "/" in path[1]:
             return self._file(path[1])
         name = self.name_of(path)
-        found = self.catalog.relation(name)
+        found = relation(self.catalog, name)
         point = self._point(version, given)
         if isinstance(found, Table):
+            if any(one.description for one in found.schema.fields):
+                self.has_comments = True
             memory = self.catalog.options.get("sql.columns-memory")
             kept = COLUMNS_MEMORY if memory is None else parse_memory_size_bytes(memory)
             return TableRows(found.scan(**point), kept)
@@ -177,7 +207,7 @@ class Sources:
             if version is not None:
                 raise SchemaError(f"{name} is a data frame: it has no versions")
             return FrameRows.of(frame, name)
-        if name.lower().endswith(_READ_BY_DUCKDB):
+        if is_file(name):
             return self._file(name)
         raise NoDatabaseError(name)
 

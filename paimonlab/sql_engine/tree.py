@@ -16,6 +16,7 @@ from paimonlab.spec.sql_text.mistakes import certain_mistake
 from paimonlab.spec.sql_text.system_names import with_quoted_names
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
+from paimonlab.sql_engine.words import PARTS
 
 _KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
 
@@ -117,7 +118,7 @@ def check_parts(node: exp.Expression, *known: str) -> None:
                 part = value.key.upper()
             elif isinstance(value, list) and isinstance(value[0], exp.Expression):
                 part = value[0].key.upper()
-            raise NotTranslatedError(f"{part} in {node.key.upper()}", part)
+            raise NotTranslatedError(f"{part} in {node.key.upper()}", part, PARTS.get(part, ""))
 
 
 def _guess(text: str, error: SqlglotError | RecursionError) -> str:

@@ -43,6 +43,10 @@ ELSEWHERE = {
     "truncate": "floor(a), or trunc(day, 'MM')",
     "rownum": "row_number() OVER (ORDER BY a)",
     "quantile": "percentile(a, 0.5)",
+    "quantile_cont": "percentile(a, 0.5)",
+    "percentile_approx": "percentile(a, 0.5), which is exact",
+    "approx_percentile": "percentile(a, 0.5), which is exact",
+    "to_char": "date_format(time, 'yyyy-MM-dd'), or format_number(number, 2)",
     "stdev": "stddev(a)",
     "nz": "coalesce(a, 0)",
 }
@@ -113,6 +117,23 @@ USES = {
     "last_value": "last_value(a) OVER (ORDER BY b)",
 }
 """By name in small letters: an example."""
+
+
+STATEMENTS = {
+    "USE": "Write the database before each table: db.t",
+    "COPY": (
+        "In notebooks --to rows.parquet writes a query to a file; INSERT INTO db.t SELECT * FROM "
+        "'rows.csv' loads one"
+    ),
+}
+"""By first word: what does what the statement is for."""
+
+
+PARTS = {
+    "TABLESAMPLE": "Write LIMIT 10 for some rows, or WHERE pmod(hash(id), 100) < 10 for a part",
+    "REPLACE": "Write DROP TABLE IF EXISTS db.t; CREATE TABLE db.t AS SELECT …",
+}
+"""By the part of a statement that is refused: what is written instead."""
 
 
 def written(name: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError
-from paimonlab.sql_engine import engine
+from paimonlab.sql_engine import changes, engine
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tables import Sources
 
@@ -52,6 +52,11 @@ def catalog(tmp_path: Path) -> Catalog:
             ],
         ),
         (
+            "DESCRIBE SELECT id + 1 AS n, max(v) FROM db.a GROUP BY id",
+            ["col_name", "data_type", "comment"],
+            [("n", "int", None), ("max(v)", "string", None)],
+        ),
+        (
             "DESC TABLE paimon.db.b",
             ["col_name", "data_type", "comment"],
             [("id", "int", None), ("m", "decimal(10,2)", None), ("ts", "timestamp_ntz", None)],
@@ -78,13 +83,33 @@ def test_lists_are_those_of_spark(
         "DESCRIBE EXTENDED db.a",
         "DESCRIBE db.l",
         "DESCRIBE db.`a$files`",
-        "DESCRIBE SELECT 1",
+        "DESCRIBE SELECT l FROM db.l",
+        "DESCRIBE 'rows.csv'",
         "DESCRIBE DATABASE db",
     ],
 )
 def test_what_is_not_proven_is_refused(catalog: Catalog, sql: str) -> None:
     with pytest.raises(NotTranslatedError):
         engine.plan(sql, Sources(catalog))
+
+
+def test_tables_of_no_database_are_refused_with_the_databases_there_are(
+    catalog: Catalog, tmp_path: Path
+) -> None:
+    with pytest.raises(NotTranslatedError) as caught:
+        engine.plan("SHOW TABLES", Sources(catalog))
+    assert caught.value.hint == "Write SHOW TABLES IN db; there are also none"
+
+    with pytest.raises(NotTranslatedError) as caught:
+        engine.plan("show tables;", Sources(paimonlab.connect(tmp_path / "new")))
+    assert caught.value.hint == "There is no database yet: CREATE DATABASE db makes one"
+
+
+def test_comments_of_columns_that_a_query_would_carry_over_are_refused(catalog: Catalog) -> None:
+    changes.run("CREATE TABLE db.c (c INT COMMENT 'said')", Sources(catalog))
+
+    with pytest.raises(NotTranslatedError, match="DESCRIBE of a query of columns with comments"):
+        engine.plan("DESCRIBE SELECT c FROM db.c", Sources(catalog))
 
 
 def test_what_is_not_there_is_an_error(catalog: Catalog) -> None:

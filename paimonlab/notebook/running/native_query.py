@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import pyarrow as pa
 
-from paimonlab.errors import UnsupportedError
+from paimonlab import sql_engine
+from paimonlab.errors import DatabaseNotFoundError, UnsupportedError
 from paimonlab.notebook import running
 from paimonlab.notebook.cell.parameters import Values, bind
 from paimonlab.notebook.cell.query_error import QueryError
@@ -249,7 +250,10 @@ def _scan(
     row_count = None if query.is_count or not limit else limit + 1
     if query.limit is not None:
         row_count = query.limit if row_count is None else min(query.limit, row_count)
-    table = connection.catalog.relation(".".join(name))
+    try:
+        table = connection.catalog.relation(".".join(name))
+    except DatabaseNotFoundError:  # says it of files; only then its modules are read
+        table = sql_engine.tables.relation(connection.catalog, ".".join(name))
     where = None if query.where is None else query.where.predicate()
     return table.scan(query.columns, where, limit=None if query.is_count else row_count, **point)
 

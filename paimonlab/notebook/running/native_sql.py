@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Frames = Callable[[str], object]
 ENGINE = "DuckDB, without Spark"
+_MOST_DATABASES = 5
 
 
 def run(
@@ -236,7 +237,9 @@ def refused(connection: Connection, statement: Statement, error: NotTranslatedEr
     """Say what of a statement is refused, and point at it."""
     hint = error.hint
     if isinstance(error, NoDatabaseError) and not connection.is_auto:
-        hint = without_database(error.table, connection.known_tables()).strip()
+        hint = without_database(error.table, connection.known_tables()).strip() or _databases(
+            connection
+        )
     word = error.word.lower()
     found = next((one for one in statement.tokens if one.text.strip("`'\"").lower() == word), None)
     return QueryError(
@@ -246,6 +249,15 @@ def refused(connection: Connection, statement: Statement, error: NotTranslatedEr
         span=None if found is None else Span(found.start, found.end),
         hint=hint,
     )
+
+
+def _databases(connection: Connection) -> str:
+    """Say which databases a table may be in."""
+    names = connection.catalog.databases()
+    if not names:
+        return "There is no database yet: CREATE DATABASE db makes one."
+    more = f" and {len(names) - _MOST_DATABASES} more" if len(names) > _MOST_DATABASES else ""
+    return f"There are the databases {', '.join(names[:_MOST_DATABASES])}{more}."
 
 
 def is_refusal(error: QueryError) -> bool:

@@ -76,6 +76,21 @@ def certain_mistake(tokens: Sequence[Token]) -> str:
     return ""
 
 
+_VERBS = {
+    "SUMMARIZE": (
+        "In notebooks %paimon_profile db.t, in Python table.show.profile(), says what is in each "
+        "column."
+    ),
+    "ATTACH": "paimonlab.connect(path) opens another warehouse.",
+    "PRAGMA": "DESCRIBE db.t lists columns, SHOW TABLES IN db tables.",
+}
+"""First words of statements that only other databases have."""
+
+
+def _other_verb(_tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
+    return _VERBS.get(words[0], "") if words else ""
+
+
 def _curled(tokens: Sequence[Token], _words: Sequence[str], _at: int) -> str:
     for token in tokens:
         if token.text in _CURLED:
@@ -267,6 +282,7 @@ def _double_quotes(tokens: Sequence[Token], _words: Sequence[str], _at: int) -> 
 _Look = Callable[[Sequence[Token], Sequence[str], int], str]
 _CERTAIN: tuple[_Look, ...] = (_curled, _top, _clause_order, _habits, _two_commas)
 _LIKELY: tuple[_Look, ...] = (
+    _other_verb,
     _reserved,
     _named_query,
     _case,
