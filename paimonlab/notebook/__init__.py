@@ -51,6 +51,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     from paimonlab.notebook import magics  # noqa: PLC0415 - IPython is optional
     from paimonlab.notebook.completion import completion  # noqa: PLC0415
     from paimonlab.notebook.kernel import short_tracebacks  # noqa: PLC0415
+    from paimonlab.notebook.magics.sql import offer_usual_name  # noqa: PLC0415
     from paimonlab.notebook.views.objects import formatters  # noqa: PLC0415
 
     completion.register(shell)
@@ -61,3 +62,4 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         selection.register(kernel.comm_manager)
         front_ends.register(kernel, partial(completion.offered_at, shell))
     shell.register_magics(*magics.ALL)
+    offer_usual_name(shell)

@@ -3,8 +3,8 @@
 
 /** @typedef {{ from: number, to: number, kind: string }} SqlToken */
 
-const CELL = /^\s*%%paimon(?=\s|$)/u;
-const LINE = /^\s*(?:\w+\s*=\s*)?(%paimon)(?=\s)/u;
+const CELL = /^\s*(%%(?:paimon|sql))(?=\s|$)/u;
+const LINE = /^\s*(?:\w+\s*=\s*)?(%(?:paimon|sql))(?=\s)/u;
 const OPTION = /\s*(?:(--?[a-z][\w-]*)(=?)|(--)(?=\s|$)|([^\W\d]\w*\s*=?\s*<<))/uy;
 const VALUE = /\s*(?:"[^"]*"|'[^']*'|[^\s"'])+/uy;
 /** Options with values, and how many; a plot has a kind and one or two columns. */
@@ -95,13 +95,13 @@ export function paimonTokens(cell) {
   if (cell.length > MOST_CHARACTERS) return found;
   const magic = CELL.exec(cell);
   if (magic !== null) {
-    found.push({ from: magic[0].length - "%%paimon".length, to: magic[0].length, kind: "magic" });
+    found.push({ from: magic[0].length - magic[1].length, to: magic[0].length, kind: "magic" });
     const end = cell.indexOf("\n", magic[0].length);
     optionTokens(end < 0 ? cell : cell.slice(0, end), magic[0].length, found);
     if (end >= 0) sqlTokens(cell, end, cell.length, found);
     return found;
   }
-  if (!cell.includes("%paimon")) return found;
+  if (!cell.includes("%paimon") && !cell.includes("%sql")) return found;
   let start = 0;
   for (const line of cell.split("\n")) {
     const match = LINE.exec(line);

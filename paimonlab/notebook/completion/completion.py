@@ -29,14 +29,15 @@ from paimonlab.notebook.connections.environment_offers import offers
 from paimonlab.notebook.views.help.pages import TOPICS
 
 _IDENTIFIER = "paimonlab"
-_MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?paimon\w*)")
+_MAGIC = re.compile(r"\s*(?:\w+\s*=\s*)?(%%?(?:paimon\w*|sql\b))")
 _FRAGMENT = re.compile(r"[\w.$:-]*$")
 _WITHOUT_TABLE = frozenset(
     {"%paimon_demo", "%paimon_doctor", "%paimon_history", "%paimon_rerun", "%paimon_trace"}
 )
 _PATIENCE_SECONDS = 0.25
 """How long a front end waits that asks in a subshell, where nothing else waits for it."""
-_OF_SQL = frozenset({"%paimon", "%%paimon"})
+_OF_SQL = frozenset({"%paimon", "%%paimon", "%sql", "%%sql"})
+"""The other name is ours where nothing else has it."""
 
 OptionsOf = Callable[[str], Sequence[str]]
 """Lists the options of a magic."""
@@ -71,10 +72,10 @@ def candidates(
     if word.startswith("-") and "\n" not in rest:
         options = OPTIONS if magic in _OF_SQL else options_of(magic.lstrip("%"))
         return word, _starting(word, options, "option")
-    if magic == "%paimon":
+    if magic in {"%paimon", "%sql"}:
         line = after.partition("\n")[0]
         return sql_candidates(rest + line, len(rest), names(), variables)
-    if magic == "%%paimon":
+    if magic in {"%%paimon", "%%sql"}:
         _, newline, sql = rest.partition("\n")
         return sql_candidates(sql + after, len(sql), names(), variables) if newline else (word, [])
     return word, _of_line(magic, rest, word, names, variables)
@@ -176,8 +177,19 @@ def _offered(
         text = getattr(shell.find_line_magic(magic), "__doc__", None) or ""
         return sorted(set(re.findall(r"--[a-z][a-z-]*", text)))
 
+    if not _is_ours(shell, before):
+        return "", []
     variables = dict(shell.user_ns)  # a cell that runs may change them meanwhile
     return candidates(before, after, names, variables, options_of)
+
+
+def _is_ours(shell: InteractiveShell, before: str) -> bool:
+    """Whether the magic that the cursor is in, if any, is not another extension's ``%sql``."""
+    current = _magic(before)
+    if current is None or current[0].lstrip("%") != "sql":
+        return True
+    magic = shell.find_cell_magic("sql") or shell.find_line_magic("sql")
+    return getattr(magic, "__module__", "").startswith("paimonlab.")
 
 
 def _around_cursor(context: CompletionContext) -> tuple[str, str]:

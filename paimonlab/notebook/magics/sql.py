@@ -23,6 +23,13 @@ from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquo
 from paimonlab.secrets import without_secrets
 
 
+def offer_usual_name(shell: InteractiveShell) -> None:
+    """Let ``%%sql`` and ``%sql`` be ``%%paimon`` and ``%paimon``, unless others have them."""
+    theirs = (shell.find_cell_magic("sql"), shell.find_line_magic("sql"))
+    if all(magic is None or magic.__module__ == __name__ for magic in theirs):
+        shell.register_magic_function(shell.find_cell_magic("paimon"), "line_cell", "sql")
+
+
 @magics_class
 class SqlMagics(Magics):
     """Run SQL, and look back at what was run."""
