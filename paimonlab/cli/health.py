@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ import click
 from paimonlab.analysis import health as judged
 from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag
-from paimonlab.cli.commands import command
+from paimonlab.cli.commands import CONFIGURED, WAREHOUSE, command
 from paimonlab.cli.opening import refused, say_empty
 from paimonlab.cli.output import json_text, some
 from paimonlab.cli.progress import Bar
@@ -51,6 +53,7 @@ def health(
     """
     from paimonlab.ingest.job_health import with_jobs  # noqa: PLC0415 - only this command needs it
 
+    warehouse: str = click.get_current_context().params[WAREHOUSE]
     with refused(), Bar("health") as bar:
         reports = judged.catalog_health.catalog_health(
             catalog,
@@ -66,7 +69,7 @@ def health(
         if not reports:
             say_empty(catalog)
         for report in reports:
-            _print(report)
+            _print(report, warehouse)
     sys.exit(1 if _fails(judged.report.worst(report.worst for report in reports), fail_on) else 0)
 
 
@@ -77,7 +80,7 @@ def _fails(severity: str, fail_on: str) -> bool:
     return order.index(severity) <= order.index(fail_on)
 
 
-def _print(report: TableHealth) -> None:
+def _print(report: TableHealth, warehouse: str) -> None:
     if report.problem:
         click.echo(f"{report.table}: error: {report.problem}")
         return
@@ -86,5 +89,12 @@ def _print(report: TableHealth) -> None:
     for finding in report.findings:
         where = f" {finding.where}:" if finding.where else ""
         click.echo(f"  {finding.severity} {finding.code}:{where} {finding.message}")
-        for action in filter(None, (finding.sql, finding.python)):
+        for action in filter(None, (_here(finding.shell, warehouse), finding.sql, finding.python)):
             click.echo(f"    {action}")
+
+
+def _here(shell: str, warehouse: str) -> str:
+    """Name the warehouse that was given in a command."""
+    if not shell or warehouse == CONFIGURED:
+        return shell
+    return re.sub(r"^paimonlab \S+", lambda found: f"{found[0]} {shlex.quote(warehouse)}", shell)

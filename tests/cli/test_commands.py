@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,17 @@ def test_a_configured_warehouse_may_be_left_out(
 
     assert without.exit_code == given.exit_code == 0, without.output
     assert without.output == given.output
+
+
+def test_what_health_advises_runs_as_it_is(run: Run, orders: pl.Table, tmp_path: Path) -> None:
+    found = run("health", str(tmp_path), "db.orders", "-t", "snapshots=1")
+
+    lines = [line.strip() for line in found.output.splitlines()]
+    (expire,) = [line for line in lines if line.startswith("paimonlab expire ")]
+    done = run(*shlex.split(expire)[1:], "--yes")
+
+    assert done.exit_code == 0, done.output
+    assert orders.snapshots.ids() == [3]
 
 
 def test_no_warehouse_is_an_error_that_says_how_to_name_one(

@@ -1,17 +1,23 @@
-"""What to do about a finding, as a statement of Spark SQL and as Python."""
+"""What to do about a finding, as a statement of Spark SQL, as Python and for a shell."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import NamedTuple
 
-from paimonlab.spec.sql_text.call_text import literal
+from paimonlab.spec.sql_text.call_text import literal, quoted
+
+_SPECIAL = re.compile(r'([\\"`$])')
+"""What means something to a shell between double quotes."""
 
 
 class Action(NamedTuple):
-    """One action in two languages; empty if there is nothing to run."""
+    """One action in three languages; empty if there is nothing to run."""
 
     sql: str = ""
     python: str = ""
+    shell: str = ""
 
 
 def set_option(table: str, key: str, value: str) -> Action:
@@ -22,8 +28,24 @@ def set_option(table: str, key: str, value: str) -> Action:
     >>> set_option("db.t", "bucket", "4").sql
     "ALTER TABLE `db`.`t` SET TBLPROPERTIES ('bucket' = '4')"
     """
-    name = ".".join(f"`{part.replace('`', '``')}`" for part in table.split("."))
+    parts = table.split(".")
+    name = ".".join(f"`{part.replace('`', '``')}`" for part in parts)
+    plain = ".".join(map(quoted, parts))
+    change = f"SET TBLPROPERTIES ({literal(key)} = {literal(value)})"
+    statement = _SPECIAL.sub(r"\\\1", f"ALTER TABLE {plain} {change}")
     return Action(
-        f"ALTER TABLE {name} SET TBLPROPERTIES ({literal(key)} = {literal(value)})",
+        f"ALTER TABLE {name} {change}",
         f"catalog.alter_table({table!r}, paimonlab.SetOption({key!r}, {value!r}))",
+        f'paimonlab sql "{statement}"',
     )
+
+
+def shell(command: str, table: str, *arguments: str) -> str:
+    """Write a command for a shell, of the warehouse that is configured.
+
+    Examples
+    --------
+    >>> shell("expire", "db.t", "--retain-max", "500")
+    'paimonlab expire db.t --retain-max 500'
+    """
+    return shlex.join(["paimonlab", command, table, *arguments])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paimonlab.analysis.health.actions import Action, set_option
+from paimonlab.analysis.health.actions import Action, set_option, shell
 from paimonlab.analysis.health.measures import Measures
 from paimonlab.analysis.health.report import Severity
 from paimonlab.spec.sql_text.call_text import call_text
@@ -79,12 +79,19 @@ def _buckets(measures: Measures) -> Iterator[Conflict]:
             f"{measures.bucket:,}: they can be read but not written to",
             measures.rescaled_partitions,
             "partitions",
-            Action(python=f"table.maintenance.rescale(buckets={measures.bucket})"),
+            Action(
+                python=f"table.maintenance.rescale(buckets={measures.bucket})",
+                shell=shell("rescale", measures.name, "--buckets", str(measures.bucket)),
+            ),
         )
 
 
 def _compact(measures: Measures) -> Action:
-    return Action(call_text("compact", measures.name), "table.compact(full=True)")
+    return Action(
+        call_text("compact", measures.name),
+        "table.compact(full=True)",
+        shell("compact", measures.name, "--full"),
+    )
 
 
 def _is_write_only(measures: Measures) -> bool:

@@ -32,6 +32,8 @@ class HealthFinding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What to run with Spark; empty if there is no statement for it."""
     python: str = ""
     """The same in Python, with ``catalog`` and ``table``."""
+    shell: str = ""
+    """The same for a shell, of the warehouse that is configured; empty if there is no command."""
 
 
 class TableHealth(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

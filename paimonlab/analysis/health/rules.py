@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from paimonlab.analysis.health.actions import Action, set_option
+from paimonlab.analysis.health.actions import Action, set_option, shell
 from paimonlab.analysis.health.conflicts import conflicts
 from paimonlab.analysis.health.measures import Measures, Thresholds
 from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity
@@ -48,7 +48,7 @@ def small_buckets(measures: Measures, limits: Thresholds) -> Iterator[HealthFind
         "file each at least; coarser partitions (months, not days) or fewer buckets help, a "
         "compaction does not",
         (count, limits.small_buckets, "buckets"),
-        action=_rescale(1) if measures.bucket > 1 else Action(),
+        action=_rescale(measures, 1) if measures.bucket > 1 else Action(),
     )
 
 
@@ -85,7 +85,7 @@ def bucket_skew(measures: Measures, limits: Thresholds) -> Iterator[HealthFindin
             "buckets help only if the bucket key has more values",
             (measures.skew_ratio, limits.skew_ratio, "times the median"),
             where=str(measures.largest_place or ""),
-            action=_rescale(2 * measures.bucket) if measures.bucket > 0 else Action(),
+            action=_rescale(measures, 2 * measures.bucket) if measures.bucket > 0 else Action(),
         )
 
 
@@ -111,7 +111,9 @@ def many_manifests(measures: Measures, limits: Thresholds) -> Iterator[HealthFin
             "opens them all",
             (measures.manifest_count, limits.manifests, "manifests"),
             action=Action(
-                call_text("compact_manifest", measures.name), "table.compact_manifests()"
+                call_text("compact_manifest", measures.name),
+                "table.compact_manifests()",
+                shell("compact-manifests", measures.name),
             ),
         )
 
@@ -140,6 +142,12 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
                         nextSnapshotId=earliest,
                     ),
                     f"table.consumers.reset({consumer.name!r}, {earliest})",
+                    shell(
+                        "reset-consumer",
+                        measures.name,
+                        consumer.name,
+                        f"--next-snapshot={earliest}",
+                    ),
                 ),
             )
         elif lag > limits.consumer_lag or (
@@ -158,6 +166,7 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
                 action=Action(
                     call_text("reset_consumer", measures.name, consumerId=consumer.name),
                     f"table.consumers.delete({consumer.name!r})  # if it is no longer used",
+                    shell("reset-consumer", measures.name, consumer.name),
                 ),
             )
 
@@ -174,6 +183,7 @@ def orphan_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFindi
             action=Action(
                 call_text("remove_orphan_files", measures.name),
                 "table.maintenance.remove_orphan_files(dry_run=False)",
+                shell("orphans", measures.name),
             ),
         )
 
@@ -272,6 +282,7 @@ def _finding(
         where=where,
         sql=suggested.sql,
         python=suggested.python,
+        shell=suggested.shell,
     )
 
 
@@ -281,15 +292,21 @@ def _expire(measures: Measures, most: int) -> Action:
     return Action(
         call_text("expire_snapshots", measures.name, **arguments),
         f"table.maintenance.expire_snapshots(retain_max={most})",
+        shell("expire", measures.name, "--retain-max", str(most)),
     )
 
 
 def _compact(measures: Measures) -> Action:
     return Action(
-        call_text("compact", measures.name, compact_strategy="full"), "table.compact(full=True)"
+        call_text("compact", measures.name, compact_strategy="full"),
+        "table.compact(full=True)",
+        shell("compact", measures.name, "--full"),
     )
 
 
-def _rescale(buckets: int) -> Action:
-    """Suggest Python only: Paimon's connector for Spark has no such procedure."""
-    return Action(python=f"table.maintenance.rescale(buckets={buckets})")
+def _rescale(measures: Measures, buckets: int) -> Action:
+    """Suggest no SQL: Paimon's connector for Spark has no such procedure."""
+    return Action(
+        python=f"table.maintenance.rescale(buckets={buckets})",
+        shell=shell("rescale", measures.name, "--buckets", str(buckets)),
+    )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
+import shutil
+import subprocess
 from typing import Any
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from paimonlab.analysis.health.actions import set_option
 from paimonlab.analysis.health.measures import ClockJump, ConsumerState, Measures, Thresholds
 from paimonlab.analysis.health.rules import findings
+from paimonlab.cli.main import main
 from tests.support import cases
 
 _TYPES = {one.name: one.type for one in dataclasses.fields(Measures)}
@@ -68,6 +72,44 @@ def test_every_finding_but_that_of_clocks_says_what_to_do_twice() -> None:
             if one.code not in {"clock-jump", "bucket-skew", "small-buckets"}:
                 assert one.sql or "rescale" in one.python, one
                 assert one.python, one
+
+
+def test_every_action_is_a_command_of_the_command_line() -> None:
+    """The words of each are parsed as a shell and `paimonlab` parse them."""
+    seen: set[str] = set()
+    for _, given, _ in cases("health"):
+        words, _, limits = given.partition("|")
+        thresholds = Thresholds.of(dict(word.split("=") for word in limits.split()))
+        for one in findings(measures(words), thresholds):
+            assert bool(one.shell) == bool(one.python), one
+            program, *asked = shlex.split(one.shell) or ["paimonlab"]
+            if asked:
+                command = main.commands[asked[0]]
+                parsed = command.make_context(asked[0], asked[1:], resilient_parsing=False)
+                named = parsed.params.get("name", "db.t")
+                assert (program, named, parsed.params["warehouse"]) == ("paimonlab", "db.t", "")
+                seen.add(asked[0])
+
+    assert seen == {
+        "compact",
+        "compact-manifests",
+        "expire",
+        "orphans",
+        "rescale",
+        "reset-consumer",
+        "sql",
+    }
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="there is no shell here")
+def test_a_shell_passes_names_on_as_they_are() -> None:
+    asked = set_option('db.a`b $HOME "c"', "k'", "\\").shell
+    program = f"paimonlab() {{ printf '%s' \"$2\"; }}; {asked}"
+
+    found = subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=True)
+
+    name = 'db.`a``b $HOME "c"`'
+    assert found.stdout == f"ALTER TABLE {name} SET TBLPROPERTIES ('k\\'' = '\\\\')"
 
 
 def test_names_cannot_break_out_of_a_statement() -> None:

@@ -283,6 +283,7 @@ export interface HealthFinding {
   where?: string;
   sql?: string;
   python?: string;
+  shell?: string;
 }
 
 export interface Heatmap {

@@ -27,6 +27,7 @@ _FINDINGS = pa.schema(
         ("where", pa.string()),
         ("sql", pa.string()),
         ("python", pa.string()),
+        ("shell", pa.string()),
     ]
 )
 
@@ -58,11 +59,12 @@ def _findings(health: Health) -> Grid:
         Column("limit", align=Align.RIGHT),
         Column("SQL"),
         Column("Python"),
+        Column("Shell"),
     )
     body = []
     for table in health.tables:
         if table.problem:
-            problem = ["unreadable", "", table.problem, "", "", "", ""]
+            problem = ["unreadable", "", table.problem, *[""] * 5]
             body.append(texts([table.table, MARKS["error"], *problem]))
         body += [
             texts([table.table, MARKS[finding.severity], *_finding(finding)])
@@ -94,6 +96,7 @@ def _finding(finding: HealthFinding) -> list[object]:
         limit,
         finding.sql,
         finding.python,
+        finding.shell,
     ]
 
 

@@ -44,7 +44,7 @@ export function render({ data, el, host }) {
   };
   /** @param {TableFinding} finding */
   const describe = (finding) => {
-    const { sql = "", python = "" } = finding;
+    const { sql = "", python = "", shell = "" } = finding;
     detail.replaceChildren(
       card([
         ["finding", `${finding.code} (${SEVERITY_MARKS[finding.severity]})`],
@@ -54,10 +54,12 @@ export function render({ data, el, host }) {
         ["measured", finding.measured === null ? "" : `${count(finding.measured)} ${finding.unit}, limit ${count(finding.threshold)}`],
         ["SQL", sql && h("code", {}, sql)],
         ["Python", python && h("code", {}, python)],
+        ["Shell", shell && h("code", {}, shell)],
       ]),
       h("div", { class: "row" },
         sql && copyButton("copy SQL", () => sql, say),
-        python && copyButton("copy Python", () => python, say)));
+        python && copyButton("copy Python", () => python, say),
+        shell && copyButton("copy for a shell", () => shell, say)));
   };
 
   const draw = () => {
