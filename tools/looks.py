@@ -22,11 +22,14 @@ import paimonlab as pl
 from benchmarks.growth.planning import name_files
 from paimonlab.analysis.snapshots.watching import Watcher
 from paimonlab.errors import PaimonError
-from paimonlab.notebook import demo
+from paimonlab.notebook import demo, views
 from paimonlab.notebook.connections import connection
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.page import page as page_of
+from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
 from paimonlab.notebook.views.watch.drawing import draw as draw_watch
+from paimonlab.spark.sessions.doctor import checks
+from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table
 from tests.browser import chromium
 from tests.notebook.results.test_result import make
@@ -58,6 +61,7 @@ VIEWS: dict[str, _Show] = {
     "profile": lambda table: table.show.profile(),
     "health": lambda table: table.show.health(),
     "fsck": lambda table: table.show.fsck(),
+    "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
     "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
 }
 

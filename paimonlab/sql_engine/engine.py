@@ -116,7 +116,8 @@ def plan(
     queries = QueryTranslator(sources, Given(values))
     try:
         if isinstance(tree, exp.Describe) and isinstance(tree.this, exp.Query):
-            translated = described(tree, queries.query(tree.this), sources)
+            inner: exp.Expression = tree.args["this"]
+            translated = described(tree, queries.query(inner), sources)
         if translated is None:
             translated = queries.query(tree, most=most)
     except NotTranslatedError as error:

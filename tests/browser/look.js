@@ -23,7 +23,7 @@
       const name = head.textContent.trim();
       const { width, height } = head.getBoundingClientRect();
       if (/[a-z][A-Z]/.test(name)) found.push(`a head in camel case: ${name}`);
-      if (name.length > 2 && width < 40) found.push(`a column ${width.toFixed(0)} px wide: ${name}`);
+      if (name.length > 2 && width < Math.min(40, name.length * 7)) found.push(`a column ${width.toFixed(0)} px wide: ${name}`);
       if (height > 90 && !table.matches(".result")) found.push(`a head ${height.toFixed(0)} px high: ${name}`);
       const cells = rows.map((row) => row.cells[at]).filter((cell) => cell?.matches("td") && cell.textContent.trim());
       if (rows.length > 1 && name && !rows.some((row) => row.cells[at]?.textContent.trim() || row.cells[at]?.firstElementChild) && !table.matches(".result")) found.push(`a column of nothing: ${name}`);

@@ -125,15 +125,15 @@ function ink(colour) {
 
 const STYLE = `
 :host { display: block; }
-.frame { --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: #8884; --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
+.frame { position: relative; --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: #8884; --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
   color: var(--ink); background: var(--ground); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 8px 12px; overflow: hidden;
   border: 1px solid var(--jp-border-color2, #8888); border-radius: 6px; box-sizing: border-box; font-variant-numeric: tabular-nums; }
 .frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.sky}; --faint: #b0b0b0; }
 .frame[data-theme="light"] { color-scheme: light; --focus: ${COLOURS.blue}; --faint: #595959; }
 .head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 4px; }
 .head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; margin-left: auto; }
-.faint, .null { color: var(--faint); } .null { font-style: italic; }
-.status { font-size: 11px; color: var(--faint); min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
+.faint, .null, .status { color: var(--faint); } .null { font-style: italic; }
+.status { font-size: 11px; min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
 ::placeholder { color: inherit; opacity: .9; }
@@ -148,8 +148,9 @@ tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground))
 .scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; }
 @media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; }
-.frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
-@media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } } }
+.tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
+}
+@media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } }
 @media (forced-colors: active) {
   svg [fill], .bar, .key, .ramp { forced-color-adjust: none; } [aria-selected=true], [aria-pressed=true] { outline: 2px solid Highlight; }
 }
@@ -157,7 +158,7 @@ tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground))
 
 function plainFrame(el, { title, note = "", css = "" }) {
   const root = el.shadowRoot ?? el.attachShadow({ mode: "open" });
-  const status = h("p", { class: "status", role: "status", "aria-live": "polite" });
+  const status = h("p", { class: "status", role: "status" });
   const body = h("div", { class: "body" });
   const head = h("div", { class: "head" }, h("h3", {}, title), note && h("span", { class: "faint" }, note));
   const box = h("div", { class: "frame", role: "group", "aria-label": title }, head, body, status);
@@ -179,7 +180,7 @@ function followTheme(box) {
     box.dataset.theme = dark ? "dark" : "light";
   };
   const observer = new MutationObserver(look);
-  observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
+  observer.observe(document.body, { attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
   media.addEventListener("change", look);
   look();
   return () => {
@@ -195,6 +196,7 @@ tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
 input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
 caption { text-align: left; font-weight: bold; padding: 4px 0; }
 tbody tr[aria-selected=true] { background: var(--chosen); }
+@media (max-width: 700px) { table { font-size: 12px; } th, td { padding-right: 8px; } }
 .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -204,7 +206,7 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
 td.prose { max-width: 640px; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(8em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(10em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
 
 function frame(el, { headline = "", css = "", ...what }) {
@@ -333,7 +335,7 @@ function isAt(item, { partition, bucket }) {
 
 
 function valueText(value, isFloat = true) {
-  if (value === null || value === undefined) return h("span", { class: "null" }, "NULL");
+  if (value == null) return h("span", { class: "null" }, "NULL");
   const [whole, digits, rest = ""] = /^-?(\d+)(\.\d+)?$/.exec(value) ?? [];
   if (!whole) return value;
   if (isFloat && rest && digits.length + rest.length > 11) return h("span", { title: whole }, Number(whole).toLocaleString("en-US", { maximumSignificantDigits: 10 }));
@@ -1377,7 +1379,7 @@ function render({ data, el, host }) {
     if (selection) host.select(selection);
   };
     const describe = (finding) => {
-    const { sql = "", python = "" } = finding;
+    const { sql = "", python = "", shell = "" } = finding;
     detail.replaceChildren(
       card([
         ["finding", `${finding.code} (${SEVERITY_MARKS[finding.severity]})`],
@@ -1387,10 +1389,12 @@ function render({ data, el, host }) {
         ["measured", finding.measured === null ? "" : `${count(finding.measured)} ${finding.unit}, limit ${count(finding.threshold)}`],
         ["SQL", sql && h("code", {}, sql)],
         ["Python", python && h("code", {}, python)],
+        ["Shell", shell && h("code", {}, shell)],
       ]),
       h("div", { class: "row" },
         sql && copyButton("copy SQL", () => sql, say),
-        python && copyButton("copy Python", () => python, say)));
+        python && copyButton("copy Python", () => python, say),
+        shell && copyButton("copy for a shell", () => shell, say)));
   };
 
   const draw = () => {
@@ -2224,8 +2228,8 @@ function lsmStepName(bucket, at) {
 
 function lsmSummary(view, step) {
   const size = step.bytes === null ? "" : `, ${bytes(step.bytes)}`;
-  const runs = view.hasLevels ? `: a reader merges ${count(step.runCount)} sorted runs` : "";
-  return `${count(step.fileCount)} files, ${count(step.rowCount)} rows${size}${runs}`;
+  const runs = view.hasLevels ? `: a reader merges ${many(step.runCount, "sorted run")}` : "";
+  return `${many(step.fileCount, "file")}, ${many(step.rowCount, "row")}${size}${runs}`;
 }
 
 function lsmFootnote(view) {
@@ -2331,7 +2335,7 @@ function lsmGauge(view, step) {
   const most = Math.max(view.stopTrigger, step.runCount) + 1;
   const unit = Math.min(26, 420 / most);
   const ratio = (step.level0Count / view.compactionTrigger).toFixed(2);
-  const words = `${step.runCount} sorted runs to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${many(step.level0Count, "file")}, backlog ${ratio}`;
+  const words = `${many(step.runCount, "sorted run")} to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${many(step.level0Count, "file")}, backlog ${ratio}`;
   const boxes = Array.from({ length: step.runCount }, (_, at) =>
     s("rect", { x: 2 + at * unit, y: 4, width: Math.max(unit - 2, 1), height: 10, fill: at < step.level0Count ? COLOURS.orange : COLOURS.blue }));
   const marks = [[view.compactionTrigger, "trigger"], [view.stopTrigger, "stop"]].map(([at, name]) =>
@@ -5304,8 +5308,8 @@ function completionProvider(manager, linkOf) {
 
 
 
-const CELL = /^\s*%%paimon(?=\s|$)/u;
-const LINE = /^\s*(?:\w+\s*=\s*)?(%paimon)(?=\s)/u;
+const CELL = /^\s*(%%(?:paimon|sql))(?=\s|$)/u;
+const LINE = /^\s*(?:\w+\s*=\s*)?(%(?:paimon|sql))(?=\s)/u;
 const OPTION = /\s*(?:(--?[a-z][\w-]*)(=?)|(--)(?=\s|$)|([^\W\d]\w*\s*=?\s*<<))/uy;
 const VALUE = /\s*(?:"[^"]*"|'[^']*'|[^\s"'])+/uy;
 const VALUE_COUNTS = ({
@@ -5385,13 +5389,13 @@ function paimonTokens(cell) {
   if (cell.length > MOST_CHARACTERS) return found;
   const magic = CELL.exec(cell);
   if (magic !== null) {
-    found.push({ from: magic[0].length - "%%paimon".length, to: magic[0].length, kind: "magic" });
+    found.push({ from: magic[0].length - magic[1].length, to: magic[0].length, kind: "magic" });
     const end = cell.indexOf("\n", magic[0].length);
     optionTokens(end < 0 ? cell : cell.slice(0, end), magic[0].length, found);
     if (end >= 0) sqlTokens(cell, end, cell.length, found);
     return found;
   }
-  if (!cell.includes("%paimon")) return found;
+  if (!cell.includes("%paimon") && !cell.includes("%sql")) return found;
   let start = 0;
   for (const line of cell.split("\n")) {
     const match = LINE.exec(line);

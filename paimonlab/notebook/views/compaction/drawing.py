@@ -126,7 +126,7 @@ def _bucket_grid(run: CompactionRun) -> Grid:
 
 
 def _pick_grid(value: Compaction) -> Grid:
-    columns = (Column("bucket"), Column("picked"), Column("rule"), Column("why"))
+    columns = (Column("bucket"), Column("picked"), Column("rule", is_optional=True), Column("why"))
     body = []
     for pick in value.picks:
         picked = "nothing"

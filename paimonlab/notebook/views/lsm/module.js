@@ -245,8 +245,8 @@ function lsmStepName(bucket, at) {
 /** @param {Lsm} view @param {import("../../display/browser/views").LsmStep} step */
 function lsmSummary(view, step) {
   const size = step.bytes === null ? "" : `, ${bytes(step.bytes)}`;
-  const runs = view.hasLevels ? `: a reader merges ${count(step.runCount)} sorted runs` : "";
-  return `${count(step.fileCount)} files, ${count(step.rowCount)} rows${size}${runs}`;
+  const runs = view.hasLevels ? `: a reader merges ${many(step.runCount, "sorted run")}` : "";
+  return `${many(step.fileCount, "file")}, ${many(step.rowCount, "row")}${size}${runs}`;
 }
 
 /** @param {Lsm} view */
@@ -361,7 +361,7 @@ function lsmGauge(view, step) {
   const most = Math.max(view.stopTrigger, step.runCount) + 1;
   const unit = Math.min(26, 420 / most);
   const ratio = (step.level0Count / view.compactionTrigger).toFixed(2);
-  const words = `${step.runCount} sorted runs to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${many(step.level0Count, "file")}, backlog ${ratio}`;
+  const words = `${many(step.runCount, "sorted run")} to merge (compaction from ${view.compactionTrigger}, writers wait from ${view.stopTrigger}); level 0: ${many(step.level0Count, "file")}, backlog ${ratio}`;
   const boxes = Array.from({ length: step.runCount }, (_, at) =>
     s("rect", { x: 2 + at * unit, y: 4, width: Math.max(unit - 2, 1), height: 10, fill: at < step.level0Count ? COLOURS.orange : COLOURS.blue }));
   const marks = [[view.compactionTrigger, "trigger"], [view.stopTrigger, "stop"]].map(([at, name]) =>

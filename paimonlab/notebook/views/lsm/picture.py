@@ -63,7 +63,7 @@ def alternative(lsm: Lsm, bucket: LsmBucket) -> str:
         text = f"{many(number, 'file')}, {many(sum(file.rows for file in files), 'row')}{size}"
         parts.append(f"level {level}: {text}" if lsm.has_levels else text)
     runs = (
-        f"{bucket.run_count} sorted runs, trigger {lsm.compaction_trigger}, stop "
+        f"{many(bucket.run_count, 'sorted run')}, trigger {lsm.compaction_trigger}, stop "
         f"{lsm.stop_trigger}: "
         if lsm.has_levels
         else ""
@@ -81,7 +81,7 @@ def _shapes(
     place = f"{bucket.partition} bucket {bucket.bucket}".strip()
     title = svg.shortened(f"{lsm.table} {place}", 60)
     runs = (
-        f": {bucket.run_count} sorted runs, trigger {lsm.compaction_trigger}, "
+        f": {many(bucket.run_count, 'sorted run')}, trigger {lsm.compaction_trigger}, "
         f"stop {lsm.stop_trigger}"
         if lsm.has_levels
         else ""

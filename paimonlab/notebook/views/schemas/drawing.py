@@ -41,9 +41,9 @@ def _versions(history: SchemaHistory) -> Grid:
         *([Column("time (UTC)")] if has_times else []),
         Column("snapshots"),
         Column("what"),
-        Column("name"),
-        Column("before"),
-        Column("after"),
+        Column("name", is_optional=True),
+        Column("before", is_optional=True),
+        Column("after", is_optional=True),
     ]
     body = []
     for version in reversed(history.versions):

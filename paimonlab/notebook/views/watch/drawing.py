@@ -87,7 +87,7 @@ def _commits(watch: Watch) -> Grid:
     columns = [Column("snapshot", align=Align.RIGHT)]
     columns += [Column("time (UTC)")] if has_times else []
     columns += [Column("kind"), Column("rows", align=Align.RIGHT)]
-    columns += [Column("deleted", align=Align.RIGHT)]
+    columns += [Column("deleted", align=Align.RIGHT, is_optional=True)]
     columns += [Column("changelog rows", align=Align.RIGHT)] if has_changelog else []
     columns += [Column("files", align=Align.RIGHT), Column("size", align=Align.RIGHT)]
     columns += [Column("user", is_id=True)]

@@ -4,15 +4,15 @@ import { h } from "./elements.js";
 
 const STYLE = `
 :host { display: block; }
-.frame { --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: #8884; --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
+.frame { position: relative; --ink: var(--jp-ui-font-color1, CanvasText); --ground: var(--jp-layout-color0, Canvas); --rule: #8884; --chosen: color-mix(in srgb, var(--focus) 20%, var(--ground));
   color: var(--ink); background: var(--ground); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif); padding: 8px 12px; overflow: hidden;
   border: 1px solid var(--jp-border-color2, #8888); border-radius: 6px; box-sizing: border-box; font-variant-numeric: tabular-nums; }
 .frame[data-theme="dark"] { color-scheme: dark; --focus: ${COLOURS.sky}; --faint: #b0b0b0; }
 .frame[data-theme="light"] { color-scheme: light; --focus: ${COLOURS.blue}; --faint: #595959; }
 .head { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin: 0 0 4px; }
 .head h3, h4 { font-size: 13px; margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; } .head .faint { font-size: 11px; margin-left: auto; }
-.faint, .null { color: var(--faint); } .null { font-style: italic; }
-.status { font-size: 11px; color: var(--faint); min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
+.faint, .null, .status { color: var(--faint); } .null { font-style: italic; }
+.status { font-size: 11px; min-height: 1.4em; margin: 4px 0 0; overflow-wrap: anywhere; }
 button, select, input { font: inherit; color: inherit; background: var(--jp-layout-color1, transparent);
   border: 1px solid var(--jp-border-color1, #8888); border-radius: 4px; padding: 1px 8px; }
 ::placeholder { color: inherit; opacity: .9; }
@@ -27,8 +27,9 @@ tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground))
 .scroll { overflow: auto; max-height: 420px; } svg { display: block; max-width: 100%; }
 .row { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; margin: 4px 0; }
 @media (hover: hover) { .frame:not(:hover, :focus-within) .tools { opacity: 0; }
-.frame { position: relative; } .tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
-@media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } } }
+.tools { position: absolute; top: 2px; right: 8px; z-index: 5; background: var(--ground); padding-left: 8px; }
+}
+@media (max-width: 700px) { .tools { max-width: calc(100% - 16px); flex-wrap: nowrap; overflow-x: auto; padding: 2px; } .tools > * { flex: none; } }
 @media (forced-colors: active) {
   svg [fill], .bar, .key, .ramp { forced-color-adjust: none; } [aria-selected=true], [aria-pressed=true] { outline: 2px solid Highlight; }
 }
@@ -42,7 +43,7 @@ tbody tr:hover { background: color-mix(in srgb, var(--focus) 10%, var(--ground))
  */
 export function plainFrame(el, { title, note = "", css = "" }) {
   const root = el.shadowRoot ?? el.attachShadow({ mode: "open" });
-  const status = h("p", { class: "status", role: "status", "aria-live": "polite" });
+  const status = h("p", { class: "status", role: "status" });
   const body = h("div", { class: "body" });
   const head = h("div", { class: "head" }, h("h3", {}, title), note && h("span", { class: "faint" }, note));
   const box = h("div", { class: "frame", role: "group", "aria-label": title }, head, body, status);
@@ -65,7 +66,7 @@ function followTheme(box) {
     box.dataset.theme = dark ? "dark" : "light";
   };
   const observer = new MutationObserver(look);
-  observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
+  observer.observe(document.body, { attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind"] });
   media.addEventListener("change", look);
   look();
   return () => {

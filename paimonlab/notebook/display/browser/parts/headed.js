@@ -9,6 +9,7 @@ tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
 input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
 caption { text-align: left; font-weight: bold; padding: 4px 0; }
 tbody tr[aria-selected=true] { background: var(--chosen); }
+@media (max-width: 700px) { table { font-size: 12px; } th, td { padding-right: 8px; } }
 .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -18,7 +19,7 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
 td.prose { max-width: 640px; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(8em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(10em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
 
 /**
