@@ -88,7 +88,9 @@ def _given(shape: str, size: int, *, keys: int = 1) -> pa.RecordBatchReader:
                 letters = random.Random(start)
                 length = _TEXT_BYTES * len(part)
                 ends = pa.array(np.arange(0, length + 1, _TEXT_BYTES, dtype=np.int32))
-                text = pa.py_buffer(letters.randbytes(length // 2).hex().encode())
+                text = pa.allocate_buffer(length)
+                random_bytes = letters.randbytes(length // 2).hex().encode()
+                np.frombuffer(text, np.uint8)[:] = np.frombuffer(random_bytes, np.uint8)
                 values = [pa.StringArray.from_buffers(len(part), ends.buffers()[1], text)]
             yield pa.record_batch([pa.array(part), *values], schema=schema)
 
