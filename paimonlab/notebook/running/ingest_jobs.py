@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from paimonlab.errors import AlreadyExistsError, NotFoundError, PaimonError, close_matches
 from paimonlab.ingest import Job, statements
 from paimonlab.ingest.job import jobs_here
@@ -17,7 +15,8 @@ from paimonlab.notebook.cell.ingest_statement import ingest_statement
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.notebook.results.result import Result, Stats
+from paimonlab.notebook.results.result import Result
+from paimonlab.notebook.running.without_rows import said_of
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
@@ -156,15 +155,4 @@ def run(connection: Connection, statement: Statement) -> Result:
             said = f"ingest job {job.name}: {status.phase}, {status.rows:,} rows so far"
     except (PaimonError, OSError, ValueError) as error:
         raise QueryError(str(error), topic="ingest", statement=statement) from error
-    stats = Stats(
-        0, has_more_rows=False, fetched_bytes=0, duration_seconds=time.monotonic() - begun
-    )
-    return Result(
-        pa.table({}),
-        types=[],
-        sql=statement.text,
-        title=statement.title,
-        stats=stats,
-        spark=None,
-        said=said,
-    )
+    return said_of(statement, said, begin=begun)

@@ -16,6 +16,7 @@ from paimonlab.notebook.cell.time_travel import check_travels, is_moment
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.results.result import Result, Stats
+from paimonlab.notebook.running.without_rows import said_of
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.arrow import from_arrow
@@ -162,18 +163,7 @@ def _changed(
         raise refused(connection, statement, error) from error
     except StatementFailedError as error:
         raise QueryError(str(error), topic="without spark", statement=statement) from error
-    stats = Stats(
-        0, has_more_rows=False, fetched_bytes=0, duration_seconds=time.monotonic() - begin
-    )
-    return Result(
-        pa.table({}),
-        types=[],
-        sql=statement.text,
-        title=statement.title,
-        stats=stats,
-        spark=None,
-        said=said,
-    )
+    return said_of(statement, said, begin=begin)
 
 
 def batches_of(

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -25,6 +25,7 @@ from paimonlab.notebook.cell.read_only import check_reads
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.live import InKernel, ShowView, is_in_kernel
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.ingest.drawing import draw_ingest, sentence
 from paimonlab.notebook.views.ingest.value import (
@@ -48,13 +49,6 @@ _TEXT_CHARACTERS = 1_000
 _COLUMNS_SHOWN = 6
 _JOIN_SECONDS = 10.0
 _VERBS = ("stop", "pause", "resume")
-
-
-class ShowView(Protocol):
-    """Draws the view of a job."""
-
-    def __call__(self, view: Drawn[IngestJobs], *, is_update: bool) -> None:
-        """Draw it, at first or in place of what was drawn before."""
 
 
 class Seen:
@@ -106,7 +100,7 @@ class Following:
         Draws the view.
     """
 
-    def __init__(self, job: Job, show: ShowView) -> None:
+    def __init__(self, job: Job, show: ShowView[IngestJobs]) -> None:
         self.job = job
         self._show = show
         self._woken = threading.Event()
@@ -210,7 +204,9 @@ def ingest_cell(statement: Statement, *, engine: str | None = None) -> Following
     check_engine(statement, engine or connection.engine)
     with history().recorded(statement.text, connection.alias) as entry:
         job, until = running.ingest_jobs.begin(connection, statement)
-        following = Following(job, _front_end())
+        following = Following(
+            job, InKernel[IngestJobs]("ingest").show if is_in_kernel() else _Lines().show
+        )
         try:
             if until is None:
                 following.start()
@@ -450,22 +446,6 @@ def changed_columns(before: Sequence[str] | None, after: Sequence[str] | None) -
 
 def _told(text: str) -> str:
     return without_secrets(text)[:_TEXT_CHARACTERS]
-
-
-def _front_end() -> ShowView:
-    """Return what draws: a kernel's display that is updated, or lines of text."""
-    try:
-        from IPython.core.getipython import get_ipython  # noqa: PLC0415 - IPython is optional
-        from IPython.display import display  # noqa: PLC0415
-    except ImportError:
-        return _Lines().show
-    if getattr(get_ipython(), "kernel", None) is None:
-        return _Lines().show
-
-    def show(view: Drawn[IngestJobs], *, is_update: bool) -> None:
-        display(view, display_id=f"paimonlab-ingest-{view.id}", update=is_update)
-
-    return show
 
 
 class _Lines:

@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -16,6 +16,7 @@ from paimonlab.analysis.snapshots.watching import Watcher
 from paimonlab.errors import PaimonError
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.live import InKernel, ShowView, is_in_kernel
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.watch.drawing import draw, line
@@ -30,13 +31,6 @@ PAUSE_SECONDS = 0.5
 """A view is drawn at most twice a second."""
 _CHARACTERS = 120
 _JOIN_SECONDS = 10.0
-
-
-class ShowView(Protocol):
-    """Draws the view of a watch."""
-
-    def __call__(self, view: Drawn[Watch], *, is_update: bool) -> None:
-        """Draw it, at first or in place of what was drawn before."""
 
 
 _running: weakref.WeakSet[Watching] = weakref.WeakSet()
@@ -60,7 +54,7 @@ class Watching:
     def __init__(
         self,
         watcher: Watcher,
-        show: ShowView,
+        show: ShowView[Watch],
         *,
         rows: int,
         seconds: float | None,
@@ -236,7 +230,7 @@ def watch(
         raise ValueError(f"commits must be at least 1, got {commits}")
     watching = Watching(
         Watcher(opened(table), last=last),
-        _front_end(),
+        InKernel[Watch]("watch").show if is_in_kernel() else _Lines().show,
         rows=rows,
         seconds=seconds,
         commits=commits,
@@ -254,22 +248,6 @@ def stop_watches() -> int:
     for one in found:
         one.stop()
     return len(found)
-
-
-def _front_end() -> ShowView:
-    """Return what draws: a kernel's display that is updated, or lines of text."""
-    try:
-        from IPython.core.getipython import get_ipython  # noqa: PLC0415 - IPython is optional
-        from IPython.display import display  # noqa: PLC0415
-    except ImportError:
-        return _Lines().show
-    if getattr(get_ipython(), "kernel", None) is None:
-        return _Lines().show
-
-    def show(view: Drawn[Watch], *, is_update: bool) -> None:
-        display(view, display_id=f"paimonlab-watch-{view.id}", update=is_update)
-
-    return show
 
 
 class _Lines:
