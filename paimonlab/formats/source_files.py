@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv as texts
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,8 @@ _BY_ENDING: Mapping[str, SourceFormat] = {
     ".ndjson": "json",
     ".parquet": "parquet",
 }
-_COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""Codecs by the ending of a name."""
 _COLUMN_OF_CSV = re.compile(r"In CSV column #(\d+): ")
 _BLOCK_BYTES = 8 << 20
 """Of texts, what is read at once, and what types of new tables are told from."""
@@ -40,6 +41,8 @@ class SourceFile:
     format: SourceFormat
     delimiter: str | None = None
     """Of CSV; None: a comma, or a tab where the name ends in ``.tsv``."""
+    opens: Callable[[], pa.NativeFile] | None = None
+    """Opens it, if it is not a file of a disk."""
 
     def schema(self) -> pa.Schema:
         """Return the columns, of texts as their first block looks.
@@ -85,23 +88,39 @@ class SourceFile:
     ) -> Iterator[pa.RecordBatchReader]:
         try:
             if self.format == "parquet":
-                with pq.ParquetFile(self.path, memory_map=True) as file:
+                given = self.path if self.opens is None else self.opens()
+                with pq.ParquetFile(given, memory_map=self.opens is None) as file:
                     batches = file.iter_batches()
                     yield pa.RecordBatchReader.from_batches(file.schema_arrow, batches)
                 return
-            with closing(
-                self._csv(columns) if self.format == "csv" else self._json(columns, others)
-            ) as rows:
+            with (
+                self._texts() as given,
+                closing(
+                    self._csv(given, columns)
+                    if self.format == "csv"
+                    else self._json(given, columns, others)
+                ) as rows,
+            ):
                 yield rows
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{self.path}: {self._told(str(error))}") from error
+
+    @contextmanager
+    def _texts(self) -> Iterator[str | pa.NativeFile]:
+        """Give what Arrow reads texts from, decompressed as the name says."""
+        if self.opens is None:
+            yield self.path
+            return
+        codec = next((codec for end, codec in _COMPRESSED.items() if self.path.endswith(end)), None)
+        with self.opens() as file:
+            yield file if codec is None else pa.CompressedInputStream(file, codec)
 
     def _told(self, problem: str) -> str:
         """Say what Arrow says of a file with the names of columns, and of CSV what to do."""
         if self.format != "csv":
             return problem
         try:
-            with pa.input_stream(self.path) as file:
+            with self._texts() as given, _stream(given) as file:
                 first = file.read(1 << 16).split(b"\n", 1)[0].decode().strip("\ufeff\r")
         except (pa.ArrowException, OSError, UnicodeDecodeError):
             return problem
@@ -119,9 +138,9 @@ class SourceFile:
         is_tab = Path(_plain_name(self.path)).suffix == ".tsv"
         return self.delimiter or ("\t" if is_tab else ",")
 
-    def _csv(self, columns: pa.Schema | None) -> csv.CSVStreamingReader:
+    def _csv(self, given: str | pa.NativeFile, columns: pa.Schema | None) -> csv.CSVStreamingReader:
         return csv.open_csv(
-            self.path,
+            given,
             read_options=csv.ReadOptions(block_size=_BLOCK_BYTES),
             parse_options=csv.ParseOptions(delimiter=self._between_values, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
@@ -133,19 +152,26 @@ class SourceFile:
         )
 
     def _json(
-        self, columns: pa.Schema | None, others: Literal["error", "infer"]
+        self,
+        given: str | pa.NativeFile,
+        columns: pa.Schema | None,
+        others: Literal["error", "infer"],
     ) -> arrow_json.JSONStreamingReader:
         read = arrow_json.ReadOptions(block_size=_BLOCK_BYTES)
         if columns is None:
-            return arrow_json.open_json(self.path, read_options=read)
+            return arrow_json.open_json(given, read_options=read)
         schema = pa.schema([_json_type(column) for column in columns])
         return arrow_json.open_json(
-            self.path,
+            given,
             read_options=read,
             parse_options=arrow_json.ParseOptions(
                 explicit_schema=schema, unexpected_field_behavior=others
             ),
         )
+
+
+def _stream(given: str | pa.NativeFile) -> pa.NativeFile:
+    return pa.input_stream(given) if isinstance(given, str) else given
 
 
 def _mark_in(line: str) -> str | None:

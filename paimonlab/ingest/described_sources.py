@@ -180,6 +180,7 @@ READING: Mapping[str, _Taken] = {
         "row_kinds": _text,
         "settle": _seconds,
         "after": _text,
+        "options": _pairs,
     },
     "table": {"table": _text, "consumer": _text, "start": _text},
 }

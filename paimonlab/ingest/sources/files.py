@@ -7,9 +7,8 @@ each counts once whatever order they come in. Files are read in the order of the
 from __future__ import annotations
 
 import os
-import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -39,15 +38,24 @@ from paimonlab.ingest.sources.columns import (
     schema_of,
     split_kinds,
 )
+from paimonlab.ingest.sources.folders import (
+    Folder,
+    LocalFolder,
+    Seen,
+    StoreFolder,
+    is_hidden,
+)
 from paimonlab.ingest.wider_types import wider_type
 from paimonlab.spec.types.arrow import arrow_field, from_arrow
 from paimonlab.spec.types.data_types import DataField, DataType
 from paimonlab.spec.types.text import UNASSIGNED_ID, format_type, parse_type
+from paimonlab.storage.schemes import STORES, store_kind
 
 After: TypeAlias = Literal["keep", "delete"] | os.PathLike[str]
 """What becomes of files whose rows are committed: a folder means that they are moved there."""
 
 _POLL_SECONDS = 0.5
+_STORE_POLL_SECONDS = 5.0
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", ".inprogress", "._copying_")
 _RAW_BYTES = 64 << 10
 """How much of a broken file is kept."""
@@ -55,13 +63,8 @@ _LARGE_BYTES = 64 << 20
 """A file of this size is committed in parts."""
 
 
-class _Seen(msgspec.Struct, frozen=True, array_like=True):
-    size_bytes: int
-    modified_nanos: int
-
-
 class _Position(msgspec.Struct, kw_only=True, omit_defaults=True):
-    files: dict[str, _Seen] = {}
+    files: dict[str, Seen] = {}
     """Files that were read, by path below the folder."""
     columns: dict[str, str] = {}
     """Types that were found, as Paimon writes them."""
@@ -69,13 +72,15 @@ class _Position(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The file of which a part was read."""
     batches: int = 0
     """How many batches of it were."""
+    again: bool = False
+    """Whether the files that are there are read anew."""
 
 
 @dataclass(kw_only=True)
 class FileSource:
     """Reads files as they arrive: `files` makes it."""
 
-    folder: Path
+    folder: Folder
     table: str
     pattern: str = "*"
     format: SourceFormat | None = None
@@ -91,7 +96,7 @@ class FileSource:
     @property
     def name(self) -> str:
         """Say what it is."""
-        return f"files in {self.folder}"
+        return f"files in {self.folder.place}"
 
     @property
     def metadata_types(self) -> Mapping[str, DataType]:
@@ -123,7 +128,7 @@ class FileSource:
             at.files = {name: seen for name, seen in at.files.items() if name in names}
             if at.inside is not None and at.inside not in names:
                 raise IngestStateError(
-                    self.table, f"{self.folder / at.inside} was read in part and is gone"
+                    self.table, f"{self._place(at.inside)} was read in part and is gone"
                 )
             new = [(path, seen) for path, seen in there if self._is_new(path, seen, at)]
             ready = [(path, seen) for path, seen in new if self._is_settled(seen)]
@@ -133,33 +138,53 @@ class FileSource:
                 at.files[path] = seen
                 at.inside, at.batches = None, 0
                 yield self._boundary(at, Phase.STREAM, seen, len(new) - number - 1)
+            at.again = False
             if len(ready) == len(new):
                 yield self._boundary(at, Phase.CAUGHT_UP, None, 0)
             else:
                 yield self._boundary(at, Phase.STREAM, None, len(new) - len(ready))
-            if not ready:
+            waited = 0.0
+            while not ready and waited < self.folder.poll_seconds:
                 time.sleep(_POLL_SECONDS)
+                waited += _POLL_SECONDS
+                if waited < self.folder.poll_seconds:  # who reads must be able to stop
+                    phase = Phase.STREAM if new else Phase.CAUGHT_UP
+                    yield self._boundary(at, phase, None, len(new))
+
+    def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
+        """Return a position from which all files are read that are there; see `RereadableSource`.
+
+        Raises
+        ------
+        UnsupportedError
+            If files are deleted or moved once they are committed.
+        """
+        del tables
+        if self.after != "keep":
+            raise UnsupportedError(
+                f"reading {self.name} anew with after = {os.fspath(self.after)!r}",
+                "the files that were read are not there any more",
+            )
+        at = _Position() if position is None else _decoded(position, self.table)
+        return msgspec.to_builtins(_Position(columns=at.columns, again=True))
 
     def acknowledge(self, position: JsonValue) -> None:
         """Delete or move the files whose rows are committed, if that is wanted."""
         if position is None or self.after == "keep":
             return
         for name, seen in _decoded(position, self.table).files.items():
-            path = self.folder / name
             with suppress(FileNotFoundError):
-                if _seen(path) != seen:
+                if self.folder.seen(name) != seen:
                     continue  # a new file of the same name
                 if self.after == "delete":
-                    path.unlink()
+                    self.folder.delete(name)
                 else:
-                    target = Path(self.after) / name
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.move(path, target)
+                    self.folder.move(name, os.fspath(self.after))
 
     def close(self) -> None:
         """Do nothing."""
 
-    def _is_new(self, path: str, seen: _Seen, at: _Position) -> bool:
+    def _is_new(self, path: str, seen: Seen, at: _Position) -> bool:
         """Say whether a file was not read before.
 
         Raises
@@ -175,53 +200,51 @@ class FileSource:
         if before.size_bytes != seen.size_bytes:
             raise IngestStateError(
                 self.table,
-                f"{self.folder / path} was read with {before.size_bytes:,} bytes and has "
+                f"{self._place(path)} was read with {before.size_bytes:,} bytes and has "
                 f"{seen.size_bytes:,} now: files must not change; bring new rows in new files",
             )
         return False
 
-    def _boundary(self, at: _Position, phase: Phase, seen: _Seen | None, behind: int) -> Boundary:
+    def _boundary(self, at: _Position, phase: Phase, seen: Seen | None, behind: int) -> Boundary:
         at.columns = {name: format_type(found) for name, found in self._found.items()}
         return Boundary(
             position=msgspec.to_builtins(at),
-            phase=phase,
+            phase=Phase.SNAPSHOT if at.again else phase,
             seen_millis=None if seen is None else seen.modified_nanos // 1_000_000,
             behind=behind,
             behind_unit="files",
             is_whole=at.inside is None,
         )
 
-    def _is_settled(self, seen: _Seen) -> bool:
+    def _is_settled(self, seen: Seen) -> bool:
         return time.time() - seen.modified_nanos / 1e9 >= self.settle_seconds
 
-    def _listed(self) -> list[tuple[str, _Seen]]:
+    def _listed(self) -> list[tuple[str, Seen]]:
         """Return files of the folder, below the folder, oldest first."""
         found = []
-        for folder, folders, names in os.walk(self.folder):
-            folders[:] = sorted(name for name in folders if not _is_hidden(name))
-            for name in names:
-                path = Path(folder, name)
-                below = path.relative_to(self.folder).as_posix()
-                if _is_hidden(name) or name.lower().endswith(_UNFINISHED):
-                    continue
-                if not (fnmatch(below, self.pattern) or fnmatch(name, self.pattern)):
-                    continue
-                with suppress(FileNotFoundError):
-                    found.append((below, _seen(path)))
-        if not found and not self.folder.is_dir():
-            raise DataError(f"{self.table}: there is no folder {self.folder}")
+        for path, seen in self.folder.files():
+            name = path.rpartition("/")[2]
+            if is_hidden(name) or name.lower().endswith(_UNFINISHED):
+                continue
+            if fnmatch(path, self.pattern) or fnmatch(name, self.pattern):
+                found.append((path, seen))
+        if not found and not self.folder.exists():
+            raise DataError(f"{self.table}: there is no folder {self.folder.place}")
         return sorted(found, key=lambda one: (one[1].modified_nanos, one[0]))
+
+    def _place(self, path: str) -> str:
+        return f"{self.folder.place}/{path}"
 
     def _file(self, path: str) -> SourceFile:
         form = self.format or format_of(path)
         if form is None:
             raise DataError(
-                f"{self.folder / path}: its name does not tell the format; give format=, or "
+                f"{self._place(path)}: its name does not tell the format; give format=, or "
                 "pattern= for the files that are meant"
             )
-        return SourceFile(str(self.folder / path), form, self.delimiter)
+        return self.folder.opened(path, form, self.delimiter)
 
-    def _rows_of(self, path: str, seen: _Seen, at: _Position) -> Iterator[Event]:
+    def _rows_of(self, path: str, seen: Seen, at: _Position) -> Iterator[Event]:
         """Yield the rows of one file, from where it was left."""
         skipped = at.batches if at.inside == path else 0
         if not seen.size_bytes:
@@ -236,10 +259,10 @@ class FileSource:
                     yield self._boundary(at, Phase.STREAM, seen, 1)
         except DataError as error:
             yield self._broken(path, error)
-        if _seen(self.folder / path) != seen:
+        if self.folder.seen(path) != seen:
             raise IngestStateError(
                 self.table,
-                f"{self.folder / path} changed while it was read: let files come in by renaming "
+                f"{self._place(path)} changed while it was read: let files come in by renaming "
                 "them, or give a longer settle=",
             )
 
@@ -280,7 +303,7 @@ class FileSource:
                 self._found[column.name] = wider_type(known, other) or other
 
     def _changes(self, batch: pa.RecordBatch, path: str) -> RowChanges:
-        place = str(self.folder / path)
+        place = self._place(path)
         batch, kinds = split_kinds(batch, self.row_kinds, place=place)
         if self.declared is not None:
             check_declared(batch.schema, self.declared, place=place)
@@ -310,8 +333,7 @@ class FileSource:
         return replace(schema, columns=tuple(kept))
 
     def _broken(self, path: str, error: DataError) -> Unreadable:
-        with (self.folder / path).open("rb") as file:
-            raw = file.read(_RAW_BYTES)
+        raw = self.folder.begin_of(path, _RAW_BYTES)
         return Unreadable(
             table=self.table,
             errors=arrow_array([str(error)], pa.string()),
@@ -320,7 +342,7 @@ class FileSource:
         )
 
 
-def files(
+def files(  # noqa: PLR0913 - all that files can be told
     folder: str | os.PathLike[str],
     *,
     table: str | None = None,
@@ -332,6 +354,7 @@ def files(
     row_kinds: str | None = None,
     settle: float = 1.0,
     after: After = "keep",
+    options: Mapping[str, str] | None = None,
 ) -> FileSource:
     """Make a source of the files that arrive in a folder, each of which is read once.
 
@@ -341,7 +364,7 @@ def files(
     Parameters
     ----------
     folder
-        A local folder; those below it are read as well.
+        A local folder, or one of a store (``s3://bucket/in``); those below it are read as well.
     table
         ``database.table``: what the source calls its table; None: ``files.`` and the folder's name.
     pattern
@@ -362,24 +385,33 @@ def files(
         Seconds for which a file must not have changed before it is read.
     after
         What becomes of files after their rows are committed: ``keep``, ``delete``, or a folder
-        (a ``Path``) to move them to.
+        (a ``Path``) to move them to, on disks.
+    options
+        Of the store, as those of a catalog in it (``s3.endpoint`` …); a store is listed every five
+        seconds.
 
     Raises
     ------
     UnsupportedError
-        If the folder is in an object store, or there is no such format.
+        If there is no such store or format, or files of a store are to be moved.
     """
-    text = os.fspath(folder)
-    if "://" in text and not text.startswith("file://"):
-        raise UnsupportedError(f"files({text!r})", "files are read from local folders only")
-    place = Path(text.removeprefix("file://")).expanduser().absolute()
+    place = _folder(os.fspath(folder), options)
     if isinstance(after, str) and after not in ("keep", "delete"):
         raise ValueError(f"after = {after!r}: it is keep, delete, or a Path to move files to")
+    if isinstance(place, StoreFolder) and not isinstance(after, str):
+        raise UnsupportedError(
+            f"after = {os.fspath(after)!r} of files in a store", "use keep, or delete"
+        )
+    if isinstance(place, StoreFolder) and after == "delete" and settle < 1:
+        raise ValueError(
+            f"settle = {settle:g}: stores tell times in seconds, and a new file of an old name "
+            "would be taken for the one before; give at least 1"
+        )
     if format is not None and format not in (known := get_args(SourceFormat)):
         raise UnsupportedError(f"format = {format!r} of files", f"use {', '.join(known)}")
     if delimiter is not None and len(delimiter) != 1:
         raise ValueError(f"delimiter = {delimiter!r}: it is one character")
-    name = table or f"files.{place.name}"
+    name = table or f"files.{place.place.rpartition('/')[2]}"
     if "." not in name:
         raise ValueError(f"table = {table!r}: give database.table")
     declared = None
@@ -399,19 +431,21 @@ def files(
     )
 
 
+def _folder(text: str, options: Mapping[str, str] | None) -> Folder:
+    if "://" in text and not text.startswith("file://"):
+        if store_kind(text) is None:
+            known = ", ".join(f"{scheme}://" for kind in STORES for scheme in kind.schemes)
+            raise UnsupportedError(f"files({text!r})", f"there are local folders, and {known}")
+        return StoreFolder(text.rstrip("/"), dict(options or {}), _STORE_POLL_SECONDS)
+    if options:
+        raise ValueError(f"options = {sorted(options)} of a local folder: they are those of stores")
+    return LocalFolder(Path(text.removeprefix("file://")).expanduser().absolute())
+
+
 def _with_type(column: SourceColumn, data_type: Any) -> SourceColumn:
     if column.type == data_type:
         return column
     return replace(column, type=data_type, source_type=None)
-
-
-def _seen(path: Path) -> _Seen:
-    status = path.stat()
-    return _Seen(status.st_size, status.st_mtime_ns)
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
 
 
 def _decoded(position: JsonValue, table: str) -> _Position:
