@@ -17,11 +17,12 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     into: str,
     name: str,
     table_names: Mapping[str, str] | str | None = None,
-    prefix: str = "",
-    suffix: str = "",
+    prefix: Mapping[str, str] | str = "",
+    suffix: Mapping[str, str] | str = "",
     including: str = ".*",
     excluding: str | None = None,
     merge_shards: bool = True,
+    shard_columns: Sequence[str] = (),
     primary_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     partition_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     options: Mapping[str, OptionValue] | None = None,
@@ -54,11 +55,16 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         Names here, by ``database.table`` or ``table`` of the source; a text: the one table that
         all tables of the source become.
     prefix, suffix
-        Of the names of the other tables.
+        Of the names of the other tables: one for all, or by database of the source, where ``""``
+        stands for all other databases.
     including, excluding
         Regular expressions for the whole of ``database.table`` of the source.
     merge_shards
         Whether tables of one name in several databases become one; else ``database_table`` each.
+    shard_columns
+        Names of columns with the database, and the table, that a row comes from: ``["_db",
+        "_table"]``, or the first alone. They are part of the key, unless it is given, so that rows
+        of shards with equal keys stay apart.
     primary_keys, partition_keys
         For all tables, or by name here; None: as in the source. A table without a key takes rows
         that are only added.
@@ -124,6 +130,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         including=including,
         excluding=excluding,
         merge_shards=merge_shards,
+        shard_columns=shard_columns,
         primary_keys=primary_keys,
         partition_keys=partition_keys,
         options=options,

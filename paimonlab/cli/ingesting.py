@@ -19,9 +19,11 @@ from paimonlab.errors import close_matches
 from paimonlab.spec.options.grammar import parse_duration_millis
 
 if TYPE_CHECKING:
-    from paimonlab.ingest import changes, epochs, job
+    from paimonlab.ingest import changes, event_log, job
 
 _KINDS = ("files", "table", "mysql", "postgres", "status")
+_STEERED = ("pause", "resume", "stop", "resnapshot", "add")
+_WITH_WHAT = ("resnapshot", "add")
 _FOR_FILES = ("pattern", "file_format", "delimiter", "columns", "after", "primary_key")
 _FOR_TABLE = ("source_warehouse", "consumer")
 _FOR_DATABASE = (
@@ -42,8 +44,11 @@ _ONLY_FOR = {
 
 @click.command(cls=IngestCommand)
 @in_warehouse
-@click.argument("kind", metavar="files|table|mysql|postgres|status|run|ACTION")
+@click.argument(
+    "kind", metavar="files|table|mysql|postgres|status|pause|resume|stop|resnapshot|add|run|ACTION"
+)
 @click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT|HOST:PORT/DB|NAME]", required=False)
+@click.argument("what", metavar="[TABLE|PATTERN]", required=False)
 @click.option("--into", metavar="DB", help="The database here.")
 @click.option("--name", metavar="NAME", help="Of the job: it goes on where this name ended.")
 @click.option(
@@ -113,6 +118,7 @@ def ingest(
     *,
     kind: str,
     place: str | None,
+    what: str | None,
     dry_run: bool,
     as_json: bool,
     **told: Any,
@@ -121,10 +127,19 @@ def ingest(
 
     The job goes on where a job of this name ended. Ctrl-C ends it; nothing is lost.
 
+    'pause NAME', 'resume NAME' and 'stop NAME' steer a job that another process runs. 'resnapshot
+    NAME TABLE' reads the rows of a table anew, 'add NAME PATTERN' more tables of the source; if no
+    process runs the job, its next run does it.
+
     'run JOB.YAML' runs what a file describes; mysql_sync_table, mysql_sync_database,
     postgres_sync_table, kafka_sync_table and kafka_sync_database take the arguments of Paimon's
     actions. Each has a --help of its own.
     """
+    if kind in _STEERED:
+        _steer(catalog, kind, place, what)
+        return
+    if what is not None:
+        raise click.UsageError(f"Got unexpected extra argument ({what})")
     if kind == "status":
         _status(catalog, place, as_json=as_json)
         return
@@ -140,8 +155,22 @@ def ingest(
 
 def _check_kind(kind: str) -> None:
     if kind not in _KINDS:
-        close = close_matches(kind, _KINDS)
+        close = close_matches(kind, (*_KINDS, *_STEERED))
         raise ValueError(f"{kind!r} is no source: {', '.join(_KINDS)}.{close}")
+
+
+def _steer(catalog: Catalog, verb: Any, name: str | None, what: str | None) -> None:
+    with refused():
+        if name is None:
+            raise ValueError(f"give the name of the job: {verb} NAME")
+        if (what is not None) != (verb in _WITH_WHAT):
+            wanted = f"{verb} NAME {'TABLE' if verb == 'resnapshot' else 'PATTERN'}"
+            raise ValueError(f"give {wanted if verb in _WITH_WHAT else f'{verb} NAME'}")
+        process = ingestion.job.ask_job(catalog, name, verb, what or "")
+    if process is None:
+        click.echo(f"{name} does not run: its next run does it")
+    else:
+        click.echo(f"asked {process}, which runs {name}; it looks every five seconds")
 
 
 def _check_told(kind: str, place: str | None, given: Mapping[str, Any]) -> None:
@@ -308,7 +337,7 @@ def _noted(one: job.NotedJob) -> dict[str, Any]:
     }
 
 
-def _event(one: epochs.JobEvent) -> dict[str, Any]:
+def _event(one: event_log.JobEvent) -> dict[str, Any]:
     return {
         "at_millis": one.at_millis,
         "kind": one.kind,

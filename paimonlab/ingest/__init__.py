@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         JsonValue,
         MetadataSource,
         Phase,
+        RereadableSource,
         RowChanges,
         SizedSource,
         Source,
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
         SourceSchemaChange,
         Truncated,
         Unreadable,
+        WideningSource,
     )
-    from paimonlab.ingest.epochs import JobEvent
+    from paimonlab.ingest.event_log import JobEvent
     from paimonlab.ingest.job import Job, NotedJob, ingest, noted_jobs
     from paimonlab.ingest.job_files import job_from_file
     from paimonlab.ingest.plan import IngestPlan, PlannedTable
@@ -57,6 +59,7 @@ __all__ = [
     "NotedJob",
     "Phase",
     "PlannedTable",
+    "RereadableSource",
     "RowChanges",
     "SizedSource",
     "Source",
@@ -66,6 +69,7 @@ __all__ = [
     "TableStatus",
     "Truncated",
     "Unreadable",
+    "WideningSource",
     "batches",
     "check_source",
     "files",
@@ -86,7 +90,7 @@ __getattr__, __dir__ = attributes_on_use(
     Event="changes",
     IngestPlan="plan",
     Job="job",
-    JobEvent="epochs",
+    JobEvent="event_log",
     JobStatus="status",
     JsonValue="changes",
     MetadataSource="changes",
@@ -94,6 +98,7 @@ __getattr__, __dir__ = attributes_on_use(
     NotedJob="job",
     Phase="changes",
     PlannedTable="plan",
+    RereadableSource="changes",
     RowChanges="changes",
     SizedSource="changes",
     Source="changes",
@@ -103,6 +108,7 @@ __getattr__, __dir__ = attributes_on_use(
     TableStatus="status",
     Truncated="changes",
     Unreadable="changes",
+    WideningSource="changes",
     batches="sources.batches",
     check_source="source_contract",
     files="sources.files",

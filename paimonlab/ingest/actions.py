@@ -33,18 +33,17 @@ _OF_TABLE = ("table",)
 _OF_DATABASE = (
     *("table_mapping", "table_prefix", "table_suffix", "including_tables", "excluding_tables"),
     *("including_dbs", "excluding_dbs", "multiple_table_partition_keys", "mode", "merge_shards"),
-    *("ignore_incompatible", "eager_init"),
+    *("ignore_incompatible", "eager_init", "table_prefix_db", "table_suffix_db"),
 )
 _MANY = (
     *("catalog_conf", "table_conf", "computed_column", "table_mapping"),
     *("multiple_table_partition_keys", "mysql_conf", "postgres_conf", "kafka_conf"),
+    *("table_prefix_db", "table_suffix_db"),
 )
 """May be given several times."""
 _OURS = ("name", "until")
 """What the actions do not have: the name of the job, and when it ends."""
 REFUSED = {
-    "table_prefix_db": "use table_mapping, or a job of its own for each database",
-    "table_suffix_db": "use table_mapping, or a job of its own for each database",
     "force_start_flink_job": "there is no Flink here",
 }
 """Arguments that actions have and jobs here do not, and what to do."""
@@ -226,6 +225,10 @@ def _names(told: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     for argument in ("prefix", "suffix"):
         if f"table_{argument}" in told:
             words[argument] = told[f"table_{argument}"][0]
+        by_database = f"table_{argument}_db"
+        if by_database in told:
+            others = {"": words[argument]} if argument in words else {}
+            words[argument] = others | _pairs(by_database, told[by_database])
     words["merge_shards"] = _flag(told, "merge_shards", default=True)
     for argument, advice in (
         ("ignore_incompatible", "tables that cannot be read are refused: --excluding_tables"),
@@ -271,7 +274,13 @@ def _named_here(table: str, words: Mapping[str, Any]) -> str:
         for name, target in names.items():
             if name.lower() == table.lower():
                 return str(target)
-    return f"{words.get('prefix', '')}{table}{words.get('suffix', '')}"
+    beside = words.get("prefix", ""), words.get("suffix", "")
+    if not all(isinstance(one, str) for one in beside):
+        raise UnsupportedError(
+            "--multiple_table_partition_keys with --table_prefix_db or --table_suffix_db",
+            "name the tables with --table_mapping",
+        )
+    return f"{beside[0]}{table}{beside[1]}"
 
 
 class _Conf:

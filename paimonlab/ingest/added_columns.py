@@ -40,7 +40,10 @@ class MetadataColumn(NamedTuple):
     """What the source knows of a row beside its values."""
 
     name: str
+    """Of the column."""
     type: DataType
+    of: str
+    """What the source calls it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,8 @@ class AddedColumns:
     computed: tuple[ComputedColumn, ...] = ()
     metadata: tuple[MetadataColumn, ...] = ()
     """After the computed ones."""
+    keys: tuple[str, ...] = ()
+    """Columns of metadata that are part of the key of rows that have one."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to add."""
@@ -93,7 +98,8 @@ class AddedColumns:
                 )
             reason = _METADATA
             added.append(SourceColumn(name=column.name, type=column.type, source_type=reason))
-        return replace(schema, columns=(*schema.columns, *added))
+        keys = (*schema.primary_keys, *self.keys) if schema.primary_keys else ()
+        return replace(schema, columns=(*schema.columns, *added), primary_keys=keys)
 
     def lost(self, before: SourceSchema | None, after: SourceSchema) -> str | None:
         """Say which column cannot be computed any more; None: all can as before.
@@ -162,7 +168,7 @@ class AddedColumns:
         batch, changes = rows.rows, rows.changes
         for column in self.metadata:
             kind = to_arrow(column.type)
-            array = _metadata(changes, column.name)
+            array = _metadata(changes, column.of)
             if array is None:
                 array = pa.nulls(batch.num_rows, kind)
             elif array.type != kind:

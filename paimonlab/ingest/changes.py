@@ -8,7 +8,7 @@ or writes anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -330,6 +330,44 @@ class SizedSource(Protocol):
         ------
         PaimonError
             If the other system fails.
+        """
+        ...
+
+
+@runtime_checkable
+class RereadableSource(Protocol):
+    """A source that can read the rows of some tables anew, while it follows the others."""
+
+    def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
+        """Return a position from which all rows of some tables come again, then their changes.
+
+        Everything else comes from there as it does from the position that is given. The rows come
+        with boundaries of `Phase.SNAPSHOT`; the boundary after the last of them has another phase,
+        and no row of another kind comes before it.
+
+        Parameters
+        ----------
+        position
+            Of a `Boundary` of this source.
+        tables
+            ``database.table`` of the source; also tables whose rows were never read.
+
+        Raises
+        ------
+        PaimonError
+            If the source was set up in a way that does not allow it, or the other system fails.
+        """
+        ...
+
+
+@runtime_checkable
+class WideningSource(Protocol):
+    """A source that can be told of more tables after it was made."""
+
+    def include(self, pattern: str) -> None:
+        """Offer tables, too, whose whole ``database.table`` matches a regular expression.
+
+        It may be told the same once more.
         """
         ...
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from enum import Enum
+from queue import Queue
+
+from paimonlab.ingest.steering import Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Ending(Enum):
     DONE = "done"
     STOP = "stop"
     PAUSE = "pause"
+    ASKED = "asked"
 
 
 @dataclass(slots=True)
@@ -46,5 +50,7 @@ class Controls:
     stop: threading.Event = field(default_factory=threading.Event)
     pause: threading.Event = field(default_factory=threading.Event)
     resumed: threading.Event = field(default_factory=threading.Event)
+    asked: Queue[Waiting] = field(default_factory=Queue)
+    """What is to be done at the next boundary."""
     interrupt: threading.Event = field(default_factory=threading.Event)
     """Ctrl-C came, which what commits may have taken for its own."""

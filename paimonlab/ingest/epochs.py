@@ -18,11 +18,13 @@ import msgspec
 
 from paimonlab.errors import CorruptMetadataError, IngestRunningError, SchemaError
 from paimonlab.ingest.changes import JsonValue, SourceColumn, SourceSchema
+from paimonlab.ingest.event_log import EventLog, JobEvent
+from paimonlab.ingest.steering import Asked
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.types.text import format_type, parse_type
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO, join
 
-_EPOCH, _DONE, _KNOWN, _EVENTS = "epoch-", "done-", "known-", "events-"
+_EPOCH, _DONE, _KNOWN = "epoch-", "done-", "known-"
 _VERSION = 1
 _KEPT = 8
 """Epochs that stay: a process that was stopped for as long as it takes to make them may come back,
@@ -37,6 +39,8 @@ class TableCommit(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[bytes, ...]
     """Each of `CommitMessage.to_bytes`."""
     rows: int
+    replaces: bool = False
+    """Whether these rows take the place of all that the table has."""
 
     def decoded(self) -> list[CommitMessage]:
         """Return the messages."""
@@ -81,22 +85,6 @@ class Stopped(msgspec.Struct, frozen=True, kw_only=True):
     at_millis: int
 
 
-class JobEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened to a job, for its log."""
-
-    at_millis: int
-    kind: str
-    """``created``, ``altered``, ``schema``, ``stopped``, ``truncated``, ``dead`` …"""
-    table: str | None
-    """``database.table``, here or of the source; None: the job as a whole."""
-    text: str
-    position: Any = None
-    """Of the source, as JSON has it."""
-    before: tuple[str, ...] | None = None
-    """Columns before a change of schema, as ``name TYPE``; None: unknown, or no such change."""
-    after: tuple[str, ...] | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """What a job knows of its source and tables, beside the position."""
@@ -109,6 +97,10 @@ class Known:
     """Rows that came for stopped tables."""
     targets: Mapping[str, str] = field(default_factory=dict)
     """``database.table`` here, by that of the source."""
+    added: Sequence[str] = ()
+    """Patterns of tables that were added to those that the job was told."""
+    again: Sequence[str] = ()
+    """``database.table`` here: all rows are read anew and then replaced, with the next epoch."""
 
     def to_bytes(self) -> bytes:
         """Encode as JSON."""
@@ -118,6 +110,8 @@ class Known:
                 "stopped": dict(self.stopped),
                 "skipped": dict(self.skipped),
                 "targets": dict(self.targets),
+                "added": list(self.added),
+                "again": list(self.again),
             }
         )
 
@@ -134,6 +128,8 @@ class Known:
             stopped=document.stopped,
             skipped=document.skipped,
             targets=document.targets,
+            added=tuple(document.added),
+            again=tuple(document.again),
         )
 
 
@@ -176,6 +172,8 @@ class _KnownDocument(msgspec.Struct):
     stopped: dict[str, Stopped]
     skipped: dict[str, int]
     targets: dict[str, str]
+    added: list[str] = []
+    again: list[str] = []
 
 
 def _to_json(schema: SourceSchema) -> _Schema:
@@ -264,6 +262,7 @@ class JobFiles:
             is_old = name.startswith(_KNOWN) and _number(name, _KNOWN) < epoch.number
             if is_old and name != f"{_KNOWN}{epoch.known}":
                 self.file_io.delete(join(self.folder, name))
+        self.log.fold(names)
 
     def write_known(self, known: Known, number: int, owner: str) -> str:
         """Write what is known of the source after an epoch, before that epoch; name the file."""
@@ -285,25 +284,23 @@ class JobFiles:
         except (FileNotFoundError, ValueError) as error:
             raise CorruptMetadataError(path, str(error)) from error
 
-    def write_events(self, events: Sequence[JobEvent], number: int, owner: str) -> None:
-        """Add what happened during an epoch to the log."""
-        path = join(self.folder, f"{_EVENTS}{number}.{owner}")
-        self.file_io.replace(path, msgspec.json.encode(list(events)))
+    @property
+    def asked(self) -> Asked:
+        """What other processes ask of the job."""
+        return Asked(self.file_io, self.folder)
+
+    @property
+    def log(self) -> EventLog:
+        """What happened to the job."""
+        return EventLog(self.file_io, self.folder)
 
     def events(self) -> list[JobEvent]:
         """Return the log, oldest first."""
-        found: list[JobEvent] = []
-        names = self.file_io.list_names(self.folder)
-        for name in sorted(
-            (name for name in names if name.startswith(_EVENTS)),
-            key=lambda name: _number(name, _EVENTS),
-        ):
-            path = join(self.folder, name)
-            try:
-                found += msgspec.json.decode(self.file_io.read(path), type=list[JobEvent])
-            except msgspec.DecodeError as error:
-                raise CorruptMetadataError(path, str(error)) from error
-        return found
+        return self.log.read()
+
+    def fold_log(self) -> None:
+        """Fold the log into one file if it has become many."""
+        self.log.fold(self.file_io.list_names(self.folder))
 
     def delete(self) -> None:
         """Forget the job."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +14,20 @@ from weakref import WeakSet
 
 from paimonlab.catalog import Catalog
 from paimonlab.catalog.names import check_name
-from paimonlab.errors import IngestStateError, ReadOnlyError, UnsupportedError
+from paimonlab.clock import now_millis
+from paimonlab.errors import (
+    IngestError,
+    IngestStateError,
+    NotFoundError,
+    ReadOnlyError,
+    UnsupportedError,
+    close_matches,
+)
 from paimonlab.ingest import leases, recovery
-from paimonlab.ingest.changes import MetadataSource, Source, SourceSchema
+from paimonlab.ingest.changes import MetadataSource, Source, WideningSource
 from paimonlab.ingest.controls import Controls, Pace, Until
-from paimonlab.ingest.epochs import JobEvent, JobFiles
+from paimonlab.ingest.epochs import JobFiles, Known
+from paimonlab.ingest.event_log import JobEvent
 from paimonlab.ingest.evolution import Evolve
 from paimonlab.ingest.job_tables import plan_of
 from paimonlab.ingest.landing import user_of
@@ -25,6 +35,7 @@ from paimonlab.ingest.plan import IngestPlan
 from paimonlab.ingest.rules import Columns, Computed, IngestRules, refuse_missing
 from paimonlab.ingest.running import Runner
 from paimonlab.ingest.status import JobStatus
+from paimonlab.ingest.steering import Verb, Waiting, ask_of
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.grammar import parse_duration_millis, parse_memory_size_bytes
 from paimonlab.storage import join
@@ -36,6 +47,7 @@ if TYPE_CHECKING:
 Span: TypeAlias = float | str | timedelta
 """Seconds, or as options write durations (``10 min``)."""
 
+_LOOK_SECONDS = 0.2
 STATE_FOLDER = ".paimonlab/ingest"
 """Below the warehouse."""
 
@@ -141,11 +153,12 @@ class Job:
         PaimonError
             If the source cannot be reached.
         """
-        newest = self._files.newest()
-        known: Mapping[str, SourceSchema] = {}
-        if newest is not None and newest[0].known:
-            known = self._files.known(newest[0].known).schemas
-        return plan_of(self._catalog, self._source, self._rules, known)
+        known = self._known()
+        if isinstance(self._source, WideningSource):
+            for pattern in known.added:
+                self._source.include(pattern)
+        rules = self._rules.widened(known.added)
+        return plan_of(self._catalog, self._source, rules, known.schemas)
 
     def run(
         self,
@@ -225,7 +238,8 @@ class Job:
 
     def resume(self) -> None:
         """Read on after `pause`."""
-        self._controls.resumed.set()
+        if self._controls.pause.is_set():
+            self._controls.resumed.set()
 
     def stop(self, timeout: float | None = None) -> JobStatus:
         """Finish the epoch and end what `start` began.
@@ -300,24 +314,86 @@ class Job:
         self._files.delete()
 
     def resnapshot(self, table: str) -> None:
-        """Refused: a table cannot be read anew from its source yet."""
-        raise UnsupportedError(
-            f"resnapshot({table!r})", "drop the table and read it with a job of another name"
-        )
+        """Read all rows of a table anew; the table has them, and no others, when all were read.
+
+        Until then it keeps the rows that it has. Changes of other tables wait meanwhile. A table
+        that stopped goes on with the columns that the source has now; one that was dropped is
+        created. What is asked of a job that does not run here is done by the process that runs it,
+        or by the next run.
+
+        Parameters
+        ----------
+        table
+            ``database.table`` here, or the name of the table of the source.
+
+        Raises
+        ------
+        NotFoundError
+            If the job has no such table.
+        UnsupportedError
+            If its source has no rows of tables, as Kafka.
+        IngestSchemaError
+            If the table cannot have the columns that the source has now.
+        """
+        self._ask("resnapshot", table)
 
     def add(self, tables: str) -> None:
-        """Refused: tables cannot be added while others go on yet."""
-        raise UnsupportedError(
-            f"add({tables!r})", "stop the job and run it with another including="
-        )
+        """Read more tables, now and in later runs: first their rows, then what changes.
+
+        The others wait while those rows are read. See `resnapshot` for when it is done.
+
+        Parameters
+        ----------
+        tables
+            A regular expression that matches the whole of ``database.table`` of the source, as in
+            ``including``; what ``excluding`` matches is left out.
+
+        Raises
+        ------
+        NotFoundError
+            If the source has no such table that is not read yet.
+        UnsupportedError
+            If its source has no rows of tables, as Kafka.
+        IngestSchemaError
+            If a table cannot be read.
+        """
+        try:
+            re.compile(tables)
+        except re.error as error:
+            raise ValueError(f"{tables!r} is not a regular expression: {error}") from None
+        self._ask("add", tables)
+
+    def _ask(self, verb: Verb, what: str) -> None:
+        """Let a run do something, which is waited for if it is one of this object."""
+        ask = ask_of(verb, what)
+        if not self.is_running:
+            self._files.asked.add(ask)
+            return
+        waiting = Waiting(ask)
+        self._controls.asked.put(waiting)
+        is_over = False
+        while not waiting.done.wait(_LOOK_SECONDS):
+            if is_over:  # and nobody did it in the meantime
+                raise IngestError(self.name, "it ended before it did what was asked")
+            is_over = not self.is_running
+        if waiting.problem is not None:
+            raise waiting.problem
+
+    def _known(self) -> Known:
+        newest = self._files.newest()
+        if newest is None or not newest[0].known:
+            return Known()
+        return self._files.known(newest[0].known)
 
     def _plan_names(self) -> list[str]:
+        known = self._known()
+        rules = self._rules.widened(known.added)
         names = {
-            f"{self._rules.into}.{self._rules.target_of(source)}"
+            f"{rules.into}.{rules.target_of(source)}"
             for source in self._source.tables()
-            if self._rules.wants(source)
+            if rules.wants(source)
         }
-        return sorted(names)
+        return sorted(names | {*known.targets.values()})
 
     def _take(self) -> leases.Lease:
         return leases.take(
@@ -366,11 +442,12 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     into: str,
     name: str,
     table_names: Mapping[str, str] | str | None = None,
-    prefix: str = "",
-    suffix: str = "",
+    prefix: Mapping[str, str] | str = "",
+    suffix: Mapping[str, str] | str = "",
     including: str = ".*",
     excluding: str | None = None,
     merge_shards: bool = True,
+    shard_columns: Sequence[str] = (),
     primary_keys: Columns = None,
     partition_keys: Columns = None,
     options: Mapping[str, OptionValue] | None = None,
@@ -399,11 +476,12 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     rules = IngestRules(
         into=into,
         table_names=table_names if isinstance(table_names, str) else dict(table_names or {}),
-        prefix=prefix,
-        suffix=suffix,
+        prefix=prefix if isinstance(prefix, str) else dict(prefix),
+        suffix=suffix if isinstance(suffix, str) else dict(suffix),
         including=including,
         excluding=excluding,
         merge_shards=merge_shards,
+        shard_columns=_names(shard_columns),
         primary_keys=primary_keys,
         partition_keys=partition_keys,
         options=dict(options or {}),
@@ -421,6 +499,12 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         interval_seconds=_seconds(interval), max_bytes=size, max_rows=max_rows, max_dead=max_dead
     )
     return Job(catalog, source, rules, pace, files_of(catalog, name, state))
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise TypeError("shard_columns are a list of names, not a text")
+    return tuple(given)
 
 
 def files_of(catalog: Catalog, name: str, state: str | None = None) -> JobFiles:
@@ -446,6 +530,43 @@ def files_of(catalog: Catalog, name: str, state: str | None = None) -> JobFiles:
         )
     folder = state if state is not None else join(catalog.path, STATE_FOLDER)
     return JobFiles(name, catalog.file_io, join(folder, name))
+
+
+def ask_job(catalog: Catalog, name: str, verb: Verb, what: str = "") -> str | None:
+    """Ask something of a job, whichever process runs it.
+
+    Parameters
+    ----------
+    catalog, name
+        Of the job.
+    verb
+        ``pause``, ``resume`` and ``stop`` are for jobs that run; ``resnapshot`` and ``add`` are
+        also for those that do not: their next run does it.
+    what
+        The table of ``resnapshot``, the pattern of ``add``.
+
+    Returns
+    -------
+    str or None
+        Which process runs it and will do it within seconds; None: none does.
+
+    Raises
+    ------
+    NotFoundError
+        If the warehouse has no such job.
+    IngestStateError
+        If no process runs it, and only one that does could do it.
+    """
+    files = files_of(catalog, name)
+    owner = leases.owner_of(files.file_io, files.folder)
+    if owner is None:
+        names = [job.name for job in noted_jobs(catalog)]
+        raise NotFoundError(f"there is no ingest job {name!r}.{close_matches(name, names)}")
+    since = leases.runs(files.file_io, files.folder, owner, leases.LIVES_MILLIS, now_millis())
+    if since is None and verb in ("pause", "resume", "stop"):
+        raise IngestStateError(name, f"no process runs it, so there is nothing to {verb}")
+    files.asked.add(ask_of(verb, what))
+    return None if since is None else f"process {owner.process} on {owner.machine}"
 
 
 def noted_jobs(catalog: Catalog, state: str | None = None) -> list[NotedJob]:

@@ -117,6 +117,14 @@ def _columns(value: Any) -> list[str] | dict[str, list[str]]:
     return _texts(value)
 
 
+def _by_database(value: Any) -> str | dict[str, str]:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):
+        return value
+    raise ValueError("a text is wanted, or texts by database of the source")
+
+
 def _names(value: Any) -> str | dict[str, str]:
     if isinstance(value, str):
         return value
@@ -164,11 +172,12 @@ _JOB: _Taken = {
 }
 _TABLES: _Taken = {
     "names": _names,
-    "prefix": _text,
-    "suffix": _text,
+    "prefix": _by_database,
+    "suffix": _by_database,
     "including": _text,
     "excluding": _text,
     "merge_shards": _flag,
+    "shard_columns": _texts,
     "primary_keys": _columns,
     "partition_keys": _columns,
     "computed": _computed,

@@ -53,6 +53,10 @@ class JobTables:
     """By ``database.table`` here."""
     has_news: bool = False
     """Whether something is known that no epoch says."""
+    again: set[str] = field(default_factory=set)
+    """``database.table`` here whose rows are read anew, and replaced when all were read."""
+    _added: tuple[str, ...] = ()
+    """Patterns of tables that were added to what the job was told."""
     _target_of: dict[str, Target | None] = field(default_factory=dict)
     """By source; None: it is not read."""
     _schemas: dict[str, SourceSchema] = field(default_factory=dict)
@@ -66,6 +70,8 @@ class JobTables:
         self._schemas = dict(known.schemas)
         self._stopped, self._skipped = dict(known.stopped), dict(known.skipped)
         self._places = dict(known.targets)
+        self.again, self._added = set(known.again), tuple(known.added)
+        self.rules = self.rules.widened(self._added)
 
     def prepare(self, source: Source, *, is_first_run: bool) -> None:
         """Create and alter tables as planned.
@@ -329,7 +335,122 @@ class JobTables:
         targets |= {
             source: target.name for source, target in self._target_of.items() if target is not None
         }
-        return Known(schemas=dict(self._schemas), stopped=stopped, skipped=skipped, targets=targets)
+        return Known(
+            schemas=dict(self._schemas),
+            stopped=stopped,
+            skipped=skipped,
+            targets=targets,
+            added=self._added,
+            again=sorted(self.again),
+        )
+
+    def read_again(self) -> None:
+        """Let what comes take the place of the rows of tables that are read anew."""
+        self.again &= {*self.targets}
+        for name in self.again:
+            self.targets[name].replaces = True
+
+    @property
+    def is_reading_again(self) -> bool:
+        """Whether rows are read that take the place of others."""
+        return any(target.replaces for target in self.targets.values())
+
+    def begin_again(self, target: Target, found: Mapping[str, SourceSchema]) -> None:
+        """Let all rows of a table be read anew, with the columns that the source has now.
+
+        A table that was dropped is created, one that stopped goes on.
+
+        Parameters
+        ----------
+        target
+            The table.
+        found
+            Tables of the source as they are.
+
+        Raises
+        ------
+        IngestSchemaError
+            If the table cannot have the columns of the source.
+        """
+        name = target.name
+        schemas = {source: found[source] for source in target.sources}
+        is_there = self.catalog.has_table(name)
+        if is_there:
+            target.table.refresh()
+            refusal = self._follow_anew(target, schemas)
+            if refusal is not None and target.table.snapshot is not None:
+                raise IngestSchemaError(
+                    self.job,
+                    f"{name} cannot be read anew: {refusal}. Drop it, or give it another name, and "
+                    "ask again: it is then created as the source is",
+                )
+            if refusal is not None:
+                self.catalog.drop_table(name)
+                is_there = False
+        if not is_there:
+            plan = ingest_plan(schemas, {}, self.rules)
+            if plan.refused:
+                raise IngestSchemaError(self.job, f"{name}: {plan.refused[0].reason}")
+            target = self._open(plan.tables[0], self._created(plan.tables[0]))
+        self._schemas |= schemas
+        target.stopped, target.skipped = None, 0
+        target.accepted.clear()
+        self._stopped.pop(name, None)
+        self._skipped.pop(name, None)
+        self.again.add(name)
+        self.has_news = True
+        self.journal.note("resnapshot", name, "all rows are read anew")
+
+    def _follow_anew(self, target: Target, schemas: Mapping[str, SourceSchema]) -> str | None:
+        """Alter a table so that it has the columns of its sources; a text says why it cannot."""
+        for schema in schemas.values():
+            step = self._step(target, None, schema, None)
+            if step.refusal is not None:
+                return step.refusal
+            if not step.changes:
+                continue
+            before = _columns_of(target.table.schema)
+            try:
+                table = self.catalog.alter_table(target.name, *step.changes)
+            except (SchemaError, UnsupportedError) as error:
+                return str(error)
+            target.altered(table, step.changes)
+            after = _columns_of(table.schema)
+            self.journal.note("altered", target.name, "resnapshot", before=before, after=after)
+        return None
+
+    def add(self, pattern: str, schemas: Mapping[str, SourceSchema]) -> None:
+        """Read tables, too, that were not wanted until now.
+
+        Parameters
+        ----------
+        pattern
+            For which tables later runs are told.
+        schemas
+            Those that there are, by ``database.table`` of the source.
+
+        Raises
+        ------
+        IngestSchemaError
+            If one is refused.
+        """
+        rules = self.rules.widened([pattern])
+        existing = {}
+        for source in schemas:
+            name = f"{rules.into}.{rules.target_of(source)}"
+            if self.catalog.has_table(name):
+                existing[name] = self.catalog.table(name).schema
+        plan = ingest_plan(schemas, existing, rules)
+        if plan.refused:
+            raise IngestSchemaError(self.job, f"{plan.refused[0].target}: {plan.refused[0].reason}")
+        self.rules, self._added = rules, (*self._added, pattern)
+        for source, schema in schemas.items():
+            self._target_of.pop(source, None)
+            target = self.target_for(source, schema)
+            self._schemas[source] = schema
+            where = "nowhere" if target is None else target.name
+            self.journal.note("added", source, f"is read into {where}, rows first")
+        self.has_news = True
 
     def stop_unopened(self, name: str, reason: str, position: JsonValue) -> None:
         """Note that a table that was not opened in this run cannot go on."""

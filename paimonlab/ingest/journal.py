@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 
 from paimonlab.clock import now_millis
 from paimonlab.ingest.changes import JsonValue
-from paimonlab.ingest.epochs import JobEvent
-
-MOST_EVENTS = 1000
-"""Events that a process keeps."""
+from paimonlab.ingest.event_log import MOST_EVENTS, JobEvent
 
 
 @dataclass(kw_only=True)

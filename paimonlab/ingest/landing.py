@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from paimonlab.catalog import Catalog
 from paimonlab.catalog.filesystem import FileSystemCatalog
+from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import (
     CommitError,
     CommitHistoryExpiredError,
@@ -151,6 +152,7 @@ def _committed(
                 identifier=number,
                 user=user_of(job),
                 properties=properties,
+                overwrite=OverwriteScope.whole_table() if commit.replaces else None,
             )
         except PostCommitError as error:
             warnings.append(str(error))

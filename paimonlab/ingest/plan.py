@@ -222,7 +222,7 @@ def _wrong_keys(
 
 def _notes_of_added_keys(added: AddedColumns, keys: Sequence[str]) -> Iterator[str]:
     for name in keys:
-        if name in [column.name for column in added.metadata if column.name not in NAMES]:
+        if name in [column.name for column in added.metadata if column.of not in NAMES]:
             yield (
                 f"key column {name!r} is metadata: updates and deletes find a row only if it is "
                 "the same for each change of the row"

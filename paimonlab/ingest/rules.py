@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeGuard
 
@@ -24,7 +24,6 @@ Computed: TypeAlias = Mapping[str, str | Mapping[str, str]]
 
 _NOT_HERE = {
     "type_mapping": "other types than the source maps to; sources that map types take it",
-    "shard_columns": "use metadata=['database_name', 'table_name']",
     "tags": "tags as consistent cuts",
     "on_delete": "marking rows in place of deleting them",
 }
@@ -40,8 +39,9 @@ class IngestRules:
     table_names: Mapping[str, str] | str = field(default_factory=dict)
     """Names here, by ``database.table`` or ``table`` of the source, in any case. They get neither
     prefix nor suffix. A text: the one table that all become."""
-    prefix: str = ""
-    suffix: str = ""
+    prefix: Mapping[str, str] | str = ""
+    suffix: Mapping[str, str] | str = ""
+    """For all tables, or by database of the source; ``""`` stands for all others."""
     including: str = ".*"
     """A regular expression for ``database.table`` of the source; must match the whole."""
     excluding: str | None = None
@@ -49,6 +49,9 @@ class IngestRules:
     merge_shards: bool = True
     """Whether tables of one name in several databases become one table. False: each becomes
     ``database_table``."""
+    shard_columns: tuple[str, ...] = ()
+    """Names of columns with the database, and the table, that a row comes from; they are part of
+    the key of tables that have one and for which none was chosen."""
     primary_keys: Columns = None
     """None: those of the source."""
     partition_keys: Columns = None
@@ -83,11 +86,23 @@ class IngestRules:
         ):
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: it is {' or '.join(words)}")
+        if len(self.shard_columns) > len(NAMES) or "" in self.shard_columns:
+            raise ValueError(
+                f"shard_columns = {list(self.shard_columns)}: a name for the database, and one for "
+                "the table"
+            )
         tables = ["", *(name for name, one in self.computed.items() if _is_of_table(one))]
         if isinstance(self.metadata, Mapping):
             tables += self.metadata
         for table in tables:
             self.added_for(table)
+
+    def widened(self, patterns: Sequence[str]) -> IngestRules:
+        """Return the rules with more tables, by patterns as in ``including``."""
+        if not patterns:
+            return self
+        wider = "|".join(f"(?:{pattern})" for pattern in (self.including, *patterns))
+        return replace(self, including=wider)
 
     def wants(self, source: str) -> bool:
         """Say whether ``database.table`` of the source is read."""
@@ -117,7 +132,9 @@ class IngestRules:
             if name in self._names:
                 return self._names[name]
         plain = table if self.merge_shards else f"{database}_{table}"
-        return f"{self.prefix}{plain}{self.suffix}"
+        return (
+            f"{_for_database(self.prefix, database)}{plain}{_for_database(self.suffix, database)}"
+        )
 
     def added_for(self, table: str) -> AddedColumns:
         """Return the columns that a table here has beside those of its source.
@@ -140,8 +157,11 @@ class IngestRules:
             own = self.computed.get(table)
             if _is_of_table(own):
                 told |= own
+            own_key = columns_for(self.primary_keys, table)
             found = self._added[table] = AddedColumns(
-                computed=computed_columns(told), metadata=self._metadata_for(table)
+                computed=computed_columns(told),
+                metadata=self._metadata_for(table),
+                keys=self.shard_columns if own_key is None else (),
             )
         return found
 
@@ -156,7 +176,14 @@ class IngestRules:
                 )
             if names.count(name) > 1:
                 raise ValueError(f"metadata column {name!r} is named twice")
-        return tuple(MetadataColumn(name, known[name]) for name in names)
+        shards = [
+            MetadataColumn(name, NAMES[of], of)
+            for name, of in zip(self.shard_columns, NAMES, strict=False)
+        ]
+        for shard in shards:
+            if shard.name in names:
+                raise ValueError(f"{shard.name!r} is both in shard_columns and in metadata")
+        return (*shards, *(MetadataColumn(name, known[name], name) for name in names))
 
     @cached_property
     def _added(self) -> dict[str, AddedColumns]:
@@ -193,6 +220,10 @@ def columns_for(given: Columns, table: str) -> tuple[str, ...] | None:
     if isinstance(given, Mapping):
         return tuple(given[table]) if table in given else None
     return tuple(given)
+
+
+def _for_database(told: Mapping[str, str] | str, database: str) -> str:
+    return told if isinstance(told, str) else told.get(database, told.get("", ""))
 
 
 def _is_of_table(told: object) -> TypeGuard[Mapping[str, str]]:

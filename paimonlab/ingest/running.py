@@ -8,7 +8,7 @@ between the last committed epoch and now is dropped when anything fails, and rea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
@@ -19,10 +19,14 @@ from paimonlab.clock import now_millis
 from paimonlab.errors import (
     DataError,
     IngestDataError,
+    IngestError,
+    PaimonError,
     SchemaError,
     UnsupportedError,
 )
 from paimonlab.ingest import dead_letters
+from paimonlab.ingest.answering import Answering
+from paimonlab.ingest.apart import apart, wait_for_left
 from paimonlab.ingest.changes import (
     Boundary,
     Event,
@@ -34,16 +38,18 @@ from paimonlab.ingest.changes import (
     SourceSchemaChange,
     Truncated,
     Unreadable,
+    WideningSource,
 )
 from paimonlab.ingest.controls import Controls, Ending, Pace, Until
 from paimonlab.ingest.epochs import Epoch, JobFiles, TableCommit, encoded_position
 from paimonlab.ingest.fitting import BadRow, fitted, retracts
 from paimonlab.ingest.job_tables import JobTables
-from paimonlab.ingest.journal import MOST_EVENTS, Journal
+from paimonlab.ingest.journal import Journal
 from paimonlab.ingest.landing import land, user_of
 from paimonlab.ingest.leases import Lease
 from paimonlab.ingest.rules import IngestRules
 from paimonlab.ingest.status import JobStatus, TableStatus, position_text
+from paimonlab.ingest.steering import Ask, Waiting
 from paimonlab.ingest.targets import RefusedRowsError, Target
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.table.table import Table
@@ -53,6 +59,9 @@ _WRITTEN_AT_ONCE = 4
 """Tables whose rows are written at a time: each waits for the disk, and takes memory."""
 _TOLD_SECONDS = 1.0
 """How often the status tells what is read, also in the midst of a table."""
+_ASKED_SECONDS = 5.0
+"""How often it is looked for what other processes ask."""
+_PAUSE_SECONDS = 1.0
 _POSITION_SECONDS = 60.0
 """How often a position is noted down after which nothing was to be written."""
 
@@ -91,6 +100,13 @@ class Runner:
     _began_millis: int = field(default_factory=now_millis)
     _phase: str = "starting"
     _told: float = 0.0
+    _looked: float = float("-inf")
+    _asks: Sequence[Ask] = ()
+    """What other processes ask."""
+    _is_apart: bool = False
+    """Whether another thread works on the tables."""
+    _has_spilled: bool = False
+    """Whether rows after the last boundary were written."""
     _is_snapshot: bool = True
     """Whether rows are read that tables had when the job began."""
     _snapshot_rows: int = 0
@@ -117,44 +133,102 @@ class Runner:
         began = self.clock()
         self._noted = began
         try:
-            self._recover()
+            wait_for_left(self.files.folder)
+            self._apart(self._recover)
             self._tell("starting")
             self.tables.prepare(self.source, is_first_run=self._number == 0)
-            while True:
-                ending = self._read(until, began)
-                self._finish()
-                if ending is not Ending.PAUSE:
-                    break
-                self._tell("paused")
-                while not self.controls.resumed.wait(1.0):
-                    self.lease.check()
-                    if self.controls.stop.is_set():
-                        break
-                self.controls.pause.clear()
-                self.controls.resumed.clear()
+            ending = Ending.ASKED
+            while ending in (Ending.ASKED, Ending.PAUSE):
+                if self._is_asked():
+                    self._answer()
+                if self.controls.pause.is_set():
+                    self._pause()
                 if self.controls.stop.is_set():
                     break
+                ending = self._read(until, began)
+                self._finish()
             self._tell("caught up" if ending is Ending.DONE and until.caught_up else "stopped")
         except KeyboardInterrupt:
+            self.controls.interrupt.set()
             self._tell("interrupted")
             raise
         except BaseException as error:
             self.journal.note("failed", None, str(error))
             with suppress(OSError):
-                self.files.write_events(
-                    self.journal.unwritten, self._number + 1, self.lease.owner.id
-                )
+                self.files.log.write(self.journal.unwritten, self._number + 1, self.lease.owner.id)
             self._tell("failed", error=str(error))
             raise
         finally:
-            self.tables.abort()
+            if not self._is_apart:
+                self.tables.abort()
+            while not self.controls.asked.empty():
+                waiting = self.controls.asked.get()
+                waiting.problem = IngestError(self.job, "it ended before it did what was asked")
+                waiting.done.set()
+
+    # Being asked
+
+    def _pause(self) -> None:
+        """Wait until the job is to go on, or to stop."""
+        self._tell("paused")
+        while not self.controls.resumed.wait(_PAUSE_SECONDS):
+            self.lease.check()
+            if self._is_asked():
+                self._answer()
+            if self.controls.stop.is_set():
+                break
+        self.controls.pause.clear()
+        self.controls.resumed.clear()
+
+    def _is_asked(self) -> bool:
+        """Say whether something is asked, here or by another process.
+
+        While a table is read anew only what ends that is heard.
+        """
+        now = self.clock()
+        if now - self._looked >= _ASKED_SECONDS:
+            self._looked = now
+            self._asks = self.files.asked.read()
+        if self.tables.is_reading_again:
+            return any(ask.verb in ("pause", "stop") for ask in self._asks)
+        return bool(self._asks) or not self.controls.asked.empty()
+
+    def _answer(self) -> None:
+        """Do what is asked; all that was read is committed."""
+        waiting = [Waiting(ask) for ask in self._asks]
+        while not self.controls.asked.empty():
+            waiting.append(self.controls.asked.get())
+        self._asks = ()
+        answering = Answering(
+            job=self.job,
+            source=self.source,
+            tables=self.tables,
+            controls=self.controls,
+            position=lambda: self._position,
+        )
+        for one in waiting:
+            what = f"{one.ask.verb} {one.ask.what}".rstrip()
+            place = None
+            try:
+                place = answering.answer(one.ask)
+            except (PaimonError, ValueError) as error:
+                self.journal.note("refused", None, f"{what}: {error}")
+                self.journal.warnings.append(f"{what} was refused: {error}")
+                one.problem = error
+            self.rules = self.tables.rules
+            if place is not None:  # an epoch without rows says where the job goes on
+                self._boundary = place
+                self._commit()
+            one.done.set()
+            self.files.asked.done(one.ask)
 
     # Beginning
 
     def _recover(self) -> None:
         """Commit the newest epoch again, unless it is known to be done."""
         newest = self.files.newest()
-        self.journal.events.extend(self.files.events()[-MOST_EVENTS:])
+        self.files.fold_log()
+        self.journal.events.extend(self.files.events())
         if newest is None:
             return
         epoch, is_done = newest
@@ -163,7 +237,12 @@ class Runner:
         self._is_snapshot = epoch.phase == Phase.SNAPSHOT.value
         self._snapshot_rows = epoch.rows
         if epoch.known:
-            self.tables.restore(self.files.known(epoch.known))
+            known = self.files.known(epoch.known)
+            self.tables.restore(known)
+            self.rules = self.tables.rules
+            if isinstance(self.source, WideningSource):
+                for pattern in known.added:
+                    self.source.include(pattern)
         if not is_done:
             self._land(epoch)
             self.journal.note("recovered", None, f"epoch {epoch.number} was committed again")
@@ -177,6 +256,8 @@ class Runner:
             self._snapshot_total = self.source.estimated_rows(self.rules.wants)
         events: Iterator[Event] = self.source.read(self._position, self.rules.wants)
         self._boundary = None
+        self._has_spilled = False
+        self.tables.read_again()
         with closing(_closable(events)) as reading:
             for event in reading:
                 if self.controls.interrupt.is_set():
@@ -187,12 +268,17 @@ class Runner:
                     self._tell(Phase.SNAPSHOT.value if has_begun else self._phase)
                 if self._is_over(event, until, began):
                     return Ending.DONE
-                if isinstance(event, Boundary):
-                    if self.controls.stop.is_set():
-                        return Ending.STOP
-                    if self.controls.pause.is_set():
-                        return Ending.PAUSE
+                if isinstance(event, Boundary) and (ending := self._steered()) is not None:
+                    return ending
         return Ending.DONE
+
+    def _steered(self) -> Ending | None:
+        """Say whether others want something; None: they do not."""
+        if self.controls.stop.is_set():
+            return Ending.STOP
+        if self.controls.pause.is_set():
+            return Ending.PAUSE
+        return Ending.ASKED if self._is_asked() else None
 
     def _is_over(self, event: Event, until: Until, began: float) -> bool:
         if not isinstance(event, Boundary):
@@ -201,6 +287,8 @@ class Runner:
             return True
         if until.caught_up and event.phase is Phase.CAUGHT_UP:
             return True
+        if self.tables.again:
+            return False  # what takes the place of rows is read to its end
         if until.seconds is not None and self.clock() - began >= until.seconds:
             return True
         return until.rows is not None and self._read_rows >= until.rows
@@ -251,10 +339,13 @@ class Runner:
         """Let rows go that take too much memory before the source comes to a boundary."""
         if self._waiting_bytes and self._boundary is not None:
             self._commit()
-        if self._open_bytes < self.pace.max_bytes:
-            return
+        if self._open_bytes >= self.pace.max_bytes:
+            self._apart(self._spill)
+
+    def _spill(self) -> None:
         for target in self.tables.targets.values():
             while target.open:
+                self._has_spilled = True
                 try:
                     target.spill(user_of(self.job))
                 except RefusedRowsError as refused:
@@ -262,7 +353,11 @@ class Runner:
         self._open_bytes = 0
 
     def _take_boundary(self, boundary: Boundary) -> None:
+        if self.tables.again and boundary.phase is Phase.SNAPSHOT:
+            self._tell(boundary.phase.value)  # what takes the place of rows is not whole yet
+            return
         self._boundary = boundary
+        self._has_spilled = False
         self._is_snapshot = self._is_snapshot and boundary.phase is Phase.SNAPSHOT
         for target in self.tables.targets.values():
             if target.open:
@@ -271,9 +366,20 @@ class Runner:
         self._open_dead.clear()
         self._waiting_bytes += self._open_bytes
         self._open_bytes = 0
-        if self._is_due(boundary):
+        if self.tables.again:
+            self._replace()
+        elif self._is_due(boundary):
             self._commit()
         self._tell(boundary.phase.value)
+
+    def _replace(self) -> None:
+        """Commit rows that were read anew in place of those that the tables have."""
+        names = sorted(self.tables.again)
+        self.tables.again.clear()
+        self.tables.has_news = True
+        for name in names:
+            self.journal.note("resnapshot", name, "its rows are replaced")
+        self._commit()
 
     def _is_due(self, boundary: Boundary) -> bool:
         now = self.clock()
@@ -291,8 +397,11 @@ class Runner:
     def _finish(self) -> None:
         """Commit what was read up to the last boundary."""
         boundary = self._boundary
-        if boundary is not None and (
-            self._has_rows() or boundary.position != self._position or self.tables.has_news
+        is_whole = not self.tables.again
+        if (
+            boundary is not None
+            and is_whole
+            and (self._has_rows() or boundary.position != self._position or self.tables.has_news)
         ):
             self._commit()
         self.tables.abort()
@@ -357,23 +466,55 @@ class Runner:
     # Epochs
 
     def _commit_waiting(self) -> None:
-        """Commit the rows before the last boundary, if there are any."""
-        if self._has_rows() and self._boundary is not None:
+        """Commit the rows before the last boundary, if there are any.
+
+        Raises
+        ------
+        IngestError
+            If rows after it were written already.
+        """
+        if self._has_spilled:
+            raise IngestError(
+                self.job,
+                "a table is altered or emptied within a transaction larger than max_bytes: give "
+                "more memory",
+            )
+        if not self.tables.again and self._has_rows() and self._boundary is not None:
             self._commit()
+
+    def _apart(self, work: Callable[[], None]) -> None:
+        """Do something that an interrupt does not wait for; it ends by itself."""
+
+        def body() -> None:
+            try:
+                work()
+            finally:
+                self._is_apart = False
+                if self.controls.interrupt.is_set():
+                    self.tables.abort()
+
+        self._is_apart = True
+        apart(body, of=self.files.folder, name=f"ingest job {self.job}")
 
     def _commit(self) -> None:
         """End the epoch at the last boundary, and commit it."""
+        self._apart(self._commit_epoch)
+
+    def _commit_epoch(self) -> None:
         boundary = self._boundary
         assert boundary is not None, "an epoch ends at a boundary"
         number = self._number + 1
         owner = self.lease.owner.id
         commits = self._prepared_all(number)
+        if self.controls.interrupt.is_set():
+            self._drop(commits)
+            raise KeyboardInterrupt
         if self._dead_rows:
             commits.append(self._dead_commit(number))
         if self.tables.has_news:
             self._known = self.files.write_known(self.tables.known(), number, owner)
         if self.journal.unwritten:
-            self.files.write_events(self.journal.unwritten, number, owner)
+            self.files.log.write(self.journal.unwritten, number, owner)
         epoch = Epoch(
             number=number,
             owner=owner,
@@ -421,10 +562,18 @@ class Runner:
                     target.abort()
                     self.tables.stop(target, f"its rows cannot be written: {one.error}")
                     target.skipped += one.rows
-                elif one.messages:
-                    commits.append(one.commit(target.name))
+                elif one.messages or target.replaces:
+                    commits.append(one.commit(target.name, replaces=target.replaces))
+                    target.replaces = False
             waiting = again
         return commits
+
+    def _drop(self, commits: Iterable[TableCommit]) -> None:
+        """Delete the files of an epoch that there will never be."""
+        for commit in commits:
+            target = self.tables.targets[commit.table]
+            with suppress(OSError):
+                target.drop(commit.decoded())
 
     def _dead_commit(self, number: int) -> TableCommit:
         name = dead_letters.table_of(self.rules.into, self.job)
@@ -521,10 +670,10 @@ class _Prepared:
     messages: list[CommitMessage]
     error: Exception | None
 
-    def commit(self, table: str) -> TableCommit:
+    def commit(self, table: str, *, replaces: bool) -> TableCommit:
         """Return what the epoch commits to the table."""
         messages = tuple(message.to_bytes() for message in self.messages)
-        return TableCommit(table=table, messages=messages, rows=self.rows)
+        return TableCommit(table=table, messages=messages, rows=self.rows, replaces=replaces)
 
 
 def _closable(events: Iterator[Event]) -> Generator[Event]:

@@ -231,6 +231,7 @@ _JOB_WORDS: Mapping[str, Any] = {
     "prefix": str,
     "suffix": str,
     "merge-shards": _flag,
+    "shard-columns": _list,
     "state": str,
 }
 

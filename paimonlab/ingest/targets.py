@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,8 +17,11 @@ from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values
 from paimonlab.ingest.unchanged import filled, has_unchanged
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.schema.schema_changes import DropColumn, RenameColumn, SchemaChange
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans.write import write_plan
 from paimonlab.table.table import Table
 from paimonlab.table.writing.writers import Writer
+from paimonlab.write.folders import delete_files
 
 
 class RefusedRowsError(Exception):
@@ -54,13 +57,15 @@ class Target:
     rows: int = 0
     """Committed in this run."""
     snapshot_id: int | None = None
+    replaces: bool = False
+    """Whether the rows that wait are all that the table is to have."""
     accepted: set[SourceSchema] = field(default_factory=set)
     """Schemas of the source whose rows the table takes as it is now."""
 
     @property
     def has_rows(self) -> bool:
         """Whether rows wait for the next epoch."""
-        return bool(self.waiting) or self.writer is not None
+        return bool(self.waiting) or self.writer is not None or self.replaces
 
     @property
     def waiting_rows(self) -> int:
@@ -140,7 +145,7 @@ class Target:
         if bad:
             raise RefusedRowsError(bad)
         if self.writer is None:
-            self.writer = self.table.new_writer(user)
+            self.writer = self._new_writer(user)
         for rows in self.open:
             self.writer.write(self._given(rows), row_kinds=rows.kind_column)
             self.written_rows += rows.rows.num_rows
@@ -152,7 +157,15 @@ class Target:
         self.open.clear()
         if self.writer is not None:
             self.writer.abort()
-        self.writer, self.written_rows = None, 0
+        self.writer, self.written_rows, self.replaces = None, 0, False
+
+    def drop(self, messages: Sequence[CommitMessage]) -> None:
+        """Delete files that will not be committed."""
+        definition, store = definition_of(self.table), store_of(self.table)
+        delete_files(messages, write_plan(definition, store.layout), store.file_io)
+
+    def _new_writer(self, user: str) -> Writer:
+        return self.table.new_writer(user, replaces=self.replaces)
 
     def _fill(self, waiting: list[FittedRows]) -> None:
         """Give rows the values that the source did not tell since they did not change.
@@ -174,7 +187,7 @@ class Target:
                 f"{self.name}: a transaction larger than max_bytes leaves out values that did not "
                 "change: give more memory, or let the source log whole rows"
             )
-        if self.table.snapshot is None:
+        if self.table.snapshot is None or self.replaces:
             return empty_table(pa.schema([self.table.arrow_schema.field(name) for name in columns]))
         return self.table.lookup(keys, columns=columns)
 
@@ -194,7 +207,7 @@ class Target:
         """
         if self.writer is not None and (bad := self._sort_out(self.waiting)):
             raise RefusedRowsError(bad)
-        writer = self.writer or self.table.new_writer(user)
+        writer = self.writer or self._new_writer(user)
         try:
             yield writer
         except DataError as error:

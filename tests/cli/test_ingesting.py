@@ -40,6 +40,32 @@ def test_files_are_ingested(run: Run, place: tuple[str, str]) -> None:
     assert "created  ods.t" in run("ingest", warehouse, "status", "job").output
 
 
+def test_a_job_is_asked_by_another_process(run: Run, place: tuple[str, str]) -> None:
+    warehouse, folder = place
+    told = (warehouse, "files", folder, "--into", "ods", "--name", "job", "--table-name", "t")
+    run("ingest", *told)
+    Path(folder, "a.csv").write_text("id,v\n1,a\n3,c\n")
+    os.utime(Path(folder, "a.csv"), (1, 1))
+
+    asked = run("ingest", warehouse, "resnapshot", "job", "t")
+
+    assert asked.output == "job does not run: its next run does it\n"
+    done = run("ingest", *told)
+    assert done.exit_code == 0, done.output
+    rows = pm.connect(warehouse).table("ods.t").scan().to_arrow()
+    assert rows["id"].to_pylist() == [1, 3]
+    for wrong, problem in (
+        (("pause", "job"), "no process runs it, so there is nothing to pause"),
+        (("pause", "jib"), "there is no ingest job 'jib'. Did you mean 'job'"),
+        (("resnapshot", "job"), "give resnapshot NAME TABLE"),
+        (("stop", "job", "t"), "give stop NAME"),
+        (("stop",), "give the name of the job"),
+    ):
+        refused = run("ingest", warehouse, *wrong)
+        assert refused.exit_code == 2
+        assert problem in refused.output
+
+
 def test_columns_are_computed_and_tell_where_rows_are_from(
     run: Run, place: tuple[str, str]
 ) -> None:
@@ -96,7 +122,7 @@ def test_a_table_that_stops_is_exit_code_1(run: Run, place: tuple[str, str]) -> 
         (["files", "x", "--into", "d", "--name", "j", "--start", "latest"], "--start is not for"),
         (["table", "d.t", "--into", "d", "--name", "j", "--pattern", "*"], "--pattern is not for"),
         (["table", "d.t", "--into", "d", "--name", "j"], "database d"),
-        (["files", "s3://b/x", "--into", "d", "--name", "j"], "local folders only"),
+        (["files", "http://b/x", "--into", "d", "--name", "j"], "there are local folders, and s3"),
         (["files", ".", "--into", "d", "--name", "j", "--until", "noon"], "noon"),
         (["files", ".", "--into", "d", "--name", "j", "--column", "id"], "is not a column"),
         (

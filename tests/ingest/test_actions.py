@@ -91,6 +91,19 @@ def test_a_database_of_mysql() -> None:
     }
 
 
+def test_prefixes_by_database() -> None:
+    made = asked(
+        "mysql_sync_database",
+        mysql_conf=MYSQL,
+        table_prefix="p_",
+        table_prefix_db=["shop1=one_", "shop2="],
+        table_suffix_db="shop1=_x",
+    )
+
+    assert made.words["prefix"] == {"": "p_", "shop1": "one_", "shop2": ""}
+    assert made.words["suffix"] == {"shop1": "_x"}
+
+
 def test_postgres_and_kafka() -> None:
     made = asked("postgres_sync_table", table="t", postgres_conf=[*POSTGRES, "table-name=t.*"])
     assert made.place.words == {"host": "h", "dbname": "d", "user": "u", "slot": "lake"}
@@ -159,7 +172,13 @@ def test_names_with_hyphens_and_a_place_of_the_log() -> None:
         ("mysql_sync_table", {"table": "t", "mode": "combined"}, ValueError, "--mode is not an"),
         ("mysql_sync_database", {"mode": "divided"}, UnsupportedError, "--mode divided"),
         ("mysql_sync_database", {"eager_init": "true"}, UnsupportedError, "--eager_init true"),
-        ("mysql_sync_database", {"table_prefix_db": "a=b"}, UnsupportedError, "table_prefix_db"),
+        (
+            "mysql_sync_database",
+            {"table_prefix_db": "a=b", "multiple_table_partition_keys": "t=dt"},
+            UnsupportedError,
+            "table_prefix_db",
+        ),
+        ("mysql_sync_database", {"table_prefix_db": "b"}, ValueError, "key=value"),
         ("mysql_sync_database", {"merge_shards": "no"}, ValueError, "true or false"),
         (
             "mysql_sync_database",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from paimonlab.errors import CorruptMetadataError, IngestRunningError
-from paimonlab.ingest.epochs import Epoch, JobEvent, JobFiles, Known, Stopped, TableCommit
+from paimonlab.ingest.epochs import Epoch, JobFiles, Known, Stopped, TableCommit
+from paimonlab.ingest.event_log import JobEvent
 from paimonlab.ingest.leases import owner_of, take
 from paimonlab.storage import LocalFileIO
 from tests.ingest.drawing import source
@@ -106,8 +107,8 @@ def test_what_is_known_of_the_source_comes_back(files: JobFiles) -> None:
 def test_events_come_back_in_order(files: JobFiles) -> None:
     first = JobEvent(at_millis=1, kind="created", table="db.t", text="x", after=("a INT",))
     second = JobEvent(at_millis=2, kind="stopped", table="db.t", text="y", position=[1])
-    files.write_events([second], 10, "me")
-    files.write_events([first], 9, "me")
+    files.log.write([second], 10, "me")
+    files.log.write([first], 9, "me")
 
     assert files.events() == [first, second]
 

@@ -548,15 +548,6 @@ def test_what_a_job_cannot_be_told(
         _job(catalog, [], **told)
 
 
-def test_what_is_not_here_yet_is_refused(catalog: pm.Catalog) -> None:
-    job = _job(catalog, [])
-
-    with pytest.raises(UnsupportedError, match="resnapshot"):
-        job.resnapshot("ods.t")
-    with pytest.raises(UnsupportedError, match="add"):
-        job.add("a.x")
-
-
 class _Crash(BaseException):
     """A process that dies: nothing catches it."""
 

@@ -182,3 +182,22 @@ def test_sources_that_tell_nothing_have_the_names_of_tables() -> None:
 
     assert not isinstance(ScriptedSource([], {"a.t": made}), MetadataSource)
     assert isinstance(files("."), MetadataSource)
+
+
+def test_shards_with_equal_keys_are_merged_row_by_row(catalog: pm.Catalog) -> None:
+    script = [
+        rows("s1.t", KEYED, "+I 1 a", "+I 2 b"),
+        rows("s2.t", KEYED, "+I 1 x", "+I 2 y"),
+        "|",
+        rows("s1.t", KEYED, "-U 1 a", "+U 1 c"),
+        rows("s2.t", KEYED, "-D 2 y"),
+        "|",
+    ]
+    made = ScriptedSource(script, {"s1.t": source(KEYED), "s2.t": source(KEYED)})
+
+    catalog.ingest(
+        made, into="ods", name="job", shard_columns=["_db"], options={"bucket": 1}, max_rows=1
+    ).run()
+
+    assert _stored(catalog) == [(1, "c", "s1"), (1, "x", "s2"), (2, "b", "s1")]
+    assert catalog.table("ods.t").primary_keys == ("id", "_db")

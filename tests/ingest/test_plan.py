@@ -47,6 +47,8 @@ def test_a_new_table_has_the_columns_and_the_key_of_its_source() -> None:
         ({}, {"orders": ("a.orders", "b.orders"), "items": ("a.items",)}),
         ({"merge_shards": False}, {"a_orders": 1, "b_orders": 1, "a_items": 1}),
         ({"prefix": "p_", "suffix": "_s"}, {"p_orders_s": 2, "p_items_s": 1}),
+        ({"prefix": {"a": "x_", "": "y_"}}, {"x_orders": 1, "y_orders": 1, "x_items": 1}),
+        ({"suffix": {"b": "_b"}}, {"orders": 1, "orders_b": 1, "items": 1}),
         ({"prefix": "p_", "table_names": {"ORDERS": "o"}}, {"o": 2, "p_items": 1}),
         ({"table_names": {"b.orders": "o"}}, {"o": 1, "orders": 1, "items": 1}),
         ({"including": r"a\..*"}, {"orders": 1, "items": 1}),
@@ -81,6 +83,32 @@ def test_shards_become_the_wider_type_and_say_where_it_comes_from() -> None:
         ("amount", "DECIMAL(12, 4)", "DECIMAL(10, 2) in a.orders; DECIMAL(12, 4) in b.orders"),
         ("note", "STRING", "not there in a.orders; STRING in b.orders"),
     ]
+
+
+def test_columns_keep_rows_of_shards_apart() -> None:
+    keyless = source("no BIGINT")
+    sources = {"a.orders": ORDERS, "b.orders": ORDERS, "a.log": keyless}
+
+    plan = _plan(sources, shard_columns=("_db", "_table"), metadata=["table_name"])
+
+    log, orders = plan.tables
+    assert orders.primary_keys == ("id", "_db", "_table")
+    assert [(column.name, column.type) for column in orders.columns[3:]] == [
+        ("_db", "STRING NOT NULL"),
+        ("_table", "STRING NOT NULL"),
+        ("table_name", "STRING NOT NULL"),
+    ]
+    assert not orders.notes
+    assert (log.primary_keys, [column.name for column in log.columns]) == (
+        (),
+        ["no", "_db", "_table", "table_name"],
+    )
+    chosen = _plan(sources, shard_columns=("_db",), primary_keys={"orders": ["_db", "id"]})
+    assert chosen.tables[1].primary_keys == ("_db", "id")
+    with pytest.raises(ValueError, match="shard_columns"):
+        _plan(sources, shard_columns=("a", "b", "c"))
+    with pytest.raises(ValueError, match="both in shard_columns and in metadata"):
+        _plan(sources, shard_columns=("table_name",), metadata=["table_name"])
 
 
 def test_keys_and_partitions_can_be_told() -> None:
@@ -179,8 +207,8 @@ def test_what_was_followed_so_far_is_planned_not_what_the_source_is_now() -> Non
 
 
 def test_what_is_not_here_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedError, match="shard_columns = "):
-        refuse_missing({"shard_columns": ["_db"]})
+    with pytest.raises(UnsupportedError, match="tags = "):
+        refuse_missing({"tags": True})
     with pytest.raises(TypeError, match="'colour'"):
         refuse_missing({"colour": 1})
 

@@ -304,10 +304,45 @@ def test_files_go_away_after_they_are_committed(
     assert status.position["files"] in ({}, {"a.csv": status.position["files"].get("a.csv")})
 
 
+def test_files_that_are_still_there_are_read_anew(catalog: pm.Catalog, inbox: Path) -> None:
+    for number in range(3):
+        _put(inbox, f"{number}.csv", f"id\n{number}\n", age=90 - number)
+    job = _ingest(catalog, files(inbox, table="f.t"))
+    job.run()
+    (inbox / "1.csv").unlink()
+    _put(inbox, "3.csv", "id\n3\n")
+    job.resnapshot("t")
+    job.run()
+    assert _rows(catalog, "ods.t") == [(0,), (2,), (3,)]
+    last = catalog.table("ods.t").snapshot
+    assert last is not None
+    assert last.commit_kind is pm.CommitKind.OVERWRITE
+    _put(inbox, "4.csv", "id\n4\n")
+    job.run()
+    assert _rows(catalog, "ods.t") == [(0,), (2,), (3,), (4,)]
+
+
+def test_another_table_is_read_anew(catalog: pm.Catalog) -> None:
+    catalog.create_database("src")
+    catalog.write_table("src.t", [{"id": 1}, {"id": 2}])
+    told = catalog.table("src.t")
+    job = _ingest(catalog, table_changes(told))
+    job.run()
+    catalog.table("ods.t").write([{"id": 99}])
+    told.write([{"id": 3}])
+    job.resnapshot("t")
+    job.run()
+    assert _rows(catalog, "ods.t") == [(1,), (2,), (3,)]
+    told.write([{"id": 4}])
+    job.run()
+    assert _rows(catalog, "ods.t") == [(1,), (2,), (3,), (4,)]
+
+
 @pytest.mark.parametrize(
     ("told", "error"),
     [
-        ({"folder": "s3://bucket/in"}, UnsupportedError),
+        ({"folder": "http://host/in"}, UnsupportedError),
+        ({"options": {"s3.endpoint": "x"}}, ValueError),
         ({"after": "forget"}, ValueError),
         ({"delimiter": ";;"}, ValueError),
         ({"table": "t"}, ValueError),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paimonlab.errors import SourceError
+from paimonlab.ingest.apart import answer_of, done_within
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase
 from paimonlab.ingest.formats import Decode, Messages
 from paimonlab.ingest.formats.messages import UNKNOWN_TIME
@@ -41,6 +42,7 @@ _DISCOVERY_SECONDS = 30.0
 _WAIT_SECONDS = 0.25
 """For messages, before a boundary says that there are none."""
 _CONTACT_SECONDS = 8.0
+_CLOSE_SECONDS = 1.0
 _SECOND = 1.0
 _PATIENCE_SECONDS = 60.0
 """Without any broker, before it is an error: brokers may start again meanwhile."""
@@ -88,8 +90,8 @@ class Reader:
         self._last_answer = time.monotonic()
 
     def close(self) -> None:
-        """Close the consumer."""
-        self.consumer.close()
+        """Close the consumer, which may wait for what it asked a broker."""
+        done_within(self.consumer.close, name="closing a reader of Kafka", seconds=_CLOSE_SECONDS)
 
     # Where to begin
 
@@ -171,7 +173,7 @@ class Reader:
         from confluent_kafka import KafkaException  # noqa: PLC0415 - an extra
 
         try:
-            answer = question()
+            answer = answer_of(question, name="a question to Kafka")
         except KafkaException as error:
             raise SourceError(self._name, error.args[0].str()) from error
         self._last_answer = time.monotonic()

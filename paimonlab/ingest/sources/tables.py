@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from paimonlab.arrow_values import one_array
-from paimonlab.errors import IngestStateError
+from paimonlab.errors import IngestStateError, UnsupportedError
 from paimonlab.ingest.changes import (
     Boundary,
     Event,
@@ -67,6 +67,21 @@ class TableSource:
             before = self.table.schema
             self.table.refresh()
             yield from self._changed(before, self._position(at))
+
+    def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
+        """Return the position before all rows; see `RereadableSource`.
+
+        Raises
+        ------
+        UnsupportedError
+            If only what changes is read.
+        """
+        del position, tables
+        if self.start != "latest-full":
+            raise UnsupportedError(
+                f"reading {self.name} anew with start = {self.start!r}", "use start='latest-full'"
+            )
+        return None
 
     def acknowledge(self, position: JsonValue) -> None:
         """Let the table's consumer move, so that what is still to be read does not expire."""

@@ -10,7 +10,8 @@ from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted, variables_of
 
-_VERBS = ("stop", "pause", "resume")
+_VERBS = ("stop", "pause", "resume", "resnapshot", "add")
+_WITH_WHAT = ("resnapshot", "add")
 
 
 @magics_class
@@ -45,13 +46,27 @@ class IngestMagics(Magics):
     @line_magic
     @magic_arguments()
     @argument("name", nargs="?", metavar="NAME", help="of a job")
-    @argument("verb", nargs="?", metavar="stop|pause|resume", help="steer a job of this process")
+    @argument(
+        "verb",
+        nargs="?",
+        metavar="stop|pause|resume|resnapshot|add",
+        help="steer a job of this process",
+    )
+    @argument("what", nargs="?", metavar="TABLE|PATTERN", help="of resnapshot, of add")
     def paimon_ingest(self, line: str) -> View:
-        """List the jobs that read changes in, show one, or steer it."""
+        """List the jobs that read changes in, show one, or steer it.
+
+        resnapshot TABLE reads all rows of a table anew; add PATTERN reads more tables.
+        """
         options = arguments(self.paimon_ingest, line)
         with errors_on_one_line("ingest"):
             if options.verb is None:
                 return commands.ingest_jobs(options.name and unquoted(options.name))
             if options.verb not in _VERBS:
                 raise wrong_use(f"{options.verb}: give {', '.join(_VERBS)}", "ingest")
-            return commands.steer_ingest(unquoted(options.name), options.verb)
+            if (options.what is not None) != (options.verb in _WITH_WHAT):
+                raise wrong_use(
+                    "give the table to resnapshot, the pattern of tables to add", "ingest"
+                )
+            what = "" if options.what is None else unquoted(options.what)
+            return commands.steer_ingest(unquoted(options.name), options.verb, what)

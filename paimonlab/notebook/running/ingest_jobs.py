@@ -60,25 +60,31 @@ def known_job(name: str) -> Job:
     )
 
 
-def steer(name: str, what: str) -> None:
-    """Pause, resume or stop a job of this process.
+def steer(name: str, verb: str, what: str = "") -> None:
+    """Pause, resume or stop a job of this process, or let it read tables anew, or more of them.
 
     Raises
     ------
     NotFoundError
-        If there is no such job.
+        If there is no such job or table.
+    PaimonError
+        If the job cannot read what it is asked to.
     TimeoutError
         If it has not finished its epoch within a minute.
     """
-    steer_job(known_job(name), what)
+    steer_job(known_job(name), verb, what)
 
 
-def steer_job(job: Job, what: str) -> None:
-    """Pause, resume or stop a job, as `steer` does."""
-    if what == "pause":
+def steer_job(job: Job, verb: str, what: str = "") -> None:
+    """Steer a job, as `steer` does."""
+    if verb == "pause":
         job.pause()
-    elif what == "resume":
+    elif verb == "resume":
         job.resume()
+    elif verb == "resnapshot":
+        job.resnapshot(what)
+    elif verb == "add":
+        job.add(what)
     else:
         with suppress(PaimonError, OSError):  # its status has what ended it before
             job.stop(_STOP_SECONDS)

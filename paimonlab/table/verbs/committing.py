@@ -21,11 +21,19 @@ if TYPE_CHECKING:
     from paimonlab.table.writing.writers import Writer
 
 
-def new_writer(table: OpenedTable, user: str | None = None) -> Writer:
-    """Begin to write many batches, for one or many commits; see `Writer`."""
-    return table_writing.writers.Writer(
-        *writable(table), user or committing.users.new_user(definition_of(table).options)
-    )
+def new_writer(table: OpenedTable, user: str | None = None, *, replaces: bool = False) -> Writer:
+    """Begin to write many batches, for one or many commits; see `Writer`.
+
+    Parameters
+    ----------
+    user
+        Who will commit; None: somebody new.
+    replaces
+        Whether what is written will be committed with ``overwrite``, in place of all rows of its
+        partitions: buckets may be given anew, and files that are there are not compacted with it.
+    """
+    given_user = user or committing.users.new_user(definition_of(table).options)
+    return table_writing.writers.Writer(*writable(table), given_user, replaces=replaces)
 
 
 def commit(

@@ -44,11 +44,13 @@ class Writer:
             table.commit(messages, identifier=number, user=writer.user)
     """
 
-    def __init__(self, definition: TableDefinition, store: TableStore, user: str) -> None:
+    def __init__(
+        self, definition: TableDefinition, store: TableStore, user: str, *, replaces: bool = False
+    ) -> None:
         self._user = user
         self._home = Home()
         self._definition = definition
-        self._writer = new_table_writer(definition, store, user=user)
+        self._writer = new_table_writer(definition, store, replaces=replaces, user=user)
 
     @property
     def user(self) -> str:

@@ -24,8 +24,11 @@ import paimonlab as pm
 from paimonlab.cli.main import main
 from paimonlab.errors import IngestError, PaimonError, SourceError
 from paimonlab.ingest import Boundary, Event, JsonValue, Phase, RowChanges, check_source
+from paimonlab.ingest.job import files_of
 from paimonlab.ingest.sources.mysql.source import MySql
 from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
+from paimonlab.ingest.steering import ask_of
+from paimonlab.spec.schema.schema_changes import DropColumn
 from tests.ingest.mysql.server import PASSWORD_ENV, Server, server
 from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
 
@@ -204,17 +207,58 @@ def test_a_killed_job_loses_and_doubles_nothing(
     rng: np.random.Generator,
     first: int,
 ) -> None:
+    """Tables are read anew meanwhile, those without a key too."""
     create(mysql_server, database)
     writer = Writer(mysql_server, database, rng)
     writer.transactions(100)
     kills = 0
     command = _command(tmp_path, mysql_server, database)
+    asked = files_of(pm.connect(tmp_path), "job").asked
     while kills < min(_AT_ONCE, KILLS - first):
         kills += not _run(command, float(rng.uniform(0.0, 1.5)))
+        asked.add(ask_of("resnapshot", str(rng.choice(TABLES))))
         writer.transactions(40)
     writer.close()
     assert _run(command, None)
     _same(pm.connect(tmp_path), mysql_server, database)
+
+
+def test_tables_are_read_anew_and_added_while_others_are_followed(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, rng: np.random.Generator
+) -> None:
+    create(mysql_server, database)
+    first = Writer(mysql_server, database, rng)
+    first.transactions(60)
+    catalog = pm.connect(tmp_path)
+    source = shop.tables(rf"{database}\.(one|log)")
+    job = catalog.ingest(source, into="ods", name="j", interval="100 ms")
+    job.run()
+    mysql_server.run(
+        "SET sql_log_bin = 0",  # what the log does not have
+        "DELETE FROM one WHERE id % 2 = 0",
+        "INSERT INTO log VALUES (-1, 'unseen')",
+        database=database,
+    )
+    job.start()
+    try:
+        with writing(mysql_server, database, np.random.default_rng(rng.integers(2**32)), 60):
+            job.resnapshot("one")
+            job.add(rf"{database}\.(two|pair)")
+            mysql_server.run("ALTER TABLE two ADD n INT DEFAULT 7 FIRST", database=database)
+            job.resnapshot("two")
+            job.resnapshot("log")
+        mysql_server.run("ALTER TABLE two DROP n", database=database)
+    finally:
+        job.stop(60)
+    job.run()
+    first.transactions(20)
+    first.close()
+    shop_again = shop.tables(rf"{database}\.(one|log)")  # as another process is told
+    catalog.ingest(shop_again, into="ods", name="j").run()
+    table = catalog.table("ods.two")
+    assert [field.name for field in table.schema.fields] == ["id", "v", "n"]
+    catalog.alter_table("ods.two", DropColumn("n"))  # which the source has no more
+    _same(catalog, mysql_server, database)
 
 
 def test_lost_connections_lose_nothing(

@@ -67,6 +67,31 @@ def test_tables_that_are_written_to_are_handed_over(tmp_path: Path, database: Da
         assert _rows(catalog, table) == said_by_server(database, table)
 
 
+def test_tables_are_read_anew_and_added_while_others_are_followed(
+    tmp_path: Path, database: Database
+) -> None:
+    create(database)
+    database.run("INSERT INTO log (what) SELECT 'old' FROM generate_series(1, 100)")
+    writer = Writer(database, 7)
+    writer.start()
+    first, *others = TABLES
+    job, catalog = _job(tmp_path, database, first)
+    with _running(job):
+        _wait(lambda: writer.count > 20 and job.status.rows > 20)
+        foreign = {"id": 99_999, "n": 0, "v": "not of the source", "big": None}
+        catalog.table(f"ods.{first}").write([foreign])
+        job.resnapshot(first)
+        job.add("|".join(f"public.{other}" for other in others))
+        _wait(lambda: writer.count > 60)
+        writer.end()
+        assert not job.status.warnings
+    job.run(until="caught-up")
+    database.run(f"DELETE FROM {first}")
+    _job(tmp_path, database, first)[0].run(until="caught-up")
+    for name in TABLES:
+        assert _rows(catalog, name) == said_by_server(database, name)
+
+
 def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database) -> None:
     database.run(
         "CREATE TABLE t (id int, part int, n int, big text, PRIMARY KEY (id, part))",

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 import paimonlab as pm
+from paimonlab.ingest.job import files_of
+from paimonlab.ingest.steering import ask_of
 from tests.catalog.jdbc.servers import USER
 from tests.ingest.postgres.server import Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
@@ -41,8 +43,10 @@ def test_kills_at_random_moments_lose_and_double_nothing(
     database.source()  # names the password
     writer = Writer(database, seed)
     writer.start()
+    asked = files_of(pm.connect(tmp_path), "job").asked
     for _ in range(min(_AT_ONCE, KILLS - first)):
         _run(tmp_path, database, draw.uniform(0.0, 2.0))
+        asked.add(ask_of("resnapshot", draw.choice(TABLES)))
     writer.end()
     _run(tmp_path, database, None)
 

@@ -297,6 +297,22 @@ def test_jobs_of_python_are_listed_and_steered(native: InteractiveShell, arrivin
     assert not made.is_running
 
 
+def test_a_table_is_read_anew_by_a_magic(
+    native: InteractiveShell, arriving: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(native, "%%paimon\nCREATE TABLE ods.o AS TABLE arriving.orders")
+    made = running.ingest_jobs.known_jobs()[0]
+    until(lambda: made.status.rows == 2)
+    put(arriving / "orders" / "a.csv", "id,v\n1,a\n9,c\n", 1)
+    run(native, f"%paimon_ingest {made.name} resnapshot o")
+    table = connections.current().catalog.table("ods.o")
+    until(lambda: table.scan().to_arrow()["id"].to_pylist() == [1, 9])
+    told = failure(native, capsys, f"%paimon_ingest {made.name} resnapshot x")
+    assert "has no table 'x'" in "".join(told)
+    told = failure(native, capsys, f"%paimon_ingest {made.name} add")
+    assert "the pattern of tables to add" in "".join(told)
+
+
 def test_outputs_are_the_same_from_run_to_run(
     native: InteractiveShell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

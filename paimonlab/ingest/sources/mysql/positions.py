@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import IngestStateError
@@ -102,6 +102,31 @@ class Position:
             if any(rows.place.order > place.order for rows in parts)
         }
         return replace(self, place=place, gtids=gtids, read=read)
+
+    def before_rows(self, tables: Collection[str], others: Iterable[str]) -> Position:
+        """Return the position before all rows of some tables are read, again or first.
+
+        Parameters
+        ----------
+        tables
+            Those tables.
+        others
+            All tables that there are: of those whose rows were read, nothing is read again.
+        """
+        read = {table: parts for table, parts in self.read.items() if table not in tables}
+        if not self.is_snapshot:
+            whole = (ReadRows(up_to=None, place=self.place),)
+            read = {table: whole for table in others if table not in tables} | read
+        is_inside = any(
+            rows.up_to is not None for table in tables for rows in self.read.get(table, ())[-1:]
+        )
+        return replace(
+            self,
+            read=read,
+            is_snapshot=True,
+            outline="" if is_inside else self.outline,
+            altered={name: columns for name, columns in self.altered.items() if name not in tables},
+        )
 
     def on(self, server: str) -> Position:
         """Return the position, if its place is one of that server."""

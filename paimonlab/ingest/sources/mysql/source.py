@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SourceError, UnsupportedError
@@ -256,6 +256,32 @@ class MySqlSource:
         finally:
             connection.close()
 
+    def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
+        """Return a position from which rows of tables are read anew; see `RereadableSource`.
+
+        The log is read from where it was; changes that the rows have already are passed over.
+        """
+        at = from_json(position, self.name)
+        connection = self.connect()
+        try:
+            self.check(connection)
+            if at.server != connection.server:
+                raise SourceError(
+                    self.name,
+                    "this is another server than the one whose log was read: let the job follow "
+                    "it before rows are read anew",
+                )
+            found = _Around(self, self.zone(connection), lambda _: True).found(connection)
+        finally:
+            connection.close()
+        return at.before_rows(tables, found).to_json()
+
+    def include(self, pattern: str) -> None:
+        """Offer tables that match a regular expression, too."""
+        compiled = _pattern(pattern)
+        if compiled not in self.patterns:
+            self.patterns = (*self.patterns, compiled)
+
     def acknowledge(self, position: JsonValue) -> None:
         """Do nothing: servers keep their logs for a time, whoever reads them."""
 
@@ -486,7 +512,7 @@ class _Reading:
             connection.run("COMMIT")
             break
         done = replace(position.moved(position.place, position.gtids), is_snapshot=False)
-        yield Boundary(position=done.to_json(), phase=Phase.SNAPSHOT)
+        yield Boundary(position=done.to_json(), phase=Phase.STREAM)
         return done
 
     def _table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SourceError
@@ -33,6 +33,14 @@ class Place:
         """Return the place after the rows of one more table."""
         ahead = {**self.copied_at, oid: lsn} if lsn > self.lsn else dict(self.copied_at)
         return replace(self, tables=tuple(sorted({*self.tables, oid})), copied_at=ahead)
+
+    def without(self, oids: Collection[int]) -> Place:
+        """Return the place before the rows of some tables are copied, again or first."""
+        return replace(
+            self,
+            tables=tuple(oid for oid in self.tables if oid not in oids),
+            copied_at={oid: at for oid, at in self.copied_at.items() if oid not in oids},
+        )
 
     def to_json(self) -> JsonValue:
         """Return what jobs note.

@@ -122,6 +122,7 @@ class Reading:
             yield from self._begin(tables)
         assert self.place is not None
         yield from self._copy_missing(tables)
+        yield self._boundary(Phase.STREAM)
         self._discovered = time.monotonic()
         yield from self._follow()
 

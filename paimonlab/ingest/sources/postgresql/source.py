@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import Event, JsonValue, SourceSchema
@@ -220,6 +220,23 @@ class PostgresSource:
                 if settings.pattern.matches(str(name)) and wanted(str(name))
             ]
         return None if any(rows < 0 for rows in sizes) else sum(sizes)
+
+    def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
+        """Return a position from which tables are copied anew; see `RereadableSource`.
+
+        The log is read from where it was; changes that the copies have already are passed over.
+        """
+        place = place_of(self.name, position)
+        with closing(self._settings.connect()) as server:
+            found = catalog.tables(server, Types(self._settings.rules))
+        return place.without({one.oid for one in found if one.full_name in tables}).to_json()
+
+    def include(self, pattern: str) -> None:
+        """Offer tables that match a regular expression, too."""
+        known = self._settings.pattern
+        if pattern not in known.patterns:
+            wider = replace(known, patterns=(*known.patterns, pattern))
+            self._settings = replace(self._settings, pattern=wider)
 
     def acknowledge(self, position: JsonValue) -> None:
         """Let the server forget its log up to a position."""

@@ -44,7 +44,10 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows as well"),
         ("%paimon_streams", "streams of the session: rows, rates, how far behind; --stop NAME"),
         ("%paimon_source NAME ADDRESS", "name a source of changes; see the topic ingest"),
-        ("%paimon_ingest [NAME]", "jobs that read changes in; NAME stop, pause or resume"),
+        (
+            "%paimon_ingest [NAME]",
+            "jobs that read changes in; NAME stop, pause, resume, resnapshot, add",
+        ),
         ("%paimon_trace", "show all of the last SQL error"),
         ("%paimon_history [TEXT]", "statements that were run; -n N, --failed"),
         ("%paimon_rerun NUMBER", "run a statement of the history again"),
@@ -129,7 +132,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("ADD COLUMN (dt AS date_format(c, 'yyyy'))", "at the end: columns that are computed"),
         ("CREATE DATABASE ods AS DATABASE shop.db", "… INCLUDING ALL TABLES, or TABLE 'o.*'"),
         ("'ingest.until' = 'caught-up'", "run in the cell until all there is has been read"),
-        ("%paimon_ingest [NAME]", "jobs; NAME stop, pause, resume steers one of this process"),
+        ("%paimon_ingest [NAME]", "jobs; NAME stop, pause, resume, resnapshot TABLE, add PATTERN"),
     ),
     "parameters": (
         ("WHERE dt = :day", "the value of the variable day, with its type, never as text"),

@@ -243,15 +243,26 @@ def ingest_jobs(name: str | None = None) -> Drawn[IngestJobs]:
     raise NotFoundError(f"there is no ingest job {name!r}.{close_matches(name, names)}")
 
 
-def steer_ingest(name: str, verb: str) -> Drawn[IngestJobs]:
-    """Stop, pause or resume a job of this process, and show it.
+def steer_ingest(name: str, verb: str, what: str = "") -> Drawn[IngestJobs]:
+    """Steer a job of this process, and show it.
+
+    Parameters
+    ----------
+    name
+        Of the job.
+    verb
+        ``stop``, ``pause``, ``resume``, ``resnapshot`` or ``add``.
+    what
+        The table of ``resnapshot``, the pattern of ``add``.
 
     Raises
     ------
     NotFoundError
-        If there is no such job.
+        If there is no such job or table.
+    PaimonError
+        If the job cannot do it.
     """
-    running.ingest_jobs.steer(name, verb)
+    running.ingest_jobs.steer(name, verb, what)
     return ingest_jobs(name)
 
 

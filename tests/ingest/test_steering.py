@@ -1,0 +1,292 @@
+"""Jobs that are asked to read tables anew, or more tables, while they run and between runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paimonlab as pm
+from paimonlab.errors import IngestError, NotFoundError
+from paimonlab.ingest import running
+from paimonlab.ingest.job import Job
+from paimonlab.ingest.steering import ask_of
+from tests.ingest.drawing import source
+from tests.ingest.logged_shop import KEYED, PLAIN, Shop
+from tests.ingest.scripted import BrokenError, ScriptedSource, change, rows
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> pm.Catalog:
+    return pm.connect(tmp_path / "warehouse")
+
+
+@pytest.fixture
+def shop() -> Shop:
+    made = Shop({"a.keyed": KEYED, "a.log": PLAIN})
+    made.insert("a.keyed", (1, "a"), (2, "b"), (3, "c"))
+    made.insert("a.log", (1, "x"), (2, "y"))
+    return made
+
+
+def _job(catalog: pm.Catalog, shop: Any, **told: Any) -> Job:
+    given: dict[str, Any] = {"into": "ods", "name": "job", "interval": 0.0} | told
+    return catalog.ingest(shop, **given)
+
+
+def _rows(catalog: pm.Catalog, name: str) -> list[tuple[Any, ...]]:
+    found = catalog.table(name).scan().to_arrow().to_pylist()
+    return sorted((tuple(row.values()) for row in found), key=repr)
+
+
+def _same(catalog: pm.Catalog, shop: Shop) -> None:
+    for table, found in shop.rows_of.items():
+        assert _rows(catalog, f"ods.{table.partition('.')[2]}") == sorted(found, key=repr), table
+
+
+def _wait(check: Callable[[], bool], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def _events(job: Job, kind: str) -> list[str]:
+    return [one.text for one in job.events if one.kind == kind]
+
+
+@pytest.mark.parametrize("table", ["keyed", "ods.log", "a.log"])
+def test_a_table_that_is_read_anew_has_what_the_source_has(
+    catalog: pm.Catalog, shop: Shop, table: str
+) -> None:
+    job = _job(catalog, shop)
+    job.run()
+    name = table.rpartition(".")[2]
+    shop.delete(f"a.{name}", shop.rows_of[f"a.{name}"][0], logged=False)
+    shop.insert("a.keyed", (4, "d"))
+    shop.insert("a.log", (3, "z"))
+
+    job.resnapshot(table)  # it does not run: the next run does it
+    job.run()
+
+    _same(catalog, shop)
+    shop.insert(f"a.{name}", (9, "late"))
+    _job(catalog, shop).run()
+    _same(catalog, shop)
+    assert _events(job, "resnapshot") == ["all rows are read anew", "its rows are replaced"]
+
+
+def test_the_rows_before_are_seen_until_all_new_ones_were_read(
+    catalog: pm.Catalog, shop: Shop
+) -> None:
+    job = _job(catalog, shop, max_bytes=1)  # all that is read is written to files at once
+    job.run()
+    before = _rows(catalog, "ods.log")
+    shop.delete("a.log", (1, "x"), logged=False)
+    for number in range(3, 9):
+        shop.insert("a.log", (number, "new"), logged=False)
+    seen = []
+    shop.during_rows = lambda _: seen.append(_rows(catalog, "ods.log"))
+
+    job.resnapshot("log")
+    job.run()
+
+    assert seen == [before] * 4
+    _same(catalog, shop)
+    last = catalog.table("ods.log").snapshot
+    assert last is not None
+    assert last.commit_kind is pm.CommitKind.OVERWRITE
+
+
+def test_an_emptied_table_becomes_empty(catalog: pm.Catalog, shop: Shop) -> None:
+    job = _job(catalog, shop)
+    job.run()
+    shop.rows_of["a.keyed"].clear()
+    job.resnapshot("keyed")
+    job.run()
+    _same(catalog, shop)
+    assert _rows(catalog, "ods.keyed") == []
+
+
+@pytest.mark.parametrize("table", ["keyed", "log"])
+def test_reading_anew_that_fails_is_begun_anew_by_the_next_run(
+    catalog: pm.Catalog, shop: Shop, table: str
+) -> None:
+    job = _job(catalog, shop, max_bytes=1)
+    job.run()
+    before = _rows(catalog, f"ods.{table}")
+    shop.delete(f"a.{table}", shop.rows_of[f"a.{table}"][0], logged=False)
+    shop.insert(f"a.{table}", (7, "g"), (8, "h"), (9, "i"), logged=False)
+
+    def breaks(number: int) -> None:
+        if number == 2:
+            raise BrokenError
+
+    shop.during_rows = breaks
+    job.resnapshot(table)
+    for _ in range(2):
+        with pytest.raises(BrokenError):
+            job.run()
+        assert _rows(catalog, f"ods.{table}") == before
+    shop.during_rows = lambda _: None
+    _job(catalog, shop).run()
+    _same(catalog, shop)
+
+
+def test_a_running_job_is_asked_and_goes_on(catalog: pm.Catalog, shop: Shop) -> None:
+    shop.schemas["a.more"] = KEYED
+    shop.insert("a.more", (1, "m"))
+    shop.patterns = ["a.keyed", "a.log"]
+    job = _job(catalog, shop)
+    job.start()
+    try:
+        _wait(lambda: job.status.phase == "caught up")
+        with pytest.raises(NotFoundError, match=r"no table 'keyd'. Did you mean"):
+            job.resnapshot("keyd")
+        with pytest.raises(NotFoundError, match=r"no table that 'a\.mare' matches"):
+            job.add("a.mare")
+        with pytest.raises(NotFoundError, match=r"no table that 'a\.log' matches"):
+            job.add("a.log")
+        shop.delete("a.keyed", (1, "a"), logged=False)
+        job.resnapshot("keyed")
+        _wait(lambda: _rows(catalog, "ods.keyed") == [(2, "b"), (3, "c")])
+        job.add(r"a\.more")
+        shop.insert("a.more", (2, "n"))
+        _wait(lambda: catalog.has_table("ods.more") and len(_rows(catalog, "ods.more")) == 2)
+        shop.insert("a.keyed", (5, "e"))
+    finally:
+        job.stop(30)
+    job.run()
+    _same(catalog, shop)
+    assert len(_events(job, "refused")) == 3
+
+    shop.insert("a.more", (3, "o"))
+    shop.patterns = ["a.keyed", "a.log"]  # another process, told what the first was told
+    later = _job(catalog, shop)
+    assert [table.name for table in later.plan().tables] == ["ods.keyed", "ods.log", "ods.more"]
+    later.run()
+    _same(catalog, shop)
+
+
+def test_other_processes_ask_by_notes(
+    catalog: pm.Catalog, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "_ASKED_SECONDS", 0.02)
+    monkeypatch.setattr(running, "_PAUSE_SECONDS", 0.02)
+    job = _job(catalog, shop)
+    asked = job._files.asked
+    job.start()
+    try:
+        asked.add(ask_of("resume"))  # nothing to resume: it is forgotten
+        _wait(lambda: not asked.read())
+        asked.add(ask_of("pause"))
+        _wait(lambda: job.status.phase == "paused")
+        shop.insert("a.log", (3, "z"))
+        shop.delete("a.keyed", (2, "b"), logged=False)
+        asked.add(ask_of("resnapshot", "keyed"))
+        asked.add(ask_of("resnapshot", "nowhere"))
+        _wait(lambda: not asked.read())
+        assert job.status.phase == "paused"
+        asked.add(ask_of("resume"))
+        _wait(lambda: job.status.phase == "caught up")
+        _same(catalog, shop)
+        asked.add(ask_of("stop"))
+        _wait(lambda: job.status.phase == "stopped")
+    finally:
+        job.stop(30)
+    assert "nowhere" in job.status.warnings[0]
+
+
+def test_a_table_that_stopped_goes_on_after_it_was_read_anew(catalog: pm.Catalog) -> None:
+    wide = "id BIGINT NOT NULL, v INT KEY(id)"
+    made = ScriptedSource(
+        [
+            rows("a.t", KEYED, "+I 1 a"),
+            rows("a.u", KEYED, "+I 1 a"),
+            "|",
+            change("a.t", KEYED, wide),
+            rows("a.t", wide, "+I 2 5"),
+            "|",
+        ],
+        {"a.t": source(KEYED), "a.u": source(KEYED)},
+    )
+    _job(catalog, made).run()
+    shop = Shop({"a.t": wide, "a.u": KEYED})
+    shop.insert("a.t", (1, 4), (2, 5), logged=False)
+    shop.insert("a.u", (1, "a"), logged=False)
+
+    class _Follows(Shop):
+        def before_rows(self, position: Any, tables: Any) -> Any:
+            return {"at": 0, "unread": sorted(tables), "read": {}}
+
+    follows = _Follows(shop.schemas, rows_of=shop.rows_of)
+    job = _job(catalog, follows)
+    job.resnapshot("t")
+    job.run(until=0.0)
+    assert "cannot be read anew" in _events(job, "refused")[0]
+    assert _rows(catalog, "ods.t") == [(1, "a")]
+
+    catalog.drop_table("ods.t")
+    job.resnapshot("t")
+    job.run()
+    _same(catalog, follows)
+    follows.insert("a.t", (3, 6))
+    job.run()
+    _same(catalog, follows)
+
+
+def test_sources_without_rows_refuse_by_name(catalog: pm.Catalog) -> None:
+    made = ScriptedSource([rows("a.t", KEYED, "+I 1 a"), "|"], {"a.t": source(KEYED)})
+    job = _job(catalog, made)
+    job.start()
+    try:
+        _wait(lambda: job.status.rows == 1 or not job.is_running)
+    finally:
+        job.stop(30)
+    job.resnapshot("t")
+    status = job.run()
+    assert "resnapshot of ods.t" in status.warnings[0]
+    assert "another name" in status.warnings[0]
+    assert status.rows == 1
+
+
+def test_a_source_that_lost_a_table_does_not_lose_its_rows(catalog: pm.Catalog, shop: Shop) -> None:
+    job = _job(catalog, shop)
+    job.run()
+    del shop.schemas["a.log"]
+    job.resnapshot("log")
+    status = job.run()
+    assert "a.log is not in the source any more" in status.warnings[0]
+    assert _rows(catalog, "ods.log") == [(1, "x"), (2, "y")]
+
+
+def test_a_pattern_that_is_none_is_refused_at_once(catalog: pm.Catalog, shop: Shop) -> None:
+    with pytest.raises(ValueError, match="not a regular expression"):
+        _job(catalog, shop).add("a.(")
+
+
+def test_a_table_that_changes_within_a_large_transaction_ends_no_epoch(
+    catalog: pm.Catalog,
+) -> None:
+    """Rows of an open transaction that were written already wait until it is whole."""
+    wide = "id BIGINT, v STRING, n INT"
+    made = ScriptedSource(
+        [
+            rows("a.t", PLAIN, "+I 1 a"),
+            "|",
+            rows("a.t", PLAIN, "+I 2 b"),
+            change("a.u", PLAIN, wide),
+            rows("a.u", wide, "+I 1 a 1"),
+            "|",
+        ],
+        {"a.t": source(PLAIN), "a.u": source(PLAIN)},
+    )
+    with pytest.raises(IngestError, match="larger than max_bytes"):
+        _job(catalog, made, max_bytes=1).run()
+    assert _rows(catalog, "ods.t") == [(1, "a")]
+    made.began_at.clear()
+    _job(catalog, made).run()
+    assert _rows(catalog, "ods.t") == [(1, "a"), (2, "b")]
