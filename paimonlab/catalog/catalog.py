@@ -265,6 +265,43 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             return table
         return system.open_system_table(table, identifier.system_table)
 
+    def register(self, name: str, path: str) -> Table:
+        """Make the table that is in a folder one of this catalog; no file is copied or written.
+
+        Parameters
+        ----------
+        name
+            ``database.table``, which is free; the database must be there.
+        path
+            The folder of a table, absolute or with the scheme of its store: its schemas, snapshots,
+            tags and branches are those of the table.
+
+        Returns
+        -------
+        Table
+            Opened.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If the name is taken.
+        SchemaError
+            If there is no table in the folder.
+        UnsupportedError
+            If tables of this catalog cannot be there: those of files and of databases (JDBC)
+            are in ``<warehouse>/<database>.db/<table>``.
+
+        Notes
+        -----
+        In a Hive metastore the table is external, so that its files stay when it is dropped, unless
+        the folder is where a new table of the name would be.
+        """
+        identifier = self._plain(name)
+        found = self._register(identifier, path.rstrip("/"))
+        if found is None:
+            raise AlreadyExistsError("table", identifier.full_name)
+        return self._open(found)
+
     @habits.arguments({**habits.CREATE, "columns": "schema", "if_not_exists": "exist_ok"})
     def create_table(
         self,
@@ -585,6 +622,23 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         AlreadyExistsError
             If there is something else of that name.
         """
+
+    def _register(self, identifier: Identifier, path: str) -> FoundTable | None:
+        """Make a table of what is in a folder; None if there is a table of that name.
+
+        Raises
+        ------
+        SchemaError
+            If there is no table in it.
+        UnsupportedError
+            If tables of this catalog cannot be there.
+        """
+        self._check_database(identifier.database)
+        if self._is_there(identifier):
+            return None
+        raise UnsupportedError(
+            f"registering {identifier.full_name} at {path}", "the catalog says where its tables are"
+        )
 
     @abstractmethod
     def _alter(self, identifier: Identifier, changes: Sequence[SchemaChange]) -> FoundTable:

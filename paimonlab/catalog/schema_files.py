@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from paimonlab import catalog
 from paimonlab.catalog.catalog import Catalog, FoundTable
 from paimonlab.catalog.names import DATABASE_SUFFIX
-from paimonlab.errors import SchemaError
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
+from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.storage import join
@@ -44,6 +45,27 @@ class SchemaFileCatalog(Catalog):
             path=self._table_path(identifier),
             file_io=self.file_io,
         )
+
+    def _register(self, identifier: Identifier, path: str) -> FoundTable | None:
+        self._check_database(identifier.database)
+        if self._is_there(identifier):
+            return None
+        own = self._table_path(identifier)
+        is_local = scheme_of(path) in ("", "file")
+        if own != (folder_of(path) if is_local else path):
+            raise UnsupportedError(
+                f"registering {identifier.full_name} at {path}",
+                f"a table of this name is in {own}: put the folder there, open the warehouse that "
+                "it is in and catalog.copy_to this one, or use a Hive or REST catalog",
+            )
+        if self._schema_files(identifier).latest() is None:
+            raise SchemaError(f"{identifier.full_name}: there is no table in {path}")
+        return self._registered(identifier)
+
+    def _registered(self, identifier: Identifier) -> FoundTable | None:
+        """Know the table that is in the folder of its name; None: another was first."""
+        self.repair(identifier.full_name)
+        return self._found(identifier)
 
     def _alter(self, identifier: Identifier, changes: Sequence[SchemaChange]) -> FoundTable:
         layout = self._layout(identifier)

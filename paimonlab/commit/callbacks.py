@@ -5,11 +5,16 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.sink.CommitCallback``.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
 from paimonlab.spec.snapshot import Snapshot
+
+TagCallback: TypeAlias = Callable[[str, int | None], None]
+"""Called with the name of a tag and the id of its snapshot after it was created or moved, and with
+None before it is deleted. A second call must change nothing."""
 
 
 class CommitCallback(Protocol):

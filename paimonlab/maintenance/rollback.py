@@ -141,6 +141,7 @@ def roll_back(target: Snapshot, history: TableHistory) -> Rollback:
         write_hint(io, layout.earliest_hint, target.id)
     history.changelogs.delete_after(target.id)
     for name in planned.tags:
+        history.tell_tag(name, None)
         history.tags.delete_younger(name, target.id)
     # What was deleted no longer counts; what was created meanwhile does.
     unneeded = _unneeded(planned.files | late, target, None, history)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paimonlab.commit import iceberg
+from paimonlab.commit.callbacks import TagCallback
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.consumers import ConsumerManager
@@ -34,9 +35,12 @@ class TableHistory:
     changelogs: ChangelogManager
     consumers: ConsumerManager
     reader: ReferenceReader
+    tag_callbacks: tuple[TagCallback, ...] = ()
+    """Called when tags of the main branch come and go."""
 
     def show_tag(self, name: str, snapshot_id: int | None) -> None:
-        """Let the Iceberg metadata, if there is some, have a tag; None: no longer."""
+        """Let who shows tags have one, such as Iceberg metadata; None: no longer."""
+        self.tell_tag(name, snapshot_id)
         if self.options.slice(IcebergPlace).is_enabled and self.layout.branch is None:
             tags = iceberg.IcebergTags(
                 options=self.options,
@@ -45,3 +49,9 @@ class TableHistory:
                 snapshots=self.snapshots,
             )
             tags.set(name, snapshot_id)
+
+    def tell_tag(self, name: str, snapshot_id: int | None) -> None:
+        """Call the callbacks of tags."""
+        if self.layout.branch is None:
+            for callback in self.tag_callbacks:
+                callback(name, snapshot_id)

@@ -33,7 +33,7 @@ from paimonlab.table import memories
 from paimonlab.table.definition import TableDefinition
 
 if TYPE_CHECKING:
-    from paimonlab.commit.callbacks import CommitCallback
+    from paimonlab.commit.callbacks import CommitCallback, TagCallback
     from paimonlab.commit.committer import CommitOptions, Committer
     from paimonlab.metadata.load_history import LoadHistory
     from paimonlab.table.memories.bucket_files import BucketMemory
@@ -61,6 +61,8 @@ class TableStore(Struct, frozen=True, dict=True):
     publisher: TablePublisher
     callbacks: tuple[CommitCallback, ...] = ()
     """Called after every commit."""
+    tag_callbacks: tuple[TagCallback, ...] = ()
+    """Called when tags of the main branch come and go."""
     lookup_folder: str = ""
     """Where lookup stores are kept; empty: where the system has temporary files."""
 
@@ -164,6 +166,10 @@ class TableStore(Struct, frozen=True, dict=True):
     def with_callbacks(self, callbacks: Sequence[CommitCallback]) -> TableStore:
         """Return this store, calling others besides its own after every commit."""
         return replace(self, callbacks=(*self.callbacks, *callbacks))
+
+    def with_tag_callbacks(self, callbacks: Sequence[TagCallback]) -> TableStore:
+        """Return this store, calling others besides its own when tags come and go."""
+        return replace(self, tag_callbacks=(*self.tag_callbacks, *callbacks))
 
     def on_branch(self, branch: str) -> tuple[TableDefinition, TableStore]:
         """Open another branch of the table at its latest schema.

@@ -6,7 +6,9 @@ an empty warehouse, and a fixture ``again``, which opens the same one once more.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -23,9 +25,21 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.spec.types.text import format_type
+from paimonlab.table.table import Table
 
 Again: TypeAlias = Callable[[], pl.Catalog]
 COLUMNS = {"id": "BIGINT NOT NULL", "day": "STRING NOT NULL", "v": "STRING"}
+
+
+def _table_of_another(folder: Path) -> Table:
+    """Return a table of two commits and a tag, which only another catalog knows."""
+    other = pl.connect(folder / "elsewhere")
+    other.create_database("x")
+    made = other.create_table("x.t", COLUMNS, partition_keys=["day"])
+    made.write([{"id": 1, "day": "a", "v": "x"}])
+    made.tags.create("first")
+    made.write([{"id": 2, "day": "b", "v": "x"}])
+    return made
 
 
 class TableContract:
@@ -207,6 +221,62 @@ class TableContract:
         with pytest.raises(TableNotFoundError):
             table.write([{"id": 1, "day": "x", "v": "y"}])
         assert catalog.create_table("db.t", {"x": "INT"}).scan().count() == 0
+
+    def test_a_table_in_another_folder_is_registered_or_refused(
+        self, catalog: pl.Catalog, again: Again, tmp_path: Path
+    ) -> None:
+        catalog.create_database("db")
+        there = _table_of_another(tmp_path)
+
+        if not catalog.takes_places:
+            with pytest.raises(UnsupportedError, match=r"registering.*db\.t"):
+                catalog.register("db.t", there.path)
+            assert again().tables("db") == []
+            return
+        made = catalog.register("db.t", there.path)
+
+        assert (made.name, made.path, made.schema) == ("db.t", there.path, there.schema)
+        opened = again().table("db.t")
+        assert opened.scan().count() == 2
+        assert opened.scan(tag="first").count() == 1
+        opened.write([{"id": 3, "day": "c", "v": None}])
+        assert there.scan().count() == 3
+        with pytest.raises(AlreadyExistsError, match=r"table db\.t already exists"):
+            catalog.register("db.t", there.path)
+        catalog.create_database("empty")
+        for name, path, error in (
+            ("none.t", there.path, DatabaseNotFoundError),
+            ("empty.t", f"{there.path}/snapshot", SchemaError),
+            ("empty.t", "relative/folder", SchemaError),
+        ):
+            with pytest.raises(error):
+                catalog.register(name, path)
+        assert again().tables("empty") == []
+        catalog.drop_table("db.t")
+        assert there.scan().count() == 3, "its files are not the catalog's"
+        catalog.register("db.u", there.path)
+        assert again().tables("db") == ["u"]
+
+    def test_a_table_in_the_folder_of_its_name_is_registered(
+        self, catalog: pl.Catalog, again: Again, tmp_path: Path
+    ) -> None:
+        if catalog.options.get("metastore") == "rest":
+            return  # it has no folder
+        catalog.create_database("db")
+        own = f"{catalog.path}/db.db/t"
+        with pytest.raises((SchemaError, UnsupportedError), match=r"db\.t"):
+            catalog.register("db.t", own)
+        shutil.copytree(_table_of_another(tmp_path).path, own)
+
+        if "metastore" not in catalog.options:  # it knows it already
+            with pytest.raises(AlreadyExistsError):
+                catalog.register("db.t", own)
+            return
+        catalog.register("db.t", f"file:{own}/")
+
+        assert again().table("db.t").scan().count() == 2
+        catalog.drop_table("db.t")
+        assert not catalog.file_io.exists(own)
 
     def test_what_is_missing_is_an_error_of_its_kind(self, catalog: pl.Catalog) -> None:
         catalog.create_database("db")

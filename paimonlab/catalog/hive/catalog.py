@@ -45,7 +45,7 @@ from paimonlab.catalog.hive.folders import (
     unmake,
     uri_of,
 )
-from paimonlab.catalog.hive.partitions import PartitionSync
+from paimonlab.catalog.hive.partitions import PartitionSync, TagSync
 from paimonlab.catalog.hive.repairing import HiveRepair
 from paimonlab.catalog.hive.views import HiveViews
 from paimonlab.catalog.locks import LockingPublisher
@@ -67,6 +67,7 @@ from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange
 from paimonlab.storage import FileIO, join
+from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
 logger = logging.getLogger(__name__)
@@ -120,18 +121,28 @@ class HiveCatalog(HiveViews, HiveRepair):
 
     def _open(self, found: FoundTable) -> Table:
         table = super()._open(found)
-        if objects.TAG_TO_PARTITION in found.schema.options:
-            raise UnsupportedError(
-                f"{found.identifier.full_name} with {objects.TAG_TO_PARTITION} = "
-                f"'{found.schema.options[objects.TAG_TO_PARTITION]}'",
-                "tags would not become partitions of the metastore",
-            )
-        if not objects.has_partitions(found.schema):
+        partitions = self._partitions(table)
+        if partitions is None:
             return table
-        return table.with_commit_callbacks(self._partitions(table))
+        if isinstance(partitions, TagSync):
+            store = store_of(table).with_tag_callbacks([partitions.tag])
+            table = Table(table.identifier, definition_of(table), store)
+        return table.with_commit_callbacks(partitions)
 
-    def _partitions(self, table: Table) -> PartitionSync:
-        return PartitionSync(self._metastore, table, self._hive.objects)
+    def _partitions(self, table: Table) -> PartitionSync | TagSync | None:
+        """Return what keeps the partitions of a table in the metastore; None: it has none there."""
+        column = table.schema.options.get(objects.TAG_TO_PARTITION)
+        if objects.has_partitions(table.schema):
+            return PartitionSync(self._metastore, table, self._hive.objects)
+        if column is None or table.partition_keys:
+            return None
+        return TagSync(self._metastore, table, self._hive.objects, column)
+
+    def _add_partitions(self, found: FoundTable) -> None:
+        """Let the metastore know all partitions of a table."""
+        partitions = self._partitions(super()._open(found))
+        if partitions is not None:
+            partitions.add_all()
 
     def _is_there(self, identifier: Identifier) -> bool:
         found = self._object(identifier)
@@ -236,7 +247,24 @@ class HiveCatalog(HiveViews, HiveRepair):
                 if isinstance(error, TakenNameError) and self._is_taken(identifier):
                     return None
                 raise
-        return self._found_of(identifier, made, schema)
+        found = self._found_of(identifier, made, schema)
+        if latest is not None:
+            self._add_partitions(found)
+        return found
+
+    def _register(self, identifier: Identifier, path: str) -> FoundTable | None:
+        self._check_writable(f"registering {identifier.full_name}")
+        database = self._known_database(identifier.database)
+        check_lower("table", identifier.table)
+        if self._is_taken(identifier):
+            return None
+        folder, store = self._store_at(given_place(PATH, path))
+        there = schema_files(folder, store, identifier).latest()
+        if there is None:
+            raise SchemaError(f"{identifier.full_name}: there is no table in {folder}")
+        if folder == join(self._store_of(database, identifier.database)[0], identifier.table):
+            return self._registered(identifier)
+        return self._create(identifier, replace(there, options={**there.options, PATH: path}))
 
     def _create_object(self, identifier: Identifier, made: Struct) -> None:
         def is_ours() -> bool:
@@ -507,8 +535,9 @@ class HiveCatalog(HiveViews, HiveRepair):
         moved = copy.deepcopy(renamed)
         objects.place(moved, uri_of(target), self._hive.objects)
         self._alter_object(new, moved)
-        if moved.partitionKeys:
-            self._partitions(super()._open(self._found_at(new, moved))).replace_all()
+        partitions = self._partitions(super()._open(self._found_at(new, moved)))
+        if partitions is not None:
+            partitions.replace_all()
 
     def _drop(self, identifier: Identifier) -> bool:
         self._check_writable(f"dropping {identifier.full_name}")

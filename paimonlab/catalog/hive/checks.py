@@ -6,10 +6,7 @@ from paimonlab.catalog.hive import objects
 from paimonlab.catalog.hive.client import (
     Struct,
 )
-from paimonlab.errors import (
-    SchemaError,
-    UnsupportedError,
-)
+from paimonlab.errors import SchemaError
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.schema.definition import TableSchema
@@ -48,19 +45,23 @@ def check_lower(kind: str, name: str) -> None:
 
 
 def check_options(schema: TableSchema) -> None:
-    """Refuse options that make of a table what is not implemented.
+    """Refuse a column of tags where it cannot be.
 
     Raises
     ------
-    UnsupportedError
-        Names the option.
+    SchemaError
+        If the table has partitions of its own, or a column of that name.
     """
-    value = schema.options.get(objects.TAG_TO_PARTITION)
-    if value is not None:
-        raise UnsupportedError(
-            f"{objects.TAG_TO_PARTITION} = '{value}'",
-            "tags do not become partitions of the metastore",
-        )
+    column = schema.options.get(objects.TAG_TO_PARTITION)
+    if column is None:
+        return
+    what = f"{objects.TAG_TO_PARTITION} = '{column}'"
+    if schema.partition_keys:
+        raise SchemaError(f"{what} is for tables without partition columns: tags become partitions")
+    if not column.strip() or column != column.lower():
+        raise SchemaError(f"{what} must be the name of a column, in lower case")
+    if column in {name.lower() for name in schema.field_names}:
+        raise SchemaError(f"{what}: the table has a column of this name")
 
 
 def check_same(identifier: Identifier, path: str, there: TableSchema, wanted: TableSchema) -> None:

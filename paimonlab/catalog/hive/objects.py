@@ -31,6 +31,8 @@ LOCATION = "paimon_location"
 """The parameter with the folder, where the metastore must not know it."""
 PARTITIONED = "metastore.partitioned-table"
 TAG_TO_PARTITION = "metastore.tag-to-partition"
+"""Names a column whose values are the tags of the table."""
+TAG_PREVIEW = "metastore.tag-to-partition.preview"
 _COMMENT = "comment"
 _HIVE_PREFIX = "hive."
 _ALWAYS = ("partition.expiration-time", "data-file.path-directory")
@@ -183,6 +185,9 @@ def _describe(metastore: Metastore, table: Struct, schema: TableSchema) -> None:
         others = [field for field in schema.fields if field.name not in schema.partition_keys]
     else:
         others = list(schema.fields)
+        column = schema.options.get(TAG_TO_PARTITION)
+        if column is not None:
+            table.partitionKeys = [metastore.new("FieldSchema", name=column, type="string")]
     descriptor.cols = columns(metastore, others)
     table.sd = descriptor
     if schema.comment is not None:

@@ -17,7 +17,6 @@ from paimonlab.catalog.hive.client import (
 )
 from paimonlab.catalog.hive.databases import HiveDatabases
 from paimonlab.catalog.hive.folders import has_schemas, schema_files, uri_of
-from paimonlab.catalog.hive.partitions import PartitionSync
 from paimonlab.catalog.names import DATABASE_SUFFIX, check_name, is_name
 from paimonlab.errors import (
     DatabaseNotFoundError,
@@ -26,7 +25,6 @@ from paimonlab.errors import (
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.identifier import Identifier
 from paimonlab.storage import join
-from paimonlab.table.table import Table
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +37,7 @@ class HiveRepair(HiveDatabases):
         def _create_object(self, identifier: Identifier, made: Struct) -> None: ...
         def _mirror(self, identifier: Identifier, files: SchemaManager) -> None: ...
         def _found_at(self, identifier: Identifier, table: Struct) -> FoundTable: ...
-        def _partitions(self, table: Table) -> PartitionSync: ...
+        def _add_partitions(self, found: FoundTable) -> None: ...
 
     def repair(self, name: str | None = None) -> None:
         """Add databases, tables and partitions that are in the warehouse and not in the metastore.
@@ -122,8 +120,7 @@ class HiveRepair(HiveDatabases):
                     self._create_object(identifier, made)
             else:
                 self._mirror(identifier, files)
-        if objects.has_partitions(schema):
-            found = self._table_object(identifier)
-            if found is not None:
-                self._partitions(super()._open(self._found_at(identifier, found))).add_all()
+        found = self._table_object(identifier)
+        if found is not None:
+            self._add_partitions(self._found_at(identifier, found))
         return True

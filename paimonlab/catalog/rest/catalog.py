@@ -373,24 +373,7 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
             return False
         return True
 
-    def register(self, name: str, path: str) -> Table:
-        """Make a table of the server of files that are there.
-
-        Parameters
-        ----------
-        name
-            ``database.table``, which is free.
-        path
-            The folder of a table.
-
-        Raises
-        ------
-        AlreadyExistsError
-            If the name is taken.
-        UnsupportedError
-            If the server does not do that.
-        """
-        identifier = self._plain(name)
+    def _register(self, identifier: Identifier, path: str) -> FoundTable | None:
         self._change(
             "POST",
             Register(identifier=IdentifierDocument.of(identifier), path=path),
@@ -400,7 +383,7 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
             taken="TABLE",
             is_done=lambda: self._is_there(identifier),
         )
-        return self._open(self._surely_found(identifier))
+        return self._surely_found(identifier)
 
     def partitions(self, name: str) -> list[PartitionDocument]:
         """Return the partitions of a table as the server keeps them.

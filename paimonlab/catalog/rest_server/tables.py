@@ -129,10 +129,12 @@ def renamed(catalog: Catalog, request: Request) -> None:
 
 def registered(catalog: Catalog, request: Request, database: str) -> None:
     """Refuse to take a table from elsewhere into the catalog."""
+    del catalog
     asked = request.document(Register)
     raise UnsupportedError(
         f"registering {_named(asked.identifier, database)} at {asked.path}",
-        f"{catalog.path} has its tables in its own folders",
+        "who may write one database would reach tables of others by their folders; register it "
+        "where the catalog is served",
     )
 
 

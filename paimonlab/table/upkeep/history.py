@@ -27,4 +27,5 @@ def history_of(definition: TableDefinition, store: TableStore) -> TableHistory:
         changelogs=store.changelogs,
         consumers=store.consumers,
         reader=reader,
+        tag_callbacks=store.tag_callbacks,
     )

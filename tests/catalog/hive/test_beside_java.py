@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -226,6 +227,40 @@ def test_objects_are_those_of_a_java_made_twin(both: Both, tmp_path: Path) -> No
     assert both.ours.view("java.view") == both.ours.view("ours.view")
     for name in ("ours", "java"):
         assert (tmp_path / "w" / f"{name}.db" / "kept" / "schema" / "schema-0").exists()
+
+
+def test_tags_are_partitions_as_java_makes_them(both: Both) -> None:
+    column = {"metastore.tag-to-partition": "tag"}
+    ahead = {**column, "metastore.tag-to-partition.preview": "process-time"}
+    fields = [["id", "INT"], ["day", "STRING"]]
+    for name in ("ours", "java"):
+        both.ours.create_database(name)
+        both.java("create_table", table=f"java.{name}_made", fields=fields, options=column)
+        both.ours.create_table(f"ours.{name}_made", dict(fields), options=column)
+    both.java("create_table", table="java.ahead", fields=fields, options=ahead)
+    both.ours.create_table("ours.ahead", dict(fields), options=ahead)
+    for table in ("ours_made", "java_made"):
+        both.ours.table(f"ours.{table}").write([{"id": 1, "day": "a"}])
+        both.java_write(f"java.{table}", [1, "a"])
+    both.ours.table("ours.ahead").write([{"id": 1, "day": "a"}])
+    both.java_write("java.ahead", [1, "a"])
+    for tag in ("2026-01-01", "v 1=ü", "gone"):
+        both.ours.table("ours.ours_made").tags.create(tag)
+        both.java("tag", table="java.ours_made", name=tag, snapshot=1)
+        both.java("tag", table="ours.java_made", name=tag, snapshot=1)  # each in the other's table
+        both.ours.table("java.java_made").tags.create(tag)
+    both.ours.table("ours.ours_made").tags.delete("gone")
+    both.java("delete_tag", table="java.ours_made", name="gone")
+    both.java("delete_tag", table="ours.java_made", name="gone")
+    both.ours.table("java.java_made").tags.delete("gone")
+
+    found, wanted = both.objects("ours"), both.objects("java")
+
+    assert found == wanted
+    tags = [one["values"] for one in found["ours_made/"]]
+    assert sorted(tags) == [["2026-01-01"], ["v 1=ü"]]
+    [today] = found["ahead/"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", today["values"][0])
 
 
 def both_rename(both: Both) -> Any:

@@ -230,14 +230,78 @@ def test_partitions_come_and_go_with_commits(
     assert partition.sd.location == f"file:{catalog.path}/db.db/u/day=d000"
 
 
-def test_tags_do_not_become_partitions(catalog: HiveCatalog) -> None:
+def test_tags_become_partitions(catalog: HiveCatalog) -> None:
     option = {"metastore.tag-to-partition": "tag"}
-    with pytest.raises(UnsupportedError, match="tag-to-partition = 'tag'"):
-        catalog.create_table("db.t", COLUMNS, options=option)
+    table = catalog.create_table("db.t", COLUMNS, options=option)
+    table.write([{"id": 1}])
+    for name in ("a", "b", "v 1=2"):
+        table.tags.create(name)
+    found = object_of(catalog, "t")
+    assert [(key.name, key.type) for key in found.partitionKeys] == [("tag", "string")]
+    assert [column.name for column in found.sd.cols] == ["id"]
+    assert partitions_of(catalog, "t") == ["a", "b", "v 1=2"]
+    places = [one.sd.location for one in catalog._metastore.ask("get_partitions", "db", "t", -1)]
+    assert sorted(places)[::2] == [f"file:{table.path}/tag=a", f"file:{table.path}/tag=v 1%3D2"]
+
+    again = catalog.table("db.t")
+    again.tags.rename("a", "c")
+    again.tags.replace("b")
+    again.tags.delete("v 1=2")
+    assert partitions_of(catalog, "t") == ["b", "c"]
+    again.write([{"id": 2}])
+    again.tags.create("late")
+    again.branches.create("x")
+    catalog.table("db.t$branch_x").write([{"id": 3}])
+    catalog.table("db.t$branch_x").tags.create("of a branch")
+    assert partitions_of(catalog, "t") == ["b", "c", "late"]
+    again.maintenance.rollback_to(snapshot=1)
+    assert partitions_of(catalog, "t") == ["b", "c"]
+    catalog.alter_table(
+        "db.t", pl.AddColumn("x", "INT"), pl.SetOption("snapshot.num-retained.max", "99")
+    )
+    assert [key.name for key in object_of(catalog, "t").partitionKeys] == ["tag"]
+    pickle.loads(pickle.dumps(catalog.table("db.t"))).tags.create("d")
+    catalog.rename_table("db.t", "db.u")
+    assert partitions_of(catalog, "u") == ["b", "c", "d"]
+    (first, *_) = catalog._metastore.ask("get_partitions", "db", "u", -1)
+    assert first.sd.location == f"file:{catalog.path}/db.db/u/tag=b"
+
+
+def test_tags_are_shown_ahead_and_added_by_repair(
+    catalog: HiveCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paimonlab.clock.now_millis", lambda: 1_767_225_600_000 + 5_000)
+    options = {
+        "metastore.tag-to-partition": "tag",
+        "metastore.tag-to-partition.preview": "process-time",
+        "tag.creation-period": "hourly",
+        "sink.process-time-zone": "UTC",
+    }
+    table = catalog.create_table("db.t", COLUMNS, options=options)
+    table.write([{"id": 1}])
+    assert partitions_of(catalog, "t") == ["2026-01-01 00"]
+    pl.connect(catalog.path).table("db.t").tags.create("others")
+    catalog.repair("db.t")
+    assert partitions_of(catalog, "t") == ["2026-01-01 00", "others"]
+
+
+def test_a_column_of_tags_must_fit_the_table(catalog: HiveCatalog) -> None:
+    key = "metastore.tag-to-partition"
+    wrong: list[tuple[str, dict[str, Any], str]] = [
+        ("tag", {"partition_keys": ["day"]}, "without partition columns"),
+        ("day", {}, "has a column of this name"),
+        ("Tag", {}, "in lower case"),
+    ]
+    for column, how, said in wrong:
+        with pytest.raises(SchemaError, match=said):
+            catalog.create_table(
+                "db.t", {"id": "INT", "day": "STRING"}, options={key: column}, **how
+            )
     catalog.create_table("db.t", COLUMNS)
-    with pytest.raises(UnsupportedError, match="tag-to-partition = 'tag'"):
-        catalog.alter_table("db.t", pl.SetOption(*next(iter(option.items()))))
+    with pytest.raises(CatalogServerError, match="partition"):  # it is the metastore that refuses
+        catalog.alter_table("db.t", pl.SetOption(key, "tag"))
     assert catalog.table("db.t").options == {}
+    assert catalog.tables("db") == ["t"]
 
 
 def test_repair_adds_what_is_in_the_warehouse(
@@ -461,3 +525,19 @@ def test_a_metastore_that_is_gone_after_a_commit_leaves_the_commit(
     assert partitions_of(catalog, "t") == []
     catalog.repair("db.t")
     assert partitions_of(catalog, "t") == ["a"]
+
+
+def test_partitions_of_a_registered_table_are_added(catalog: HiveCatalog, tmp_path: Path) -> None:
+    other = pl.connect(tmp_path / "elsewhere")
+    other.create_database("x")
+    made = other.create_table("x.t", {"id": "INT", "day": "STRING"}, **BY_DAY)
+    made.write([{"id": 1, "day": "a"}, {"id": 2, "day": "b"}])
+
+    catalog.register("db.t", made.path)
+
+    found = object_of(catalog, "t")
+    assert (found.tableType, found.sd.location) == ("EXTERNAL_TABLE", f"file:{made.path}")
+    assert found.parameters["EXTERNAL"] == "TRUE"
+    assert partitions_of(catalog, "t") == ["a", "b"]
+    [one, _] = catalog._metastore.ask("get_partitions", "db", "t", -1)
+    assert one.sd.location == f"file:{made.path}/day=a"

@@ -364,5 +364,4 @@ def test_a_catalog_serves_itself(tmp_path: Path) -> None:
 
 def _register(warehouse: pl.Catalog) -> None:
     with warehouse.serve(token="a-token") as server:
-        catalog = pl.connect(server.options)
-        catalog.register("db.t", "/somewhere")  # type: ignore[attr-defined]
+        pl.connect(server.options).register("db.t", "/somewhere")
