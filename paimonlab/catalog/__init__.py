@@ -14,6 +14,7 @@ from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
     from paimonlab.catalog import altering as altering
+    from paimonlab.catalog import cloning as cloning
     from paimonlab.catalog import column_types as column_types
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import loading as loading
@@ -26,6 +27,7 @@ __all__ = ["Catalog", "FileSystemCatalog", "connect"]
 __getattr__, __dir__ = attributes_on_use(
     __name__,
     "altering",
+    "cloning",
     "column_types",
     "global_tables",
     "loading",

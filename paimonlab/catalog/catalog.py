@@ -358,6 +358,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
 
     copy_table = copying.copy_table
     copy_to = copying.copy_to
+    clone_to = copying.clone_to
     write_table = filled_tables.write_table
     ingest = ingesting.ingest
 

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from paimonlab import catalog as catalogs
 from paimonlab.catalog.names import parse
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.predicates.predicate import columns
-from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.types.text import format_type
 from paimonlab.storage.schemes import store_kind
 from paimonlab.table import system
@@ -24,29 +25,45 @@ from paimonlab.table.inside import store_of
 from paimonlab.table.reading.conditions import bound
 
 if TYPE_CHECKING:
+    from paimonlab.catalog.cloning import TableClone
     from paimonlab.progress import Progress
+    from paimonlab.spec.options.given import OptionValue
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.spec.types.data_types import DataField, DataType
     from paimonlab.table.system import SystemTable
     from paimonlab.table.table import Table
 
 
-class _Catalog(Protocol):
-    """What is asked of the catalog."""
+class CopyingCatalog(Protocol):
+    """What is asked of a catalog that tables are copied from or to; see `Catalog`."""
 
-    def databases(self) -> list[str]: ...
+    def databases(self) -> list[str]:
+        """Names of the databases."""
+        ...
 
-    def tables(self, database: str) -> list[str]: ...
+    def tables(self, database: str) -> list[str]:
+        """Names of the tables of a database."""
+        ...
 
-    def has_table(self, name: str) -> bool: ...
+    def has_table(self, name: str) -> bool:
+        """Whether a table exists."""
+        ...
 
-    def relation(self, name: str) -> Table | SystemTable: ...
+    def relation(self, name: str) -> Table | SystemTable:
+        """Open a table or system table."""
+        ...
 
-    def create_database(self, database: str, *, exist_ok: bool = False) -> None: ...
+    def create_database(self, database: str, *, exist_ok: bool = False) -> None:
+        """Create a database."""
+        ...
 
-    def create_table(self, name: str, schema: Any) -> Table: ...
+    def create_table(self, name: str, schema: Any) -> Table:
+        """Create a table."""
+        ...
 
-    def drop_table(self, name: str) -> None: ...
+    def drop_table(self, name: str) -> None:
+        """Delete a table."""
+        ...
 
 
 _NOT_COPIED = frozenset({"path", "branch"})
@@ -68,7 +85,7 @@ class TableCopy:
 
 
 def copy_table(
-    catalog: _Catalog,
+    catalog: CopyingCatalog,
     source: str,
     target: str,
     *,
@@ -111,8 +128,8 @@ def copy_table(
 
 
 def copy_to(
-    catalog: _Catalog,
-    other: _Catalog,
+    catalog: CopyingCatalog,
+    other: CopyingCatalog,
     tables: Sequence[str] | None = None,
     *,
     dry_run: bool = False,
@@ -164,14 +181,115 @@ def copy_to(
     ]
 
 
-def _all_tables(catalog: _Catalog) -> list[str]:
+def clone_to(  # noqa: PLR0913 - as Java's action
+    catalog: CopyingCatalog,
+    other: CopyingCatalog,
+    database: str | None = None,
+    table: str | None = None,
+    *,
+    target_database: str | None = None,
+    target_table: str | None = None,
+    included_tables: Sequence[str] | None = None,
+    excluded_tables: Sequence[str] = (),
+    where: str | None = None,
+    snapshot: int | None = None,
+    tag: str | None = None,
+    target_options: Mapping[str, OptionValue] | None = None,
+    prefer_file_format: str | None = None,
+    meta_only: bool = False,
+    clone_if_exists: bool = True,
+    verify: bool = True,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> list[TableClone]:
+    """Clone tables into another catalog, go on where an earlier call stopped, and compare.
+
+    Parameters
+    ----------
+    other
+        Any kind of catalog, in any store.
+    database, table
+        One table, all of a database, or without both all of this catalog.
+    target_database, target_table
+        Names there, if others; ``target_table`` for one table.
+    included_tables, excluded_tables
+        ``database.table`` of this catalog: these alone, and none of those.
+    where
+        A condition on partition columns: partitions for which it is true are replaced, the
+        others stay. Without it tables that are there are replaced as a whole.
+    snapshot, tag
+        What one table had then; else what tables have now.
+    target_options
+        Of tables that are made, instead of those of their sources.
+    prefer_file_format
+        ``file.format`` of tables that are made.
+    meta_only
+        Make tables, without rows.
+    clone_if_exists
+        Whether tables that are there get new rows; else those that have some stay.
+    verify
+        Whether the rows of both are read again and compared: how many, and a sum of their
+        hashes.
+    dry_run
+        Change nothing; rows are counted.
+    progress
+        Is called as files of each table are read.
+
+    Returns
+    -------
+    list[TableClone]
+        One for each table.
+
+    Raises
+    ------
+    SchemaError
+        If a table that is there does not fit, or ``where`` looks at other columns; nothing was
+        changed.
+    TableNotFoundError
+        If there is no such table, also of ``included_tables`` and ``excluded_tables``; nothing was
+        changed.
+    UnsupportedError
+        If a name is that of a branch or system table, or both are the same table.
+    CorruptDataError
+        If the rows of both differ after all.
+
+    Notes
+    -----
+    The latest rows are cloned, without snapshots, tags and branches. Whoever reads the target sees
+    the table as it was, or with all rows; one that is new is empty before.
+    """
+    return catalogs.cloning.clone(
+        catalog,
+        other,
+        catalogs.cloning.CloneRequest(
+            database=database,
+            table=table,
+            target_database=target_database,
+            target_table=target_table,
+            included_tables=included_tables,
+            excluded_tables=excluded_tables,
+            where=where,
+            snapshot=snapshot,
+            tag=tag,
+            target_options=target_options,
+            prefer_file_format=prefer_file_format,
+            meta_only=meta_only,
+            clone_if_exists=clone_if_exists,
+            verify=verify,
+            dry_run=dry_run,
+            progress=progress,
+        ),
+    )
+
+
+def _all_tables(catalog: CopyingCatalog) -> list[str]:
     return [f"{one}.{table}" for one in catalog.databases() for table in catalog.tables(one)]
 
 
 def _copied(
-    catalog: _Catalog,
+    catalog: CopyingCatalog,
     source: str,
-    other: _Catalog,
+    other: CopyingCatalog,
     target: str,
     *,
     where: str | None = None,
@@ -179,17 +297,17 @@ def _copied(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> TableCopy:
-    read = _opened(catalog, source)
+    read = opened(catalog, source)
     named = parse(target)
     if named.branch is not None or named.system_table is not None:
         raise UnsupportedError(f"copying into {target}", "name a table")
-    _check_condition(read, where)
+    check_condition(read, where)
     is_new = not other.has_table(target)
     if not is_new:
-        present = _opened(other, target)
-        if _is_same(present, read):
+        present = opened(other, target)
+        if is_same(present, read):
             raise UnsupportedError(f"copying {source} into {target}", "it is the same table")
-        _check_fits(read, present)
+        check_fits(read.name, read.schema, present)
     scan = read.scan(where=where)
     done = TableCopy(
         source=source,
@@ -202,8 +320,8 @@ def _copied(
         return done
     if is_new:
         other.create_database(named.database, exist_ok=True)
-        other.create_table(target, _definition(read))
-    written = _opened(other, target)
+        other.create_table(target, definition_like(read.schema))
+    written = opened(other, target)
     is_dynamic = bool(written.partition_keys) and not is_whole
     if done.rows == 0 and (is_dynamic or (is_whole and written.snapshot is None)):
         return done
@@ -217,7 +335,7 @@ def _copied(
     return replace(done, snapshot=snapshot)
 
 
-def _is_same(table: Table, other: Table) -> bool:
+def is_same(table: Table, other: Table) -> bool:
     """Whether two tables are one; in stores of other addresses the same paths are others."""
     here, there = store_of(table), store_of(other)
     is_same_place = here.layout.table_path == there.layout.table_path
@@ -225,7 +343,14 @@ def _is_same(table: Table, other: Table) -> bool:
     return is_same_place and (is_local or here.file_io == there.file_io)
 
 
-def _check_condition(table: Table, where: str | None) -> None:
+def check_condition(table: Table, where: str | None) -> None:
+    """Check that a condition looks at partition columns alone.
+
+    Raises
+    ------
+    SchemaError
+        If it does not.
+    """
     predicate = bound(where, table.schema.fields, table.name)
     if predicate is not None and not columns(predicate) <= set(table.partition_keys):
         keys = ", ".join(table.partition_keys) or "none"
@@ -234,15 +359,22 @@ def _check_condition(table: Table, where: str | None) -> None:
         )
 
 
-def _opened(catalog: _Catalog, name: str) -> Table:
+def opened(catalog: CopyingCatalog, name: str) -> Table:
+    """Open a table that has rows of its own.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is a system table.
+    """
     table = catalog.relation(name)
     if isinstance(table, system.SystemTable):
         raise UnsupportedError(f"copying {name}", "it is a system table")
     return table
 
 
-def _definition(table: Table) -> Schema:
-    schema = table.schema
+def definition_like(schema: TableSchema) -> Schema:
+    """Return the definition of a table like another one, in a place of its own."""
     return Schema(
         schema.fields,
         schema.partition_keys,
@@ -252,21 +384,35 @@ def _definition(table: Table) -> Schema:
     )
 
 
-def _check_fits(source: Table, target: Table) -> None:
+def check_fits(name: str, schema: TableSchema, target: Table) -> None:
+    """Check that a table can have the rows of another one.
+
+    Parameters
+    ----------
+    name, schema
+        Of the other one.
+
+    Raises
+    ------
+    SchemaError
+        Says what differs.
+    """
     there = _types(target.schema.fields)
-    for name, data_type in _types(source.schema.fields).items():
-        if there.get(name) != data_type:
-            has = f"column {name!r} of another type" if name in there else f"no column {name!r}"
+    for column, data_type in _types(schema.fields).items():
+        if there.get(column) != data_type:
+            has = (
+                f"column {column!r} of another type" if column in there else f"no column {column!r}"
+            )
             raise SchemaError(
-                f"{target.name} has {has}, and {source.name} has it as {format_type(data_type)}"
+                f"{target.name} has {has}, and {name} has it as {format_type(data_type)}"
             )
     for what, given, present in (
-        ("primary key", source.primary_keys, target.primary_keys),
-        ("partition columns", source.partition_keys, target.partition_keys),
+        ("primary key", schema.primary_keys, target.primary_keys),
+        ("partition columns", schema.partition_keys, target.partition_keys),
     ):
         if set(given) != set(present):
             raise SchemaError(
-                f"{target.name} has the {what} ({', '.join(present)}), and {source.name} has "
+                f"{target.name} has the {what} ({', '.join(present)}), and {name} has "
                 f"({', '.join(given)})"
             )
 

@@ -7,6 +7,7 @@ import click
 import paimonlab
 from paimonlab.cli import expiring, jobs, names, repairing, rows
 from paimonlab.cli.calling import call
+from paimonlab.cli.cloning import clone, register
 from paimonlab.cli.commands import Commands
 from paimonlab.cli.compacting import compact
 from paimonlab.cli.describing import describe
@@ -38,7 +39,7 @@ def main() -> None:
 _SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Look": (tables, describe, *map(listing, LISTINGS)),
     "Read rows": (run_sql, rows.scan, rows.lookup, rows.changes, follow),
-    "Make and fill": (create, load, ingest),
+    "Make and fill": (create, load, ingest, clone, register),
     "Keep fast": (
         compact,
         jobs.compact_manifests,

@@ -122,9 +122,9 @@ def elsewhere(folder: Path) -> Catalog:
     return pm.connect(folder / _ELSEWHERE)
 
 
-def copy_all(catalog: Catalog, folder: Path) -> None:
-    """Copy all tables to the other catalog."""
-    catalog.copy_to(elsewhere(folder))
+def clone(catalog: Catalog, folder: Path) -> None:
+    """Clone all tables into the other catalog."""
+    catalog.clone_to(elsewhere(folder))
 
 
 def merge(catalog: Catalog, _: Path) -> None:
@@ -134,7 +134,7 @@ def merge(catalog: Catalog, _: Path) -> None:
 
 WORKS = {
     "copy over a table": Work(source_and_target, copy, "db.u"),
-    "copy to a new catalog": Work(source, copy_all, "db.t", True, _ELSEWHERE),
+    "clone into a new catalog": Work(source, clone, "db.t", True, _ELSEWHERE),
     "load --create": Work(text_file, load, "new.t", makes_table=True),
     "MERGE, keys": Work(merged(["k"], {"bucket": "1"}), merge, "db.t"),
     "MERGE, vectors": Work(merged([], _VECTORS), merge, "db.t"),

@@ -94,6 +94,7 @@ def overwrite(
     partition: Mapping[str, Any] | None = None,
     dynamic: bool | None = None,
     read_snapshot: int | None = None,
+    properties: Mapping[str, str] | None = None,
 ) -> Snapshot:
     """Replace rows in one commit.
 
@@ -110,6 +111,8 @@ def overwrite(
     read_snapshot
         The snapshot of this table that ``data`` was made of (0: it was empty); None: it was
         made of something else, and rows that others commit meanwhile are replaced as well.
+    properties
+        Kept with the snapshot.
 
     Raises
     ------
@@ -129,6 +132,7 @@ def overwrite(
         partition=partition,
         dynamic=dynamic,
         read_snapshot=read_snapshot,
+        properties=properties,
     )
 
 

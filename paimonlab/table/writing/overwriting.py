@@ -53,8 +53,17 @@ def overwrite(
     partition: Mapping[str, Any] | None,
     dynamic: bool | None,
     read_snapshot: int | None = None,
+    properties: Mapping[str, str] | None = None,
+    emptied: frozenset[bytes] = frozenset(),
 ) -> Snapshot:
-    """Replace rows by others; see `Table.overwrite`."""
+    """Replace rows by others; see `Table.overwrite`.
+
+    Parameters
+    ----------
+    emptied
+        With ``dynamic``: partitions that are replaced also if ``data`` has no rows of them, as
+        serialised BinaryRows.
+    """
     if partition is not None and dynamic:
         raise ValueError("give either the partition to overwrite or dynamic=True, not both")
     values = partition_values(partition, definition) if partition else {}
@@ -72,13 +81,13 @@ def overwrite(
     if values:
         scope = OverwriteScope.partitions_with([values])
     elif partition is None and _is_dynamic(definition, dynamic):
-        scope = OverwriteScope.exactly({message.partition for message in messages})
+        scope = OverwriteScope.exactly(emptied | {message.partition for message in messages})
     else:
         scope = OverwriteScope.whole_table()
 
     def commit() -> Snapshot:
         reads = _read_set(definition, store.schemas, read_snapshot)
-        return _commit(definition, store, messages, scope, reads)
+        return _commit(definition, store, messages, scope, reads, properties)
 
     return commit_own(definition, store, messages, commit)
 
@@ -110,6 +119,7 @@ def _commit(
     messages: Sequence[CommitMessage],
     scope: OverwriteScope,
     reads: ReadSet | None,
+    properties: Mapping[str, str] | None = None,
 ) -> Snapshot:
     return committer_of(definition, store).overwrite(
         messages,
@@ -118,6 +128,7 @@ def _commit(
         identifier=BATCH_COMMIT_IDENTIFIER,
         is_new_user=True,
         reads=reads,
+        properties=properties,
     )
 
 
