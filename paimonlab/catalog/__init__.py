@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import loading as loading
     from paimonlab.catalog import migrating as migrating
+    from paimonlab.catalog import migrating_tables as migrating_tables
     from paimonlab.catalog import replacing as replacing
     from paimonlab.catalog import serving as serving
 
@@ -32,6 +33,7 @@ __getattr__, __dir__ = attributes_on_use(
     "global_tables",
     "loading",
     "migrating",
+    "migrating_tables",
     "replacing",
     "serving",
 )

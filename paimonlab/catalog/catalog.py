@@ -45,6 +45,7 @@ from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.catalog.migrating import FolderMigration
+    from paimonlab.catalog.migrating_tables import TableMigration
     from paimonlab.catalog.replacing import Replacement
     from paimonlab.catalog.served import ServedCatalog
     from paimonlab.commit.callbacks import CommitCallback
@@ -434,6 +435,123 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             comment=comment,
             dry_run=dry_run,
             progress=progress,
+        )
+
+    def migrate_table(
+        self,
+        source: Any,
+        target: str,
+        *,
+        primary_keys: Sequence[str] = (),
+        partition_keys: Sequence[str] | None = None,
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+        verify: bool = True,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> TableMigration:
+        """Make a table of the rows of an Iceberg or Delta table, and compare both.
+
+        Parameters
+        ----------
+        source
+            A table of pyiceberg or a ``deltalake.DeltaTable``, read at its current snapshot or
+            version.
+        target
+            ``database.table``. Is made if it is not there; else it must have these columns and
+            keys, and no rows but those of an earlier migration of the same source, which are
+            replaced.
+        primary_keys
+            Of the table; none: rows are added as they are.
+        partition_keys
+            None: the columns that the source is partitioned by as they are, which leaves out
+            Iceberg's ``bucket``, ``day`` and other transforms.
+        options, comment
+            Of a table that is made.
+        verify
+            Whether the rows are read again and compared: how many, and a sum of their hashes.
+        dry_run
+            Change nothing; rows are counted.
+        progress
+            Is called with how many rows are written, of how many.
+
+        Returns
+        -------
+        TableMigration
+            What was done.
+
+        Raises
+        ------
+        TypeError
+            If the source is neither.
+        SchemaError
+            If the table that is there has other columns or keys, or other rows.
+        UnsupportedError
+            If a type is none of Paimon's, or deltalake cannot read the table.
+        CorruptDataError
+            If the rows differ at the end, as where ``primary_keys`` are not unique.
+
+        Notes
+        -----
+        One commit has all rows. After it was killed call it again; what is done already is
+        compared, and not written once more.
+        """
+        return catalog.migrating_tables.migrate_table(
+            self,
+            source,
+            target,
+            primary_keys=primary_keys,
+            partition_keys=partition_keys,
+            options=options,
+            comment=comment,
+            verify=verify,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def migrate_hive_table(
+        self,
+        source: str,
+        target: str,
+        *,
+        moves: bool = False,
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> FolderMigration:
+        """Make an append table of a Hive table of Parquet or ORC files, as of a folder of them.
+
+        Parameters
+        ----------
+        source
+            ``database.table`` of a Hive metastore, which this catalog is in. Its partitions are
+            those that the metastore knows, wherever they are.
+        target
+            Another name.
+        moves
+            Whether files are moved, and the Hive table dropped; else they stay.
+        options, comment, dry_run, progress
+            As in `migrate_folder`.
+
+        Returns
+        -------
+        FolderMigration
+            What was done.
+
+        Raises
+        ------
+        TableNotFoundError
+            If there is no such table.
+        UnsupportedError
+            If the catalog is in no Hive metastore, or the table is none of Parquet or ORC files.
+        SchemaError, CorruptDataError
+            As in `migrate_folder`.
+        """
+        del target, moves, options, comment, dry_run, progress
+        raise UnsupportedError(
+            f"migrating the Hive table {source}",
+            "the catalog is in no Hive metastore; migrate its folder by catalog.migrate_folder",
         )
 
     def alter_table(self, name: str, *changes: SchemaChange) -> Table:

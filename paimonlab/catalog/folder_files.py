@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -99,6 +99,45 @@ def read_folder(io: FileIO, folder: str, progress: Progress | None = None) -> Fo
         if progress is not None:
             progress(number + 1, len(listed), "footers")
     return Folder(files=tuple(files), partition_keys=keys or (), schema=schema, origin=origin)
+
+
+def joined(
+    parts: Iterable[tuple[Folder, tuple[str | None, ...]]], partition_keys: tuple[str, ...]
+) -> Folder:
+    """Return folders that are one partition each as one.
+
+    Parameters
+    ----------
+    parts
+        Folders without partitions, each with its values; at least one.
+    partition_keys
+        Names of the values.
+
+    Raises
+    ------
+    SchemaError
+        If files differ in their columns.
+    UnsupportedError
+        If a folder has partitions below it.
+    """
+    files = list[FolderFile]()
+    first: Folder | None = None
+    for folder, values in parts:
+        if folder.partition_keys:
+            raise UnsupportedError(
+                f"partitions in folders below that of a partition, of {folder.origin}",
+                "the metastore does not know them",
+            )
+        if not folder.files:
+            continue
+        if first is None:
+            first = folder
+        elif not folder.schema.equals(first.schema):
+            _raise_difference(first.schema, first.origin, folder.schema, folder.origin)
+        files += [replace(file, partition=values) for file in folder.files]
+    if first is None:
+        return Folder(files=(), partition_keys=partition_keys, schema=pa.schema([]), origin="")
+    return replace(first, files=tuple(files), partition_keys=partition_keys)
 
 
 Parts = tuple[tuple[str, str | None], ...]

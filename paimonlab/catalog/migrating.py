@@ -16,7 +16,7 @@ from __future__ import annotations
 import errno
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -141,7 +141,7 @@ class FolderMigration:
         )
 
 
-def migrate_folder(
+def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     catalog: _Catalog,
     source: str,
     target: str,
@@ -153,14 +153,21 @@ def migrate_folder(
     comment: str | None = None,
     dry_run: bool = False,
     progress: Progress | None = None,
+    read: Callable[[FileIO, str, Progress | None], Folder] = read_folder,
 ) -> FolderMigration:
-    """Make an append table of a folder of files; see `Catalog.migrate_folder`."""
+    """Make an append table of a folder of files; see `Catalog.migrate_folder`.
+
+    Parameters
+    ----------
+    read
+        Finds the files that belong to it.
+    """
     folder = _absolute(source)
     is_new = not catalog.has_table(target)
     io = catalog.file_io.within(folder)
     if not is_new and (plan := _unfinished(catalog.table(target))) is not None:
         return _resumed(catalog.table(target), plan, folder, moves=moves, progress=progress)
-    found = read_folder(io, folder, progress)
+    found = read(io, folder, progress)
     partition_fields = _partition_types(found.partition_keys, found.files, partition_types or {})
     definition = _definition(found.schema, found.origin, partition_fields)
     is_rewritten = bool(found.partition_keys) and not moves
@@ -198,6 +205,7 @@ def migrate_folder(
         else catalog.table(target)
     )
     if is_rewritten:
+        io = _reaching(io, found.files)
         migration = replace(migration, files=_planned(found.files, [""] * len(found.files)))
         return _written_anew(
             table, migration, io, progress, drops_on_failure=is_new, catalog=catalog
@@ -276,7 +284,7 @@ def _done(
     progress: Progress | None,
 ) -> FolderMigration:
     store = store_of(table)
-    io = store.file_io.within(plan.source)
+    io = _reaching(store.file_io.within(plan.source), plan.files)
     sizes = dict[str, int]()
     for number, file in enumerate(plan.files):
         target = join(store.layout.table_path, file.target)
@@ -296,6 +304,12 @@ def _done(
     if plan.moves:
         _delete_empty(io, plan)
     return replace(migration, snapshot=snapshot)
+
+
+def _reaching(io: FileIO, files: Sequence[PlannedFile] | Sequence[FolderFile]) -> FileIO:
+    """Return a store in which all files can be read: partitions of Hive may be anywhere."""
+    paths = {file.source if isinstance(file, PlannedFile) else file.path for file in files}
+    return io.within(*sorted({path.rpartition("/")[0] for path in paths}))
 
 
 def _transferred(io: FileIO, file: PlannedFile, target: str, *, moves: bool) -> bool:

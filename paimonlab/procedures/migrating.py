@@ -1,7 +1,8 @@
 """Procedures that take over tables of others: ``migrate_table``, ``migrate_database``.
 
 Java's take tables of a Hive metastore. ``migrate_table`` takes folders of files as well: the
-parameter ``table`` is then the folder.
+parameter ``table`` is then the folder. The new table needs a name of its own: Java gives it that of
+the old one if none is named.
 
 Source: apache/paimon@1.4.2 ``org.apache.paimon.spark.procedure.MigrateTableProcedure``.
 """
@@ -16,17 +17,14 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 
 _FORMATS = ("parquet", "orc")
-_NO_HIVE = (
-    "tables of a Hive metastore are not migrated; migrate the folder of one with source_type => "
-    "'parquet' or 'orc'"
+_NO_DATABASE = (
+    "tables are migrated one by one, each to a name of its own: sys.migrate_table('hive', …)"
 )
 
 
 def _migrate_table(call: Invocation) -> Sequence[Row]:
     source_type = call.required_text("source_type").strip().lower()
-    if source_type == "hive":
-        raise UnsupportedError(f"sys.{call.procedure}", _NO_HIVE)
-    if source_type not in _FORMATS:
+    if source_type not in (*_FORMATS, "hive"):
         raise ArgumentError(call.procedure, f"source_type must be hive, {' or '.join(_FORMATS)}")
     if call.number("parallelism") is not None:
         raise UnsupportedError(
@@ -35,21 +33,32 @@ def _migrate_table(call: Invocation) -> Sequence[Row]:
     if call.filled("target_table") is None:
         raise ArgumentError(call.procedure, "target_table must name the new table")
     options = {**call.options(), **(call.arguments["options_map"] or {})}  # type: ignore[dict-item]
-    done = call.catalog.migrate_folder(
-        call.required_text("table"),
-        call.table_name("target_table"),
-        file_format=source_type,
-        moves=call.flag("delete_origin", default=True),
-        options=options,
-        dry_run=call.is_dry_run,
-        progress=call.progress,
-    )
+    moves = call.flag("delete_origin", default=True)
+    if source_type == "hive":
+        done = call.catalog.migrate_hive_table(
+            call.table_name("table"),
+            call.table_name("target_table"),
+            moves=moves,
+            options=options,
+            dry_run=call.is_dry_run,
+            progress=call.progress,
+        )
+    else:
+        done = call.catalog.migrate_folder(
+            call.required_text("table"),
+            call.table_name("target_table"),
+            file_format=source_type,
+            moves=moves,
+            options=options,
+            dry_run=call.is_dry_run,
+            progress=call.progress,
+        )
     call.note(done)
     return DONE
 
 
 def _migrate_database(call: Invocation) -> Sequence[Row]:
-    raise UnsupportedError(f"sys.{call.procedure}", _NO_HIVE)
+    raise UnsupportedError(f"sys.{call.procedure}", _NO_DATABASE)
 
 
 MIGRATE_PROCEDURES = (

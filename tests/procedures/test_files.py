@@ -113,7 +113,7 @@ REFUSED = {
     "drop_global_index": ("db.t", "k", "btree"),
     "materialize_deletion_vectors": ("db.t",),
     "migrate_database": ("hive", "db"),
-    "migrate_table": ("hive", "db.t"),
+    "migrate_table": ("hive", "db.t", None, None, "db.u"),
     "reassign_row_id": ("db.t",),
     "repair": ("db",),
     "repair_earliest_snapshot": ("db.t", 1),

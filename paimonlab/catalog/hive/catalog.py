@@ -45,6 +45,7 @@ from paimonlab.catalog.hive.folders import (
     unmake,
     uri_of,
 )
+from paimonlab.catalog.hive.migrating import HiveMigrations
 from paimonlab.catalog.hive.partitions import PartitionSync, TagSync
 from paimonlab.catalog.hive.repairing import HiveRepair
 from paimonlab.catalog.hive.views import HiveViews
@@ -83,7 +84,7 @@ class HiveTable(FoundTable, frozen=True, kw_only=True):
     """As the metastore has it."""
 
 
-class HiveCatalog(HiveViews, HiveRepair):
+class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
     """Databases, tables and views that a Hive metastore knows."""
 
     takes_places = True

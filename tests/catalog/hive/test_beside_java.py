@@ -233,31 +233,32 @@ def test_tags_are_partitions_as_java_makes_them(both: Both) -> None:
     column = {"metastore.tag-to-partition": "tag"}
     ahead = {**column, "metastore.tag-to-partition.preview": "process-time"}
     fields = [["id", "INT"], ["day", "STRING"]]
-    for name in ("ours", "java"):
-        both.ours.create_database(name)
-        both.java("create_table", table=f"java.{name}_made", fields=fields, options=column)
-        both.ours.create_table(f"ours.{name}_made", dict(fields), options=column)
-    both.java("create_table", table="java.ahead", fields=fields, options=ahead)
-    both.ours.create_table("ours.ahead", dict(fields), options=ahead)
-    for table in ("ours_made", "java_made"):
-        both.ours.table(f"ours.{table}").write([{"id": 1, "day": "a"}])
-        both.java_write(f"java.{table}", [1, "a"])
-    both.ours.table("ours.ahead").write([{"id": 1, "day": "a"}])
-    both.java_write("java.ahead", [1, "a"])
+    for database in ("dbx", "dby"):
+        both.ours.create_database(database)
+    for name in ("t", "u"):
+        both.ours.create_table(f"dbx.{name}", dict(fields), options=column)
+        both.java("create_table", table=f"dby.{name}", fields=fields, options=column)
+    both.java("create_table", table="dby.ahead", fields=fields, options=ahead)
+    both.ours.create_table("dbx.ahead", dict(fields), options=ahead)
+    for table in ("t", "u"):
+        both.ours.table(f"dbx.{table}").write([{"id": 1, "day": "a"}])
+        both.java_write(f"dby.{table}", [1, "a"])
+    both.ours.table("dbx.ahead").write([{"id": 1, "day": "a"}])
+    both.java_write("dby.ahead", [1, "a"])
     for tag in ("2026-01-01", "v 1=ü", "gone"):
-        both.ours.table("ours.ours_made").tags.create(tag)
-        both.java("tag", table="java.ours_made", name=tag, snapshot=1)
-        both.java("tag", table="ours.java_made", name=tag, snapshot=1)  # each in the other's table
-        both.ours.table("java.java_made").tags.create(tag)
-    both.ours.table("ours.ours_made").tags.delete("gone")
-    both.java("delete_tag", table="java.ours_made", name="gone")
-    both.java("delete_tag", table="ours.java_made", name="gone")
-    both.ours.table("java.java_made").tags.delete("gone")
+        both.ours.table("dbx.t").tags.create(tag)
+        both.java("tag", table="dby.t", name=tag, snapshot=1)
+        both.java("tag", table="dbx.u", name=tag, snapshot=1)  # each in the other's table
+        both.ours.table("dby.u").tags.create(tag)
+    both.ours.table("dbx.t").tags.delete("gone")
+    both.java("delete_tag", table="dby.t", name="gone")
+    both.java("delete_tag", table="dbx.u", name="gone")
+    both.ours.table("dby.u").tags.delete("gone")
 
-    found, wanted = both.objects("ours"), both.objects("java")
+    found, wanted = both.objects("dbx"), both.objects("dby")
 
     assert found == wanted
-    tags = [one["values"] for one in found["ours_made/"]]
+    tags = [one["values"] for one in found["t/"]]
     assert sorted(tags) == [["2026-01-01"], ["v 1=ü"]]
     [today] = found["ahead/"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", today["values"][0])

@@ -1,0 +1,178 @@
+"""Tables of Iceberg and Delta Lake, as the libraries of these open them: what a migration asks.
+
+Nothing of pyiceberg or deltalake is imported: who has such a table has the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from paimonlab.errors import UnsupportedError
+
+
+class ForeignTable(Protocol):
+    """One version of a table of another format."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for messages."""
+        ...
+
+    @property
+    def state(self) -> str:
+        """Names the table and its version, for ever."""
+        ...
+
+    @property
+    def table_id(self) -> str:
+        """Names the table, whatever its version."""
+        ...
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns, with nullability."""
+        ...
+
+    @property
+    def comments(self) -> Mapping[str, str]:
+        """What columns are about, by name."""
+        ...
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        """Columns whose values are the partitions."""
+        ...
+
+    def count(self) -> int:
+        """Return how many rows there are."""
+        ...
+
+    def rows(self) -> pa.RecordBatchReader:
+        """Read the rows, in pieces."""
+        ...
+
+
+def foreign_table(source: Any) -> ForeignTable:
+    """Return what a migration asks of a table of another library.
+
+    Parameters
+    ----------
+    source
+        A ``pyiceberg.table.Table`` or a ``deltalake.DeltaTable``, which is read at its version.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    for kind in type(source).__mro__:
+        package, name = kind.__module__.partition(".")[0], kind.__name__
+        if (package, name) == ("pyiceberg", "Table"):
+            return _IcebergTable(source)
+        if (package, name) == ("deltalake", "DeltaTable"):
+            return _DeltaTable(source)
+    raise TypeError(
+        "a table of pyiceberg (catalog.load_table(…)) or a deltalake.DeltaTable is migrated, not "
+        f"{type(source).__name__}; of files catalog.migrate_folder makes a table"
+    )
+
+
+class _IcebergTable:
+    """A table of pyiceberg, at its current snapshot."""
+
+    def __init__(self, table: Any) -> None:
+        self._scan = table.scan()
+        self._table = table
+        snapshot = table.current_snapshot()
+        self._snapshot = None if snapshot is None else snapshot.snapshot_id
+
+    @property
+    def name(self) -> str:
+        return "Iceberg's " + ".".join(self._table.name())
+
+    @property
+    def table_id(self) -> str:
+        return f"iceberg {self._table.metadata.table_uuid}"
+
+    @property
+    def state(self) -> str:
+        return f"{self.table_id} {self._snapshot} {self._table.metadata.current_schema_id}"
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self._table.schema().as_arrow()
+
+    @property
+    def comments(self) -> Mapping[str, str]:
+        return {field.name: field.doc for field in self._table.schema().fields if field.doc}
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        schema = self._table.schema()
+        return tuple(
+            schema.find_column_name(field.source_id)
+            for field in self._table.spec().fields
+            if str(field.transform) == "identity"
+        )
+
+    def count(self) -> int:
+        return int(self._scan.count()) if self._snapshot is not None else 0
+
+    def rows(self) -> pa.RecordBatchReader:
+        return self._scan.to_arrow_batch_reader()
+
+
+class _DeltaTable:
+    """A table of deltalake, at the version that it was opened with."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    @property
+    def name(self) -> str:
+        return f"Delta's {self._table.table_uri.rstrip('/')}"
+
+    @property
+    def table_id(self) -> str:
+        return f"delta {self._table.metadata().id}"
+
+    @property
+    def state(self) -> str:
+        return f"{self.table_id} {self._table.version()}"
+
+    @property
+    def schema(self) -> pa.Schema:
+        schema = self._table.schema()
+        return pa.schema(schema.to_arrow() if hasattr(schema, "to_arrow") else schema.to_pyarrow())
+
+    @property
+    def comments(self) -> Mapping[str, str]:
+        return {
+            field.name: str(field.metadata["comment"])
+            for field in self._table.schema().fields
+            if field.metadata.get("comment")
+        }
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        return tuple(self._table.metadata().partition_columns)
+
+    def count(self) -> int:
+        return int(self._dataset().count_rows())
+
+    def rows(self) -> pa.RecordBatchReader:
+        return self._dataset().scanner().to_reader()
+
+    def _dataset(self) -> Any:
+        try:
+            return self._table.to_pyarrow_dataset()
+        except Exception as error:
+            if type(error).__name__ != "DeltaProtocolError":
+                raise
+            raise UnsupportedError(
+                f"reading {self.name}",
+                f"deltalake says: {error}. Spark reads it: CREATE TABLE … AS SELECT",
+            ) from error

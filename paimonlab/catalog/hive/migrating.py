@@ -1,0 +1,137 @@
+"""Hive tables of Parquet and ORC files become append tables.
+
+Source: apache/paimon@1.4.2 ``org.apache.paimon.hive.migrate.HiveMigrator``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from paimonlab.catalog import migrating
+from paimonlab.catalog.folder_files import Folder, joined, read_folder
+from paimonlab.catalog.hive import objects
+from paimonlab.catalog.hive.checks import is_foreign
+from paimonlab.catalog.hive.client import Struct
+from paimonlab.catalog.hive.hive_types import fields_of
+from paimonlab.catalog.hive.known import HiveObjects
+from paimonlab.catalog.migrating import FolderMigration
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.options.given import OptionValue
+from paimonlab.spec.types.text import format_type
+from paimonlab.storage import FileIO
+
+if TYPE_CHECKING:
+    from paimonlab.progress import Progress
+
+_FORMATS = {"parquet": "parquet", "orc": "orc"}
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+class HiveMigrations(HiveObjects):
+    """The part of a Hive catalog that takes over tables of Hive itself."""
+
+    if TYPE_CHECKING:
+
+        def _drop_object(self, identifier: Identifier, table: Struct) -> None: ...
+
+    def migrate_hive_table(
+        self,
+        source: str,
+        target: str,
+        *,
+        moves: bool = False,
+        options: Mapping[str, OptionValue] | None = None,
+        comment: str | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> FolderMigration:
+        """Make an append table of a Hive table; see `Catalog.migrate_hive_table`."""
+        identifier = self._plain(source)
+        self._check_writable(f"migrating {source}")
+        table = self._object(identifier)
+        if table is None:
+            raise self._not_found(identifier)
+        if objects.is_view(table) or not is_foreign(table):
+            raise UnsupportedError(f"migrating {source}", "it is a view, or Paimon's already")
+        if target == source:
+            raise SchemaError(f"{target} is the Hive table; choose another name for the new one")
+        file_format = _format(table, source)
+        transactional = (table.parameters or {}).get("transactional", "")
+        if transactional.lower() == "true":
+            raise UnsupportedError(
+                f"migrating {source} with transactional = 'true'",
+                "its folders have changes that only Hive merges; write it into a plain table first",
+            )
+        location, store = self._store_of(table, source)
+        if store is not self.file_io and "://" in location:
+            raise UnsupportedError(
+                f"migrating {source} in {location}", "it is not in the store of the warehouse"
+            )
+        keys = fields_of([(one.name, one.type, one.comment) for one in table.partitionKeys or ()])
+        partitions = self._metastore.ask("get_partitions", *_named(identifier), -1) if keys else ()
+        for one in partitions:
+            if _format(one, source) != file_format:
+                raise UnsupportedError(
+                    f"migrating {source}", f"partition {'/'.join(one.values)} has another format"
+                )
+        done = migrating.migrate_folder(
+            self,
+            location,
+            target,
+            moves=moves,
+            file_format=file_format,
+            partition_types={key.name: format_type(key.type) for key in keys},
+            options=options,
+            comment=comment if comment is not None else (table.parameters or {}).get("comment"),
+            dry_run=dry_run,
+            progress=progress,
+            read=partial(self._read, [key.name for key in keys], partitions),
+        )
+        if moves and not dry_run:
+            self._drop_object(identifier, table)
+        return done
+
+    def _read(
+        self,
+        keys: Sequence[str],
+        partitions: Sequence[Struct],
+        io: FileIO,
+        folder: str,
+        progress: Progress | None,
+    ) -> Folder:
+        """Find the files of a table, or of its partitions, which may be elsewhere."""
+        if not keys:
+            return read_folder(io, folder, progress)
+        parts = []
+        for number, one in enumerate(sorted(partitions, key=lambda one: list(one.values))):
+            path, _ = self._store_of(one, "/".join(one.values))
+            values = tuple(None if value == _NULL else value for value in one.values)
+            parts.append((read_folder(io.within(path), path), values))
+            if progress is not None:
+                progress(number + 1, len(partitions), "partitions")
+        return joined(parts, tuple(keys))
+
+
+def _named(identifier: Identifier) -> tuple[str, str]:
+    return identifier.database, identifier.table
+
+
+def _format(of: Struct, name: str) -> str:
+    """Return the format of the files of a table or a partition.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is neither Parquet nor ORC.
+    """
+    serde = (of.sd.serdeInfo.serializationLib or "").lower() if of.sd is not None else ""
+    for part, file_format in _FORMATS.items():
+        if part in serde:
+            return file_format
+    raise UnsupportedError(
+        f"migrating {name}, a table of {serde or 'an unknown format'},",
+        "files of Parquet and ORC are taken; in Spark: CREATE TABLE … AS SELECT",
+    )

@@ -1,0 +1,180 @@
+"""Tables of Hive itself become ours, in one metastore; compared with what pyarrow wrote."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import orc
+
+import paimonlab as pl
+from paimonlab import procedures
+from paimonlab.catalog.hive.catalog import HiveCatalog
+from paimonlab.errors import SchemaError, TableNotFoundError, UnsupportedError
+
+pytest.importorskip("thriftpy2")
+
+_SERDES = {
+    "parquet": "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe",
+    "orc": "org.apache.hadoop.hive.ql.io.orc.OrcSerde",
+    "text": "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+}
+_ORC = "org.apache.hadoop.hive.ql.io.orc.Orc{}Format"
+
+
+@pytest.fixture
+def catalog(hive_uri: str, tmp_path: Path) -> HiveCatalog:
+    made = pl.connect({"metastore": "hive", "uri": hive_uri, "warehouse": str(tmp_path / "w")})
+    assert isinstance(made, HiveCatalog)
+    made.create_database("db")
+    return made
+
+
+def descriptor(catalog: HiveCatalog, place: Path, kind: str) -> Any:
+    new = catalog._metastore.new
+    return new(
+        "StorageDescriptor",
+        cols=[
+            new("FieldSchema", name=name, type=of) for name, of in (("a", "int"), ("s", "string"))
+        ],
+        location=f"file:{place}",
+        inputFormat=_ORC.format("Input"),  # a metastore asks for it of transactional tables
+        outputFormat=_ORC.format("Output"),
+        bucketCols=["a"],
+        numBuckets=1,
+        serdeInfo=new("SerDeInfo", serializationLib=_SERDES[kind], parameters={}),
+    )
+
+
+def hive_table(
+    catalog: HiveCatalog, place: Path, kind: str, keys: dict[str, str], **parameters: str
+) -> None:
+    new = catalog._metastore.new
+    place.mkdir(parents=True, exist_ok=True)
+    made = new(
+        "Table",
+        tableName="h",
+        dbName="db",
+        sd=descriptor(catalog, place, kind),
+        partitionKeys=[new("FieldSchema", name=name, type=of) for name, of in keys.items()],
+        parameters={"comment": "of Hive", **parameters},
+        tableType="MANAGED_TABLE",
+    )
+    catalog._metastore.ask("create_table", made)
+
+
+def partition(catalog: HiveCatalog, place: Path, *values: str, kind: str = "parquet") -> None:
+    request = catalog._metastore.new(
+        "AddPartitionsRequest",
+        dbName="db",
+        tblName="h",
+        parts=[
+            catalog._metastore.new(
+                "Partition",
+                values=list(values),
+                dbName="db",
+                tableName="h",
+                sd=descriptor(catalog, place, kind),
+            )
+        ],
+        ifNotExists=False,
+        needResult=False,
+    )
+    catalog._metastore.ask("add_partitions_req", request)
+
+
+def write(folder: Path, *numbers: int, kind: str = "parquet") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = pa.table({"a": pa.array(numbers, pa.int32()), "s": [f"v{n}" for n in numbers]})
+    if kind == "orc":
+        orc.write_table(rows, str(folder / "000000_0"))
+    else:
+        pq.write_table(rows, folder / "000000_0")
+
+
+def rows_of(catalog: pl.Catalog, name: str) -> list[tuple[Any, ...]]:
+    found = catalog.table(name).scan().to_arrow().to_pylist()
+    return sorted((tuple(row.values()) for row in found), key=repr)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_table_without_partitions(
+    catalog: HiveCatalog, tmp_path: Path, kind: str, moves: bool
+) -> None:
+    place = tmp_path / "hive" / "h"
+    hive_table(catalog, place, kind, {})
+    write(place, 1, 2, kind=kind)
+
+    plan = catalog.migrate_hive_table("db.h", "db.t", moves=moves, dry_run=True)
+    assert (plan.row_count, catalog.tables("db")) == (2, [])
+    procedures.find("migrate_table").call(
+        catalog,
+        procedures.bind(
+            procedures.find("migrate_table"),
+            ["hive", "db.h"],
+            {"target_table": "db.t", "delete_origin": moves},
+        ),
+    )
+
+    assert rows_of(catalog, "db.t") == [(1, "v1"), (2, "v2")]
+    assert catalog.table("db.t").comment == "of Hive"
+    names = catalog._metastore.ask("get_all_tables", "db")
+    assert sorted(names) == (["t"] if moves else ["h", "t"])
+    assert (place / "000000_0").exists() is not moves
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_partitions_are_those_that_the_metastore_knows(
+    catalog: HiveCatalog, tmp_path: Path, moves: bool
+) -> None:
+    place = tmp_path / "hive" / "h"
+    hive_table(catalog, place, "parquet", {"dt": "date", "kind": "string"})
+    known = {
+        ("2026-01-01", "a/b"): place / "dt=2026-01-01" / "kind=a%2Fb",
+        ("2026-01-02", "7"): tmp_path / "elsewhere",
+        ("2026-01-02", "__HIVE_DEFAULT_PARTITION__"): place / "null",
+    }
+    for number, (values, folder) in enumerate(known.items()):
+        write(folder, number)
+        partition(catalog, folder, *values)
+    write(place / "dt=2026-01-09" / "kind=unknown", 99)
+
+    done = catalog.migrate_hive_table("db.h", "db.t", moves=moves)
+
+    assert done.partition_keys == ("dt", "kind")
+    assert dict(done.columns) == {"a": "INT", "s": "STRING", "dt": "DATE", "kind": "STRING"}
+    assert rows_of(catalog, "db.t") == [
+        (0, "v0", date(2026, 1, 1), "a/b"),
+        (1, "v1", date(2026, 1, 2), "7"),
+        (2, "v2", date(2026, 1, 2), None),
+    ]
+    assert (tmp_path / "elsewhere" / "000000_0").exists() is not moves
+    assert (place / "dt=2026-01-09" / "kind=unknown" / "000000_0").exists()
+    assert not catalog.table("db.t").fsck(deep=True).findings
+
+
+def test_what_cannot_be_taken_is_refused(catalog: HiveCatalog, tmp_path: Path) -> None:
+    place = tmp_path / "hive" / "h"
+    with pytest.raises(TableNotFoundError):
+        catalog.migrate_hive_table("db.h", "db.t")
+    catalog.create_table("db.p", {"a": "INT"})
+    with pytest.raises(UnsupportedError, match="Paimon's already"):
+        catalog.migrate_hive_table("db.p", "db.t")
+    hive_table(catalog, place, "orc", {}, transactional="true")
+    with pytest.raises(UnsupportedError, match="transactional"):
+        catalog.migrate_hive_table("db.h", "db.t")
+    with pytest.raises(SchemaError, match="another name"):
+        catalog.migrate_hive_table("db.h", "db.h")
+    context, deletes = catalog._metastore.new("EnvironmentContext", properties={}), True
+    catalog._metastore.ask("drop_table_with_environment_context", "db", "h", deletes, context)
+    hive_table(catalog, place, "parquet", {"dt": "string"})
+    write(place / "one", 1)
+    partition(catalog, place / "one", "a", kind="text")
+    with pytest.raises(UnsupportedError, match=r"lazysimpleserde.*Parquet and ORC"):
+        catalog.migrate_hive_table("db.h", "db.t")
+    assert catalog.tables("db") == ["p"]
