@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from paimonlab.ingest import changes, event_log, job
 
 _KINDS = ("files", "table", "mysql", "postgres", "status")
-_STEERED = ("pause", "resume", "stop", "resnapshot", "add")
+_STEERED = ("pause", "resume", "stop", "replay", "resnapshot", "add")
 _WITH_WHAT = ("resnapshot", "add")
 _FOR_FILES = ("pattern", "file_format", "delimiter", "columns", "after", "primary_key")
 _FOR_TABLE = ("source_warehouse", "consumer")
@@ -45,7 +45,8 @@ _ONLY_FOR = {
 @click.command(cls=IngestCommand)
 @in_warehouse
 @click.argument(
-    "kind", metavar="files|table|mysql|postgres|status|pause|resume|stop|resnapshot|add|run|ACTION"
+    "kind",
+    metavar="files|table|mysql|postgres|status|pause|resume|stop|replay|resnapshot|add|run|ACTION",
 )
 @click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT|HOST:PORT/DB|NAME]", required=False)
 @click.argument("what", metavar="[TABLE|PATTERN]", required=False)
@@ -128,8 +129,9 @@ def ingest(
     The job goes on where a job of this name ended. Ctrl-C ends it; nothing is lost.
 
     'pause NAME', 'resume NAME' and 'stop NAME' steer a job that another process runs. 'resnapshot
-    NAME TABLE' reads the rows of a table anew, 'add NAME PATTERN' more tables of the source; if no
-    process runs the job, its next run does it.
+    NAME TABLE' reads the rows of a table anew, 'add NAME PATTERN' more tables of the source,
+    'replay NAME' puts rows in that were set aside and can be stored now; if no process runs the
+    job, its next run does it.
 
     'run JOB.YAML' runs what a file describes; mysql_sync_table, mysql_sync_database,
     postgres_sync_table, kafka_sync_table and kafka_sync_database take the arguments of Paimon's

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from paimonlab.ingest.job import Job, NotedJob, ingest, noted_jobs
     from paimonlab.ingest.job_files import job_from_file
     from paimonlab.ingest.plan import IngestPlan, PlannedTable
+    from paimonlab.ingest.replaying import DeadLetter, Replayed
     from paimonlab.ingest.source_contract import check_source
     from paimonlab.ingest.sources.batches import batches
     from paimonlab.ingest.sources.files import files
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Boundary",
+    "DeadLetter",
     "Event",
     "IngestPlan",
     "Job",
@@ -59,6 +61,7 @@ __all__ = [
     "NotedJob",
     "Phase",
     "PlannedTable",
+    "Replayed",
     "RereadableSource",
     "RowChanges",
     "SizedSource",
@@ -87,6 +90,7 @@ __getattr__, __dir__ = attributes_on_use(
     __name__,
     "job",
     Boundary="changes",
+    DeadLetter="replaying",
     Event="changes",
     IngestPlan="plan",
     Job="job",
@@ -98,6 +102,7 @@ __getattr__, __dir__ = attributes_on_use(
     NotedJob="job",
     Phase="changes",
     PlannedTable="plan",
+    Replayed="replaying",
     RereadableSource="changes",
     RowChanges="changes",
     SizedSource="changes",

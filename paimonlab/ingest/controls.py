@@ -32,6 +32,8 @@ class Until:
     seconds: float | None = None
     rows: int | None = None
     """Rows that were read in this run; it ends at the boundary after them."""
+    is_answered: bool = False
+    """When all that was asked is done; nothing is read."""
 
 
 class Ending(Enum):

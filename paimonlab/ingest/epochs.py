@@ -19,6 +19,7 @@ import msgspec
 from paimonlab.errors import CorruptMetadataError, IngestRunningError, SchemaError
 from paimonlab.ingest.changes import JsonValue, SourceColumn, SourceSchema
 from paimonlab.ingest.event_log import EventLog, JobEvent
+from paimonlab.ingest.letters import Letter
 from paimonlab.ingest.steering import Asked
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.types.text import format_type, parse_type
@@ -99,6 +100,8 @@ class Known:
     """``database.table`` here, by that of the source."""
     added: Sequence[str] = ()
     """Patterns of tables that were added to those that the job was told."""
+    letters: Sequence[Letter] = ()
+    """Rows that were set aside, oldest first."""
     again: Sequence[str] = ()
     """``database.table`` here: all rows are read anew and then replaced, with the next epoch."""
 
@@ -112,6 +115,7 @@ class Known:
                 "targets": dict(self.targets),
                 "added": list(self.added),
                 "again": list(self.again),
+                "letters": list(self.letters),
             }
         )
 
@@ -130,6 +134,7 @@ class Known:
             targets=document.targets,
             added=tuple(document.added),
             again=tuple(document.again),
+            letters=tuple(document.letters),
         )
 
 
@@ -174,6 +179,7 @@ class _KnownDocument(msgspec.Struct):
     targets: dict[str, str]
     added: list[str] = []
     again: list[str] = []
+    letters: list[Letter] = []
 
 
 def _to_json(schema: SourceSchema) -> _Schema:

@@ -147,6 +147,8 @@ class BadRow:
     rows: FittedRows
     """That row alone."""
     error: str
+    place: int | None = None
+    """From which place on, among the rows that wait, others came after it; None: unknown."""
 
 
 def sorted_out(rows: FittedRows, schema: TableSchema, table: str) -> Iterator[FittedRows | BadRow]:

@@ -32,6 +32,7 @@ from paimonlab.ingest.evolution import Evolve
 from paimonlab.ingest.job_tables import plan_of
 from paimonlab.ingest.landing import user_of
 from paimonlab.ingest.plan import IngestPlan
+from paimonlab.ingest.replaying import Mend, Replayed
 from paimonlab.ingest.rules import Columns, Computed, IngestRules, refuse_missing
 from paimonlab.ingest.running import Runner
 from paimonlab.ingest.status import JobStatus
@@ -363,13 +364,58 @@ class Job:
             raise ValueError(f"{tables!r} is not a regular expression: {error}") from None
         self._ask("add", tables)
 
+    def replay(self, mend: Mend | None = None) -> Replayed:
+        """Put rows in that were set aside and can be stored now, or are mended.
+
+        They can if the table was altered since, or if ``mend`` returns other values. Rows of a
+        table with a key are left aside, and counted, if a later row of their key came, so that each
+        has the place that it has in the order of the source. What was put in stays in the table of
+        dead letters, and is not put in again; it does not count for ``max_dead`` any more.
+
+        Parameters
+        ----------
+        mend
+            Is called with each `paimonlab.ingest.DeadLetter`, and returns the values of the row by
+            column, or None to leave it aside. None: rows are taken as they are.
+
+        Returns
+        -------
+        Replayed
+            How many rows were put in, and how many were not, and why.
+
+        Raises
+        ------
+        IngestRunningError
+            If another process runs the job: ask that one, ``paimonlab ingest … replay``.
+        PaimonError, OSError
+            If source or tables fail.
+        """
+        waiting = Waiting(ask_of("replay"), given=mend)
+        if self.is_running:
+            self._wait_for(waiting)
+        else:
+            self._running.acquire()
+            try:
+                self._controls = Controls()
+                self._controls.asked.put(waiting)
+                self._run(Until(is_answered=True))
+            finally:
+                self._running.release()
+            if waiting.problem is not None:
+                raise waiting.problem
+        done: Replayed = waiting.answer
+        return done
+
     def _ask(self, verb: Verb, what: str) -> None:
         """Let a run do something, which is waited for if it is one of this object."""
         ask = ask_of(verb, what)
-        if not self.is_running:
+        if self.is_running:
+            self._wait_for(Waiting(ask))
+        else:
             self._files.asked.add(ask)
-            return
-        waiting = Waiting(ask)
+
+    def _wait_for(self, waiting: Waiting) -> None:
+        """Ask the run of this object, and wait until it is done; raise why it was not."""
         self._controls.asked.put(waiting)
         is_over = False
         while not waiting.done.wait(_LOOK_SECONDS):
@@ -540,8 +586,8 @@ def ask_job(catalog: Catalog, name: str, verb: Verb, what: str = "") -> str | No
     catalog, name
         Of the job.
     verb
-        ``pause``, ``resume`` and ``stop`` are for jobs that run; ``resnapshot`` and ``add`` are
-        also for those that do not: their next run does it.
+        ``pause``, ``resume`` and ``stop`` are for jobs that run; ``resnapshot``, ``add`` and
+        ``replay`` are also for those that do not: their next run does it.
     what
         The table of ``resnapshot``, the pattern of ``add``.
 

@@ -25,6 +25,7 @@ from paimonlab.ingest.epochs import Known, Stopped
 from paimonlab.ingest.evolution import Evolution, evolution, merged
 from paimonlab.ingest.journal import Journal
 from paimonlab.ingest.landing import check_unused, threads_of
+from paimonlab.ingest.letters import Letters
 from paimonlab.ingest.plan import IngestPlan, PlannedTable, ingest_plan
 from paimonlab.ingest.rules import IngestRules
 from paimonlab.ingest.status import position_text
@@ -55,6 +56,7 @@ class JobTables:
     """Whether something is known that no epoch says."""
     again: set[str] = field(default_factory=set)
     """``database.table`` here whose rows are read anew, and replaced when all were read."""
+    letters: Letters = field(default_factory=Letters)
     _added: tuple[str, ...] = ()
     """Patterns of tables that were added to what the job was told."""
     _target_of: dict[str, Target | None] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class JobTables:
         self._places = dict(known.targets)
         self.again, self._added = set(known.again), tuple(known.added)
         self.rules = self.rules.widened(self._added)
+        self.letters = Letters(known=list(known.letters))
 
     def prepare(self, source: Source, *, is_first_run: bool) -> None:
         """Create and alter tables as planned.
@@ -314,6 +317,10 @@ class JobTables:
             has_own_key=target.has_own_key,
         )
 
+    def schema_of(self, source: str) -> SourceSchema | None:
+        """Return the schema of a table of the source, as far as it was followed."""
+        return self._schemas.get(source)
+
     def stop(self, target: Target, reason: str, position: JsonValue = None) -> None:
         """Let a table not go on, and the others do."""
         at = self.journal.here() if position is None else position
@@ -342,6 +349,7 @@ class JobTables:
             targets=targets,
             added=self._added,
             again=sorted(self.again),
+            letters=tuple(self.letters.known),
         )
 
     def read_again(self) -> None:

@@ -42,11 +42,12 @@ from paimonlab.ingest.changes import (
 )
 from paimonlab.ingest.controls import Controls, Ending, Pace, Until
 from paimonlab.ingest.epochs import Epoch, JobFiles, TableCommit, encoded_position
-from paimonlab.ingest.fitting import BadRow, fitted, retracts
+from paimonlab.ingest.fitting import BadRow, FittedRows, fitted, retracts
 from paimonlab.ingest.job_tables import JobTables
 from paimonlab.ingest.journal import Journal
 from paimonlab.ingest.landing import land, user_of
 from paimonlab.ingest.leases import Lease
+from paimonlab.ingest.replaying import Mend, Replay, Replayed
 from paimonlab.ingest.rules import IngestRules
 from paimonlab.ingest.status import JobStatus, TableStatus, position_text
 from paimonlab.ingest.steering import Ask, Waiting
@@ -143,7 +144,7 @@ class Runner:
                     self._answer()
                 if self.controls.pause.is_set():
                     self._pause()
-                if self.controls.stop.is_set():
+                if self.controls.stop.is_set() or until.is_answered:
                     break
                 ending = self._read(until, began)
                 self._finish()
@@ -210,7 +211,10 @@ class Runner:
             what = f"{one.ask.verb} {one.ask.what}".rstrip()
             place = None
             try:
-                place = answering.answer(one.ask)
+                if one.ask.verb == "replay":
+                    one.answer = self._replay(one.given)
+                else:
+                    place = answering.answer(one.ask)
             except (PaimonError, ValueError) as error:
                 self.journal.note("refused", None, f"{what}: {error}")
                 self.journal.warnings.append(f"{what} was refused: {error}")
@@ -221,6 +225,24 @@ class Runner:
                 self._commit()
             one.done.set()
             self.files.asked.done(one.ask)
+
+    def _replay(self, mend: Mend | None) -> Replayed:
+        """Commit rows that were set aside and can be stored now."""
+        replay = Replay(job=self.job, catalog=self.catalog, tables=self.tables, mend=mend)
+        try:
+            done = replay.run()
+        except BaseException:
+            self.tables.abort()
+            raise
+        if done.rows:
+            self._dead -= done.rows
+            self.tables.letters.replayed(replay.ids)
+            self._boundary = Boundary(position=self._position, phase=Phase.STREAM)
+            for target in self.tables.targets.values():
+                target.close()
+            self.journal.note("replayed", None, str(done))
+            self._commit()
+        return done
 
     # Beginning
 
@@ -328,10 +350,12 @@ class Runner:
         if not count:
             return
         self._epoch_began = self._epoch_began or self.clock()
+        start = len(target.open)
         size_bytes, bad = target.take(fitted(changes))
         self._open_bytes += size_bytes
+        self.tables.letters.look(target.name, target.table.primary_keys, target.open[start:])
         if bad:
-            self._set_aside(bad, self._open_dead)
+            self._set_aside(bad, self._open_dead, target, target.open, is_late=False)
         if self._waiting_bytes + self._open_bytes >= self.pace.max_bytes:
             self._make_room()
 
@@ -349,7 +373,7 @@ class Runner:
                 try:
                     target.spill(user_of(self.job))
                 except RefusedRowsError as refused:
-                    self._set_aside(refused.bad, self._open_dead)
+                    self._set_aside(refused.bad, self._open_dead, target, target.open)
         self._open_bytes = 0
 
     def _take_boundary(self, boundary: Boundary) -> None:
@@ -364,6 +388,7 @@ class Runner:
                 target.close()
         self._dead_rows += self._open_dead
         self._open_dead.clear()
+        self.tables.letters.close()
         self._waiting_bytes += self._open_bytes
         self._open_bytes = 0
         if self.tables.again:
@@ -408,6 +433,7 @@ class Runner:
         self._waiting_bytes = self._open_bytes = 0
         self._dead -= sum(rows.num_rows for rows in self._open_dead)
         self._open_dead.clear()
+        self.tables.letters.open.clear()
         self.tables.check_any_goes_on()
 
     def _has_rows(self) -> bool:
@@ -445,11 +471,31 @@ class Runner:
         if broken.positions is not None:
             first += f" (at {position_text(broken.positions[0].as_py())})"
         self._count_dead(broken.count, first)
-        self._open_dead.append(dead_letters.of_unreadable(broken, now_millis()))
+        dead = dead_letters.of_unreadable(broken, now_millis())
+        self._open_dead.append(dead)
+        target = None if broken.table is None else self.tables.target_of(broken.table)
+        if target is not None:
+            keys = target.table.primary_keys
+            self.tables.letters.add_unreadable(target.name, keys, dead)
 
-    def _set_aside(self, bad: list[BadRow], dead: list[pa.RecordBatch]) -> None:
+    def _set_aside(
+        self,
+        bad: list[BadRow],
+        dead: list[pa.RecordBatch],
+        target: Target,
+        waiting: Sequence[FittedRows],
+        *,
+        is_late: bool = True,
+    ) -> None:
+        """Set rows aside that a table does not take; others of it wait."""
         self._count_dead(len(bad), bad[0].error)
-        dead.append(dead_letters.of_bad_rows(bad, now_millis()))
+        rows = dead_letters.of_bad_rows(bad, now_millis())
+        dead.append(rows)
+        keys = target.table.primary_keys
+        is_open = dead is self._open_dead
+        self.tables.letters.add(
+            target.name, keys, rows, bad, waiting, is_open=is_open, is_late=is_late
+        )
 
     def _count_dead(self, count: int, first: str) -> None:
         self._dead += count
@@ -511,7 +557,7 @@ class Runner:
             raise KeyboardInterrupt
         if self._dead_rows:
             commits.append(self._dead_commit(number))
-        if self.tables.has_news:
+        if self.tables.has_news or self.tables.letters.has_news:
             self._known = self.files.write_known(self.tables.known(), number, owner)
         if self.journal.unwritten:
             self.files.log.write(self.journal.unwritten, number, owner)
@@ -525,11 +571,12 @@ class Runner:
             made_millis=now_millis(),
             seen_millis=boundary.seen_millis,
             rows=self._rows + sum(commit.rows for commit in commits),
-            dead=self._dead,
+            dead=self._dead - sum(rows.num_rows for rows in self._open_dead),
         )
         self.lease.check()
         self.files.publish(epoch)
-        self.tables.has_news = False
+        self.tables.has_news = self.tables.letters.has_news = False
+        self.tables.letters.committed()
         self.journal.unwritten.clear()
         self._number, self._position, self._rows = number, boundary.position, epoch.rows
         self._land(epoch)
@@ -556,7 +603,8 @@ class Runner:
             again = []
             for target, one in zip(waiting, found, strict=True):
                 if isinstance(one.error, RefusedRowsError):
-                    self._set_aside(one.error.bad, self._dead_rows)
+                    later = [*target.waiting, *target.open]
+                    self._set_aside(one.error.bad, self._dead_rows, target, later)
                     again.append(target)
                 elif one.error is not None:
                     target.abort()

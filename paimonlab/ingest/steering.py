@@ -21,7 +21,7 @@ from paimonlab.storage import FileIO, join
 
 logger = logging.getLogger(__name__)
 
-Verb: TypeAlias = Literal["pause", "resume", "stop", "resnapshot", "add"]
+Verb: TypeAlias = Literal["pause", "resume", "stop", "resnapshot", "add", "replay"]
 """What may be asked."""
 
 VERBS: tuple[str, ...] = get_args(Verb)
@@ -51,6 +51,8 @@ class Waiting:
     done: threading.Event = field(default_factory=threading.Event)
     problem: Exception | None = None
     """Why it was not done."""
+    given: Any = None
+    """What only this process can give: how rows are mended."""
     answer: Any = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -90,7 +90,7 @@ class Target:
         size_bytes, bad = 0, []
         for part in self.added.rows(rows, self.name):
             if isinstance(part, BadRow):
-                bad.append(part)
+                bad.append(replace(part, place=len(self.open)))
             else:
                 self.open.append(part)
                 size_bytes += part.size_bytes
@@ -225,11 +225,12 @@ class Target:
 
     def _sort_out(self, waiting: list[FittedRows]) -> list[BadRow]:
         """Take rows that the table refuses out of those that wait."""
-        bad, good = [], []
+        bad: list[BadRow] = []
+        good: list[FittedRows] = []
         for rows in waiting:
             for part in sorted_out(self._filled(rows), self.table.schema, self.name):
                 if isinstance(part, BadRow):
-                    bad.append(part)
+                    bad.append(replace(part, place=len(good)))
                 else:
                     good.append(part)
         waiting[:] = good

@@ -59,6 +59,7 @@ def test_a_job_is_asked_by_another_process(run: Run, place: tuple[str, str]) -> 
         (("pause", "jib"), "there is no ingest job 'jib'. Did you mean 'job'"),
         (("resnapshot", "job"), "give resnapshot NAME TABLE"),
         (("stop", "job", "t"), "give stop NAME"),
+        (("replay", "job", "t"), "give replay NAME"),
         (("stop",), "give the name of the job"),
     ):
         refused = run("ingest", warehouse, *wrong)

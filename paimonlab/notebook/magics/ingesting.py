@@ -10,7 +10,7 @@ from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted, variables_of
 
-_VERBS = ("stop", "pause", "resume", "resnapshot", "add")
+_VERBS = ("stop", "pause", "resume", "replay", "resnapshot", "add")
 _WITH_WHAT = ("resnapshot", "add")
 
 
@@ -49,14 +49,15 @@ class IngestMagics(Magics):
     @argument(
         "verb",
         nargs="?",
-        metavar="stop|pause|resume|resnapshot|add",
+        metavar="stop|pause|resume|replay|resnapshot|add",
         help="steer a job of this process",
     )
     @argument("what", nargs="?", metavar="TABLE|PATTERN", help="of resnapshot, of add")
     def paimon_ingest(self, line: str) -> View:
         """List the jobs that read changes in, show one, or steer it.
 
-        resnapshot TABLE reads all rows of a table anew; add PATTERN reads more tables.
+        resnapshot TABLE reads all rows of a table anew; add PATTERN reads more tables; replay puts
+        rows in that were set aside and can be stored now.
         """
         options = arguments(self.paimon_ingest, line)
         with errors_on_one_line("ingest"):

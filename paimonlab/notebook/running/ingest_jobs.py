@@ -85,6 +85,8 @@ def steer_job(job: Job, verb: str, what: str = "") -> None:
         job.resnapshot(what)
     elif verb == "add":
         job.add(what)
+    elif verb == "replay":
+        job.replay()
     else:
         with suppress(PaimonError, OSError):  # its status has what ended it before
             job.stop(_STOP_SECONDS)
