@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_pla
 
 from paimonlab.notebook.display.drawn import Drawn
 from tests.browser import chromium
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 PageOf = Callable[..., Page]
@@ -150,7 +150,7 @@ def started(module: str, home: Path, *, is_deterministic: bool = True) -> Iterat
     asking = home / "settings" / "@jupyterlab" / "apputils-extension"
     asking.mkdir(parents=True)
     (asking / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
-    port, token = _free_port(), secrets.token_hex(16)
+    port, token = free_port(), secrets.token_hex(16)
     environment = os.environ | {
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
@@ -178,12 +178,6 @@ def started(module: str, home: Path, *, is_deterministic: bool = True) -> Iterat
     finally:
         process.terminate()
         process.wait(30)
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

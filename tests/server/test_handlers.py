@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 import paimonlab as pl
+from tests.ports import free_port
 from tests.server.conftest import KEY, ORDERS, make_shop
 
 ROOT = Path(__file__).parents[2]
@@ -65,9 +65,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     enabled.mkdir(parents=True)
     source = ROOT / "extensions" / "jupyterlab-paimonlab" / "server.json"
     shutil.copy(source, enabled / "paimonlab.json")
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = int(listening.getsockname()[1])
+    port = free_port()
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PAIMONLAB_")}
     environment = kept | {
         "HOME": str(home),

@@ -13,16 +13,16 @@ from pathlib import Path
 import pyspark
 
 from paimonlab.spark.java import find_java
+from tests.ports import HOST, free_port
 from tools import short_java
 
-HOST = "127.0.0.1"
 _START_SECONDS = 120
 
 
 @contextmanager
 def standalone_cluster(folder: Path, *, workers: int = 2) -> Iterator[str]:
     """Run a cluster and return the URL of its master; workers know nothing of this package."""
-    port = _free_port()
+    port = free_port()
     url = f"spark://{HOST}:{port}"
     with ExitStack() as running:
         master = ["master.Master", "--port", str(port)]
@@ -70,12 +70,6 @@ def _daemon(folder: Path, arguments: list[str]) -> Iterator[None]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as chosen:
-        chosen.bind((HOST, 0))
-        return int(chosen.getsockname()[1])
 
 
 def _wait_for(port: int) -> None:

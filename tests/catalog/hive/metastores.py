@@ -19,6 +19,7 @@ from paimonlab.catalog.hive.client import Metastore as Asked
 from paimonlab.catalog.hive.client import addresses_of
 from tests.interop.java_build import JavaMissingError, JavaTools, build_once, fetch_jars
 from tests.interop.java_build import cache_folder as built_folder
+from tests.ports import free_port
 from tools import short_java
 
 _HERE = Path(__file__).parent
@@ -136,7 +137,7 @@ def _in(folder: Path, tools: JavaTools, classes: Path, jars: Path) -> Metastore:
     (folder / "conf").mkdir()
     (folder / "conf" / "hive-site.xml").write_text(_site(folder))
     path = os.pathsep.join([str(folder / "conf"), str(classes), f"{jars}/*"])
-    return Metastore(folder, path, tools.java, _free_port())
+    return Metastore(folder, path, tools.java, free_port())
 
 
 def _built(tools: JavaTools, jars: Path) -> Path:
@@ -179,9 +180,3 @@ def _site(folder: Path) -> str:
         for key, value in settings.items()
     )
     return f"<configuration>{properties}</configuration>"
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])

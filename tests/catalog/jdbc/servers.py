@@ -6,7 +6,6 @@ import contextlib
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.debian import is_installed
+from tests.ports import free_port
 
 USER, PASSWORD = "lake", "zqsea"
 _SECONDS_TO_START = 120
@@ -31,7 +31,7 @@ def mariadb() -> Iterator[str]:
     """Run MariaDB; yield its address with an empty database, ``jdbc:mysql://127.0.0.1:…/lake``."""
     if shutil.which("mariadbd") is None and not is_installed("mariadb-server"):
         raise ServerMissingError("mariadb-server is not installed, and apt-get cannot")
-    folder, port = Path(tempfile.mkdtemp(prefix="paimonlab-mariadb-")), _free_port()
+    folder, port = Path(tempfile.mkdtemp(prefix="paimonlab-mariadb-")), free_port()
     user = pwd.getpwuid(os.geteuid()).pw_name
     data, connection = folder / "data", folder / "s"
     common = ["--no-defaults", f"--user={user}", f"--datadir={data}", "--innodb-log-file-size=8M"]
@@ -65,7 +65,7 @@ def postgres() -> Iterator[str]:
     programs = _postgres_programs()
     if programs is None:
         raise ServerMissingError("postgresql is not installed, and apt-get cannot")
-    folder, port = Path(tempfile.mkdtemp(prefix="paimonlab-postgres-")), _free_port()
+    folder, port = Path(tempfile.mkdtemp(prefix="paimonlab-postgres-")), free_port()
     as_user: list[str] = []
     if os.geteuid() == 0:  # it refuses to run as root
         shutil.chown(folder, "postgres")
@@ -128,12 +128,6 @@ def _postgres_programs() -> Path | None:
         return found[-1].parent if found else None
 
     return newest() or (newest() if is_installed("postgresql") else None)
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def _run(*command: str) -> None:

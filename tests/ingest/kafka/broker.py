@@ -23,6 +23,7 @@ from tests.interop.java_build import (
     cache_folder,
     fetch_jars,
 )
+from tests.ports import free_ports
 from tools import short_java
 
 _HERE = Path(__file__).parent
@@ -156,7 +157,7 @@ def broker() -> Iterator[Broker]:
     folder = Path(tempfile.mkdtemp(prefix="paimonlab-kafka-"))
     try:
         command = (tools.java, *_OPTIONS, "-cp", f"{jars}/*")
-        port, controller = _free_ports()
+        port, controller = free_ports(2)
         properties = folder / "server.properties"
         text = _PROPERTIES.format(port=port, controller=controller, folder=folder)
         properties.write_text(text)
@@ -194,10 +195,3 @@ def _format(command: Sequence[str], properties: Path) -> None:
     )
     if run.returncode:
         raise RuntimeError(f"the broker's folder was not made: {run.stdout}{run.stderr}")
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as first, socket.socket() as second:
-        first.bind(("127.0.0.1", 0))
-        second.bind(("127.0.0.1", 0))
-        return first.getsockname()[1], second.getsockname()[1]

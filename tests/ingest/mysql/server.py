@@ -6,7 +6,6 @@ import contextlib
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,7 @@ from typing import Any
 
 from tests.debian import is_installed
 from tests.interop.java_build import build_once, cache_folder
+from tests.ports import free_port
 
 USER, PASSWORD = "lake", "zqsea"
 PASSWORD_ENV = "PAIMONLAB_TEST_MYSQL"
@@ -129,7 +129,7 @@ def server() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="paimonlab-mysql-"))
     try:
         shutil.copytree(_installed(), folder / "data")
-        made = Server(folder, _free_port())
+        made = Server(folder, free_port())
         made.start()
         try:
             socket_ = f"--socket={folder / 's'}"
@@ -174,9 +174,3 @@ def _installed() -> Path:
         )
 
     return build_once(cache_folder() / f"mariadb-{version}-{user}-1", build) / "data"
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])

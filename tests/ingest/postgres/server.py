@@ -16,6 +16,7 @@ import psycopg
 
 from paimonlab.ingest.sources.postgresql.source import Postgres, postgres
 from tests.catalog.jdbc import servers
+from tests.ports import free_port
 
 PASSWORD_ENV = "PAIMONLAB_TEST_POSTGRES"
 _SETTINGS = {
@@ -124,7 +125,7 @@ def running_server() -> Iterator[Server]:
     secret = folder / "password"
     secret.write_text(servers.PASSWORD)
     secret.chmod(0o644)
-    server = Server(folder, servers._free_port(), programs, as_user)
+    server = Server(folder, free_port(), programs, as_user)
     try:
         servers._run(
             *as_user,

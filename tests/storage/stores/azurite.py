@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 from tests.interop.java_build import build_once, cache_folder
+from tests.ports import free_port
 from tests.storage.stores.server import ServerMissingError
 
 ACCOUNT = "devstoreaccount1"
@@ -31,9 +32,7 @@ _START_SECONDS = 60
 @contextmanager
 def running(log: Path) -> Iterator[str]:
     """Start the server; yield the address of its account."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    port = free_port()
     address = f"http://127.0.0.1:{port}"
     script = _installed() / "node_modules/azurite/dist/src/blob/main.js"
     command = ["node", str(script), "--blobHost", "127.0.0.1", "--blobPort", str(port)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from tests.interop.java_build import JavaMissingError, JavaTools, fetch_jars
+from tests.ports import free_ports
 from tests.storage.stores.server import ServerMissingError
 from tools import short_java
 
@@ -40,7 +40,7 @@ def running(folder: Path) -> Iterator[str]:
         jars = fetch_jars(tools, _HERE / "hdfs.pom.xml")
     except JavaMissingError as missing:
         raise ServerMissingError(f"no HDFS: {missing}") from None
-    port, http = _free_ports()
+    port, http = free_ports(2)
     settings = [part for key, value in _SETTINGS.items() for part in ("-D", f"{key}={value}")]
     command = [
         tools.java,
@@ -62,13 +62,6 @@ def running(folder: Path) -> Iterator[str]:
         finally:
             process.kill()
             process.wait()
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as two:
-        for taken in (one, two):
-            taken.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], two.getsockname()[1]
 
 
 def _wait(http: int, process: subprocess.Popen[bytes], log: Path) -> None:

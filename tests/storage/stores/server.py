@@ -6,7 +6,6 @@ It listens on 127.0.0.1, on a free port, and keeps all in memory.
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 from tests.interop.java_build import build_once, cache_folder
+from tests.ports import free_port
 
 _SERVER = """
 import sys, threading
@@ -58,9 +58,7 @@ def environment() -> str:
 @contextmanager
 def running(log: Path) -> Iterator[str]:
     """Start the server; yield its address."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     command = [environment(), "-c", _SERVER, "-H", "127.0.0.1", "-p", str(port)]
     with log.open("w") as output:
