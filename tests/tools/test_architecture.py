@@ -1,4 +1,4 @@
-"""The stations that ``docs/architecture.md`` lists are there, and no more than promised."""
+"""The stations and folders that ``docs/architecture.md`` lists are there, and no others."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 
 import paimonlab as pl
 
-PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "architecture.md"
 MOST = 15
 _SECTION = re.compile(r"^## One batch and one query.*?(?=^## )", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^\| (\d+) \| (.*?) \|", re.MULTILINE)
+_FOLDERS = re.compile(r"^Folders inside the layers.*?(?=^Six decisions)", re.MULTILINE | re.DOTALL)
+_FOLDER_ROW = re.compile(r"^\| (?:`(\w+)`|) ?\| ((?:`[\w]+`(?:, )?)+) \|", re.MULTILINE)
 _NAME = re.compile(r"`([\w.]+)`")
 
 
@@ -25,6 +28,19 @@ def test_a_batch_and_a_query_take_few_stations_that_exist() -> None:
     assert max(numbers) <= MOST
     for _, names in rows:
         assert is_there(_NAME.findall(names)[0]), names
+
+
+def test_every_folder_of_a_layer_is_listed() -> None:
+    section = _FOLDERS.search(PAGE.read_text(encoding="utf-8"))
+    assert section
+    listed, layer = [], ""
+    for row in _FOLDER_ROW.finditer(section[0]):
+        layer = row[1] or layer
+        listed += [f"{layer}/{name}" for name in _NAME.findall(row[2])]
+    package = ROOT / "paimonlab"
+    folders = [path.parent.relative_to(package).as_posix() for path in package.glob("*/*/*.py")]
+
+    assert sorted(listed) == sorted(set(folders))
 
 
 def is_there(dotted: str) -> bool:
