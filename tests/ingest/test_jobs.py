@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +27,7 @@ from paimonlab.ingest.job import Job, noted_jobs
 from paimonlab.ingest.leases import take
 from tests.ingest.drawing import source
 from tests.ingest.scripted import BrokenError, ScriptedSource, change, rows
+from tests.waiting import until
 
 KEYED = "id BIGINT NOT NULL, v STRING KEY(id)"
 PLAIN = "id BIGINT, v STRING"
@@ -480,32 +480,24 @@ def test_a_job_runs_in_a_thread_and_is_paused_and_stopped(catalog: pm.Catalog) -
     )
     job.start()
     asked.release(3)
-    _wait_for(lambda: job.status.rows == 3)
+    until(lambda: job.status.rows == 3)
     with pytest.raises(RuntimeError, match="running in this process already"):
         job.run()
     job.pause()
-    _wait_for(lambda: job.status.phase == "paused")
+    until(lambda: job.status.phase == "paused")
     asked.release(2)
     job.resume()
-    _wait_for(lambda: job.status.rows == 5)
+    until(lambda: job.status.rows == 5)
 
     assert job.stop().phase == "stopped"
     assert len(_rows(catalog)) == 5
-
-
-def _wait_for(is_so: Any) -> None:
-    for _ in range(3000):
-        if is_so():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not come to that within 30 s")
 
 
 def test_what_ends_a_thread_is_raised_by_stop(catalog: pm.Catalog) -> None:
     job = _job(catalog, [BrokenError("gone")])
     job.start()
 
-    _wait_for(lambda: job.status.phase == "failed")
+    until(lambda: job.status.phase == "failed")
     with pytest.raises(BrokenError, match="gone"):
         job.stop()
 

@@ -20,6 +20,7 @@ from paimonlab.errors import (
 )
 from paimonlab.ingest import batches, files, table_changes
 from paimonlab.ingest.changes import Boundary, Phase, RowChanges
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -405,7 +406,7 @@ def test_a_table_that_is_altered_is_followed_exactly(
     job = _ingest(catalog, table_changes(catalog.table("src.t")), evolve="exact", interval=0)
     if while_it_runs:
         job.start()
-        _wait_for(lambda: job.status.rows == 1)
+        until(lambda: job.status.rows == 1)
     else:
         job.run()
     table = catalog.alter_table(
@@ -413,7 +414,7 @@ def test_a_table_that_is_altered_is_followed_exactly(
     )
     table.write([{"id": 2, "w": "b", "n": 5}])
     if while_it_runs:
-        _wait_for(lambda: job.status.rows == 2)
+        until(lambda: job.status.rows == 2)
         job.stop()
     else:
         _ingest(catalog, table_changes(catalog.table("src.t")), evolve="exact").run()
@@ -422,14 +423,6 @@ def test_a_table_that_is_altered_is_followed_exactly(
     assert target.schema.field_names == ("id", "w", "n")
     assert target.schema.field("n").description == "how many"
     assert _rows(catalog, "ods.t") == [(1, "a", None), (2, "b", 5)]
-
-
-def _wait_for(is_so: Any) -> None:
-    for _ in range(3000):
-        if is_so():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not come to that within 30 s")
 
 
 def test_only_what_changes_from_now_on(catalog: pm.Catalog) -> None:

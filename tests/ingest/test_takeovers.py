@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import paimonlab as pm
 from paimonlab.ingest import noted_jobs
 from tests.ingest.endless_job import LIVES_MILLIS, Numbers
+from tests.waiting import until
 
 LIMIT = 120
 
@@ -19,17 +19,17 @@ LIMIT = 120
 def test_who_was_stopped_and_taken_over_commits_nothing_more(tmp_path: Path) -> None:
     warehouse = tmp_path / "w"
     with _process(warehouse) as stalled:
-        _wait_for(lambda: _epoch(warehouse) >= 3)
+        until(lambda: _epoch(warehouse) >= 3)
         stalled.send_signal(signal.SIGSTOP)
         time.sleep(LIVES_MILLIS / 1000)
         at = _epoch(warehouse)
         with _process(warehouse) as successor:
-            _wait_for(lambda: _epoch(warehouse) >= at + 3)
+            until(lambda: _epoch(warehouse) >= at + 3)
             stalled.send_signal(signal.SIGCONT)
             told = _errors(stalled)
             assert "another process" in told, told
             reached = _epoch(warehouse)
-            _wait_for(lambda: _epoch(warehouse) > reached)
+            until(lambda: _epoch(warehouse) > reached)
             successor.send_signal(signal.SIGINT)
             assert "KeyboardInterrupt" in _errors(successor)
     catalog = pm.connect(warehouse)
@@ -62,11 +62,3 @@ def _epoch(warehouse: Path) -> int:
 def _numbers(catalog: pm.Catalog) -> list[int]:
     found: list[int] = catalog.table("ods.t").scan().to_arrow()["no"].to_pylist()
     return sorted(found)
-
-
-def _wait_for(is_so: Callable[[], bool]) -> None:
-    for _ in range(6000):
-        if is_so():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it did not come to that within 120 s")

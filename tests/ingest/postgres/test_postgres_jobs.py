@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from paimonlab.spec.types.text import format_type
 from tests.catalog.jdbc.servers import USER
 from tests.ingest.postgres.server import PASSWORD_ENV, Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
+from tests.waiting import until
 
 
 def _job(folder: Path, database: Database, *tables: str, **more: Any) -> tuple[Job, pm.Catalog]:
@@ -44,13 +44,6 @@ def _running(job: Job) -> Iterator[None]:
         job.stop(60)
 
 
-def _wait(check: Callable[[], bool], seconds: float = 40) -> None:
-    end = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_tables_that_are_written_to_are_handed_over(tmp_path: Path, database: Database) -> None:
     seed = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.randrange(10**6)
     print(f"PAIMONLAB_SEED={seed}")  # noqa: T201 - shown when it fails
@@ -60,7 +53,7 @@ def test_tables_that_are_written_to_are_handed_over(tmp_path: Path, database: Da
     writer.start()
     job, catalog = _job(tmp_path, database, *TABLES)
     with _running(job):
-        _wait(lambda: writer.count > 150 and job.status.rows > 5100)
+        until(lambda: writer.count > 150 and job.status.rows > 5100)
         writer.end()
     job.run(until="caught-up")
     for table in TABLES:
@@ -175,7 +168,7 @@ def test_columns_change_in_the_midst(tmp_path: Path, database: Database) -> None
             "ALTER TABLE t ADD COLUMN d date DEFAULT '2024-01-01'",
             "INSERT INTO t VALUES (2, 2, 'b', 'c', '2024-02-02')",
         )
-        _wait(lambda: job.status.rows >= 3)
+        until(lambda: job.status.rows >= 3)
         database.run(
             "ALTER TABLE t ALTER a TYPE bigint",
             "INSERT INTO t VALUES (3, 5000000000, 'b', 'c', NULL)",
@@ -184,7 +177,7 @@ def test_columns_change_in_the_midst(tmp_path: Path, database: Database) -> None
             "ALTER TABLE t ADD COLUMN c int",
             "INSERT INTO t VALUES (5, 5, 'b', '2024-02-03', 7)",
         )
-        _wait(lambda: job.status.rows >= 6)
+        until(lambda: job.status.rows >= 6)
     table = catalog.table("ods.t")
     assert {field.name: format_type(field.type) for field in table.schema.fields} == {
         "id": "INT NOT NULL",
@@ -255,9 +248,9 @@ def test_partitions_patterns_and_new_tables(
             "CREATE TABLE shop.new (id int PRIMARY KEY, v text)",
             "INSERT INTO shop.new VALUES (1, 'before')",
         )
-        _wait(lambda: catalog.has_table("ods.new") and job.status.rows >= 5)
+        until(lambda: catalog.has_table("ods.new") and job.status.rows >= 5)
         database.run("INSERT INTO shop.new VALUES (2, 'after')")
-        _wait(lambda: job.status.rows >= 6)
+        until(lambda: job.status.rows >= 6)
     assert _rows(catalog, "new") == [(1, "before"), (2, "after")]
     assert [row[0] for row in _rows(catalog, "parted")] == [1, 2]
     assert _rows(catalog, "parted") == said_by_server(database, "shop.parted")
@@ -272,7 +265,7 @@ def test_a_server_that_starts_again_is_read_on(tmp_path: Path, database: Databas
         database.server.stop(at_once=True)
         database.server.start()
         database.run("INSERT INTO log (what) VALUES ('last')")
-        _wait(lambda: any("last" in row for row in _rows(catalog, "log")))
+        until(lambda: any("last" in row for row in _rows(catalog, "log")))
     for table in TABLES:
         assert _rows(catalog, table) == said_by_server(database, table)
 
@@ -299,7 +292,7 @@ def _write(database: Database, count: int) -> None:
     """Let some transactions be committed."""
     writer = Writer(database, 1)
     writer.start()
-    _wait(lambda: writer.count > count)
+    until(lambda: writer.count > count)
     writer.end()
 
 

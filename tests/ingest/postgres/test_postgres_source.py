@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.ingest.sources.postgresql.source import postgres
 from tests.ingest.postgres.reading import Reader, rows_of
 from tests.ingest.postgres.server import Database
+from tests.waiting import until
 
 
 def test_it_keeps_what_sources_promise(database: Database) -> None:
@@ -103,13 +104,6 @@ def _confirmed(database: Database) -> str:
     return str(found)
 
 
-def _wait(check: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not check():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_the_server_forgets_only_what_is_acknowledged(database: Database) -> None:
     database.run("CREATE TABLE t (id int PRIMARY KEY)")
     source = database.source().tables("t")
@@ -123,7 +117,7 @@ def test_the_server_forgets_only_what_is_acknowledged(database: Database) -> Non
         source.acknowledge(reader.position)
         assert isinstance(reader.position, dict)
         wanted = reader.position["lsn"]
-        _wait(lambda: _confirmed(database) == wanted)
+        until(lambda: _confirmed(database) == wanted)
         database.run("INSERT INTO t VALUES (2)")
         reader.rows(1)
         position = reader.position
@@ -141,7 +135,7 @@ def test_an_idle_position_moves_with_the_log(
         reader.caught_up()
         before = reader.position
         database.run("INSERT INTO other SELECT generate_series(1, 1000)", "CHECKPOINT")
-        _wait(lambda: bool(reader.caught_up() or reader.position != before))
+        until(lambda: bool(reader.caught_up() or reader.position != before))
         position = reader.position
     database.run("INSERT INTO t VALUES (1)")
     with Reader(database.source().tables("t"), position) as again:
@@ -322,7 +316,7 @@ def test_slots_that_cannot_be_read_are_refused(
             second.caught_up()
 
     drop = f"SELECT pg_drop_replication_slot('{database.name}')"
-    _wait(lambda: database.run("SELECT bool_or(active) FROM pg_replication_slots") == [(False,)])
+    until(lambda: database.run("SELECT bool_or(active) FROM pg_replication_slots") == [(False,)])
     database.run(drop)
     with (
         pytest.raises(SourceError, match="does not exist any more"),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from tests.ingest.drawing import source
 from tests.ingest.scripted import ScriptedSource
 from tests.ingest.test_status import STATUS
 from tests.notebook.magics.test_magics import failure, run
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -62,14 +62,6 @@ def native(shell: InteractiveShell, tmp_path: Path, arriving: Path) -> Iterator[
 def rows(name: str) -> list[tuple[Any, ...]]:
     table = connections.current().catalog.table(name)
     return sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist())
-
-
-def until(holds: Callable[[], Any]) -> None:
-    for _ in range(1000):
-        if holds():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it does not happen")
 
 
 def shown(view: Any) -> IngestJobs:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from paimonlab.notebook.kernel.selection import selections
 from paimonlab.notebook.views.watch.command import Watching
 from paimonlab.notebook.views.watch.drawing import draw
 from paimonlab.table.table import Table
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -302,14 +302,6 @@ def test_a_view_of_five_hundred_commits_and_wide_rows_keeps_its_budget() -> None
 
     assert sum(len(str(part)) for part in drawn._repr_mimebundle_().values()) < 1_000_000
     assert len(str(drawn.data())) < 500_000
-
-
-def until(holds: Any) -> None:
-    for _ in range(600):
-        if holds():
-            return
-        time.sleep(0.02)
-    raise AssertionError("it does not happen")
 
 
 def test_the_magic_names_what_is_wrong_and_stops(
