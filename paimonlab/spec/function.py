@@ -14,7 +14,7 @@ import msgspec
 
 from paimonlab.errors import AlreadyExistsError, CorruptMetadataError, SchemaError
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.options.given import option_text
+from paimonlab.spec.described import redescribed, without
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.json import fields_from_json, fields_to_json
@@ -232,12 +232,8 @@ def changed_function(
 
 def _changed(function: Function, change: FunctionChange, name: str) -> Function:
     match change:
-        case SetOption(key, value):
-            return replace(function, options={**function.options, key: option_text(key, value)})
-        case RemoveOption(key):
-            return replace(function, options=_without(function.options, key))
-        case UpdateComment(comment):
-            return replace(function, comment=comment)
+        case SetOption() | RemoveOption() | UpdateComment():
+            return redescribed(function, change)
         case AddDefinition(engine, definition):
             if engine in function.definitions:
                 raise AlreadyExistsError(f"definition for {engine} of function", name)
@@ -247,14 +243,10 @@ def _changed(function: Function, change: FunctionChange, name: str) -> Function:
             return replace(function, definitions={**function.definitions, engine: definition})
         case DropDefinition(engine):
             _check_definition(function, engine, name)
-            return replace(function, definitions=_without(function.definitions, engine))
+            return replace(function, definitions=without(function.definitions, engine))
 
 
 def _check_definition(function: Function, engine: str, name: str) -> None:
     if engine not in function.definitions:
         known = ", ".join(sorted(function.definitions)) or "none"
         raise SchemaError(f"{name}: no definition for {engine!r}; the function has {known}")
-
-
-def _without(items: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in items.items() if name != key}

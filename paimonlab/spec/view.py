@@ -13,7 +13,7 @@ import msgspec
 
 from paimonlab.errors import AlreadyExistsError, CorruptMetadataError, SchemaError
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.options.given import option_text
+from paimonlab.spec.described import redescribed, without
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.json import fields_from_json, fields_to_json
@@ -133,12 +133,8 @@ def changed_view(view: View, changes: Iterable[ViewChange], *, name: str) -> Vie
 
 def _changed(view: View, change: ViewChange, name: str) -> View:
     match change:
-        case SetOption(key, value):
-            return replace(view, options={**view.options, key: option_text(key, value)})
-        case RemoveOption(key):
-            return replace(view, options=_without(view.options, key))
-        case UpdateComment(comment):
-            return replace(view, comment=comment)
+        case SetOption() | RemoveOption() | UpdateComment():
+            return redescribed(view, change)
         case AddDialect(dialect, query):
             if dialect in view.dialects:
                 raise AlreadyExistsError(f"dialect {dialect} of view", name)
@@ -148,14 +144,10 @@ def _changed(view: View, change: ViewChange, name: str) -> View:
             return replace(view, dialects={**view.dialects, dialect: query})
         case DropDialect(dialect):
             _check_dialect(view, dialect, name)
-            return replace(view, dialects=_without(view.dialects, dialect))
+            return replace(view, dialects=without(view.dialects, dialect))
 
 
 def _check_dialect(view: View, dialect: str, name: str) -> None:
     if dialect not in view.dialects:
         known = ", ".join(sorted(view.dialects)) or "none"
         raise SchemaError(f"{name}: there is no dialect {dialect!r}; the view has {known}")
-
-
-def _without(texts: Mapping[str, str], key: str) -> dict[str, str]:
-    return {name: value for name, value in texts.items() if name != key}
