@@ -14,6 +14,7 @@ from pathlib import Path
 OPTIONS = (
     *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
     "-XX:ReservedCodeCacheSize=240m",  # else 48 MB; when they are full, nothing is compiled
+    *("-XX:InitialRAMPercentage=5", "-XX:MetaspaceSize=256m"),  # else collected while small
 )
 
 OF_A_TOOL = tuple(f"-J{option}" for option in OPTIONS)

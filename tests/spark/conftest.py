@@ -19,7 +19,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         warehouse,
         master="local[2]",
         memory="2g",
-        conf={"spark.sql.shuffle.partitions": "2", "spark.sql.session.timeZone": "UTC"},
+        conf={
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.session.timeZone": "UTC",
+            # Tests of one part compile the same code again and again; Spark keeps 100 pieces.
+            "spark.sql.codegen.cache.maxEntries": "3000",
+        },
     )
     yield session
     session.stop()
