@@ -7,7 +7,6 @@ import functools
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 
@@ -25,7 +24,7 @@ def is_installed(package: str) -> bool:
         ["update", "-q"],
         ["install", "-q", "-y", "--no-install-recommends", package],
     )
-    with (Path(tempfile.gettempdir()) / "paimonlab-tests-apt.lock").open("w") as lock:
+    with Path("/tmp/paimonlab-tests-apt.lock").open("w") as lock:  # not in a folder of one part
         fcntl.flock(lock, fcntl.LOCK_EX)
         return all(
             subprocess.run(

@@ -8,8 +8,12 @@ and a line for each part.
 
 Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop`` and the
 tables of ``tests/golden``, and hypothesis' examples. Each has a root for temporary folders of its
-own, since pytest warns when another one cleans up in its root; they are kept when a part fails.
+own, since pytest warns when another one cleans up in its root; it is kept when a part fails.
 pytest's own cache is off.
+
+Tests make files by the million, which takes a disk's file system many times the processor time of
+one in memory, and servers that tests start wait for each commit to be on the disk. So temporary
+files are in memory where there is enough of it; those of tests of disks are not.
 """
 
 from __future__ import annotations
@@ -34,12 +38,18 @@ from typing import NoReturn, TextIO
 _SECONDS_TO_END = 30
 _MEMORY_FOR_TWO_SPARKS = 12 << 30
 """Bytes: each takes up to four gibibytes, what runs beside them as much."""
+_IN_MEMORY = Path("/dev/shm")  # noqa: S108 - folders there get names of their own
+_MEMORY_FOR_FILES = 20 << 30
+"""Bytes: a machine that has as many has room for files beside two Sparks."""
+_FREE_FOR_FILES = 10 << 30
+"""Bytes that have to be free there."""
 _LIMIT_OF_MEMORY = Path("/sys/fs/cgroup/memory.max")
 """Has a limit of this container in bytes, or ``max``."""
 _REPORT = re.compile(r"^=+ (?!test session starts)", re.MULTILINE)
 """Where pytest's progress ends and its report of failures or skipped tests begins."""
 _SKIPS = re.compile(r"^=+ short test summary info =+\n", re.MULTILINE)
 
+_PREFIX = "paimonlab-tests-"
 _NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE",)
 """Would make each of hundreds of processes compile everything anew."""
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
@@ -57,6 +67,8 @@ class Part:
     beside_spark: bool = True
     """Whether other parts that start Spark may run beside this one, which starts it."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    on_disk: bool = False
+    """Whether its temporary files have to be on a disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +101,9 @@ _END = re.compile(r" in \d+\.\d+s\b.*$")
 """How the last line of pytest ends."""
 
 
-def _tests(name: str, *folders: str, starts_spark: bool = False) -> Part:
+def _tests(name: str, *folders: str, starts_spark: bool = False, on_disk: bool = False) -> Part:
     paths = [f"tests/{folder}" for folder in folders or (name,)]
-    return Part(name, (*_PYTEST, *paths), starts_spark=starts_spark)
+    return Part(name, (*_PYTEST, *paths), starts_spark=starts_spark, on_disk=on_disk)
 
 
 def _all_but(name: str, *paths: str) -> Part:
@@ -123,7 +135,7 @@ PARTS = (
     _tests("browser"),
     _tests("table"),
     _tests("faults", *_FAULTS),
-    _tests("outside"),
+    _tests("outside", on_disk=True),
 )
 """The whole suite in the order of the starts: Spark's parts, since few of them run at a time,
 then the longest, so that it ends with something short.
@@ -169,8 +181,16 @@ def may_start(part: Part, running: Iterable[Part], sparks: int) -> bool:
 class Suite:
     """Parts that wait, processes of those that run, outcomes of those that are done."""
 
-    def __init__(self, parts: Sequence[Part], folder: Path, out: TextIO, sparks: int = 1) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        folder: Path,
+        out: TextIO,
+        sparks: int = 1,
+        in_memory: Path | None = None,
+    ) -> None:
         self.outcomes: list[Outcome] = []
+        self._in_memory = in_memory
         self._sparks = sparks
         self._waiting = list(parts)
         self._running: dict[Part, subprocess.Popen[str]] = {}
@@ -206,9 +226,15 @@ class Suite:
             for part in self._waiting:
                 if may_start(part, self._running, self._sparks):
                     self._waiting.remove(part)
-                    self._running[part] = _process(part, self._folder / part.name)
+                    self._running[part] = _process(part, self._root(part))
                     return part, self._running[part]
         return None
+
+    def _root(self, part: Part) -> Path:
+        """Return where a part has its temporary files."""
+        if part.on_disk or self._in_memory is None:
+            return self._folder / part.name
+        return self._in_memory / part.name
 
     def _follow(self, part: Part, process: subprocess.Popen[str]) -> None:
         """Show the progress of a part until it ends."""
@@ -224,6 +250,8 @@ class Suite:
                     self._out.write(f"{part.name:<{self._width}} | {line}")
                     self._out.flush()
         code = process.wait()
+        if code == 0:
+            shutil.rmtree(self._root(part), ignore_errors=True)
         with self._lock:
             del self._running[part]
             seconds = time.monotonic() - started
@@ -245,12 +273,16 @@ class Suite:
 
 def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
     folder.mkdir()
+    for one in (folder, folder.parent):
+        one.chmod(0o711)  # servers that tests start as other users have folders in it
     return subprocess.Popen(
         part.command,
         cwd=Path(__file__).parents[1],
         env={
             **{key: value for key, value in os.environ.items() if key not in _NOT_INHERITED},
             "PYTEST_DEBUG_TEMPROOT": os.fspath(folder),
+            "TMPDIR": os.fspath(folder),
+            "SPARK_LOCAL_DIRS": os.fspath(folder),
             "PAIMONLAB_GOLDEN": os.fspath(folder.with_name("golden-tables")),
             "PYTHONUNBUFFERED": "1",  # lines are shown when they are complete
             **part.environment,
@@ -273,10 +305,38 @@ def workers() -> int:
 
 def sparks() -> int:
     """Return how many parts that start Spark the memory is enough for."""
+    return 2 if _memory() >= _MEMORY_FOR_TWO_SPARKS else 1
+
+
+def in_memory(place: Path = _IN_MEMORY) -> Path | None:
+    """Make a folder whose files are in memory; None: there is not enough, or no such place."""
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return None
+    is_usable = not found.f_flag & (os.ST_RDONLY | os.ST_NOEXEC) and os.access(place, os.W_OK)
+    is_free = found.f_bavail * found.f_frsize >= _FREE_FOR_FILES
+    if not (is_usable and is_free and _memory() >= _MEMORY_FOR_FILES):
+        return None
+    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+
+
+def move(memory: Path, folder: Path, names: Iterable[str]) -> None:
+    """Move folders from memory to the disk, and free the memory of all others."""
+    for name in names:
+        try:
+            shutil.copytree(memory / name, folder / name, symlinks=True, dirs_exist_ok=True)
+        except (OSError, shutil.Error) as error:  # sockets are not copied
+            print(f"not all files of {name} are kept: {str(error)[:200]}")
+    shutil.rmtree(memory, ignore_errors=True)
+
+
+def _memory() -> int:
+    """Return how many bytes this machine, or this container, has."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if _LIMIT_OF_MEMORY.exists() and (limit := _LIMIT_OF_MEMORY.read_text().strip()) != "max":
         memory = min(memory, int(limit))
-    return 2 if memory >= _MEMORY_FOR_TWO_SPARKS else 1
+    return memory
 
 
 def report(outcomes: Sequence[Outcome], out: TextIO) -> None:
@@ -302,12 +362,15 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--quick", action="store_true")
     parts = QUICK if parser.parse_args(arguments).quick else PARTS
     signal.signal(signal.SIGTERM, _be_ended)
-    folder = Path(tempfile.mkdtemp(prefix="paimonlab-tests-"))
-    suite = Suite(parts, folder, sys.stdout, sparks())
+    folder, memory = Path(tempfile.mkdtemp(prefix=_PREFIX)), in_memory()
+    suite = Suite(parts, folder, sys.stdout, sparks(), memory)
     try:
         suite.run(workers())
     finally:
         report(suite.outcomes, sys.stdout)
+        if memory is not None:
+            failed = [one.part.name for one in suite.outcomes if one.code]
+            move(memory, folder, failed)
     if any(outcome.code for outcome in suite.outcomes):
         print(f"folders of the tests: {folder}")
         return 1

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.run_tests import PARTS, QUICK, Part, Suite, main, may_start, report
+from tools import run_tests
+from tools.run_tests import PARTS, QUICK, Part, Suite, in_memory, main, may_start, move, report
 
 ROOT = Path(__file__).parents[2]
 PASSES = """
@@ -124,6 +125,59 @@ def test_parts_run_one_after_another(tmp_path: Path, workers: int, starts_spark:
 
     assert [outcome.part.name for outcome in suite.outcomes] == ["one", "two", "three"]
     assert notes.read_text().splitlines() == ["begin", "end"] * 3
+
+
+TELLS = "import os, tempfile; print(tempfile.gettempdir(), os.environ['PYTEST_DEBUG_TEMPROOT'])"
+
+
+def test_files_are_in_memory_but_for_tests_of_disks(tmp_path: Path) -> None:
+    disk, memory, shown = tmp_path / "disk", tmp_path / "memory", io.StringIO()
+    for folder in (disk, memory):
+        folder.mkdir()
+    on_disk = Part("disks", (sys.executable, "-c", TELLS), on_disk=True)
+    fails = program("fails", f"{TELLS}; raise SystemExit(1)")
+    parts = [program("plain", TELLS), on_disk, fails]
+    suite = Suite(parts, disk, shown, in_memory=memory)
+
+    suite.run(1)
+
+    where = {"plain": memory, "disks": disk, "fails": memory}
+    assert shown.getvalue().splitlines() == [
+        f"{name} | {folder / name} {folder / name}" for name, folder in where.items()
+    ]
+    assert [*disk.iterdir()] == []
+    assert [*memory.iterdir()] == [memory / "fails"]
+
+
+def test_what_failed_is_moved_to_the_disk(tmp_path: Path) -> None:
+    disk, memory = tmp_path / "disk", tmp_path / "memory"
+    for name in ("fails", "golden-tables"):
+        (memory / name).mkdir(parents=True)
+    (memory / "fails" / "x").write_text("seen")
+    disk.mkdir()
+
+    move(memory, disk, ["fails"])
+
+    assert (disk / "fails" / "x").read_text() == "seen"
+    assert [*disk.iterdir()] == [disk / "fails"]
+    assert not memory.exists()
+
+
+def test_without_enough_memory_files_are_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_tests, "_FREE_FOR_FILES", 1)
+    monkeypatch.setattr(run_tests, "_memory", lambda: run_tests._MEMORY_FOR_FILES)
+    made = in_memory(tmp_path)
+
+    assert made is not None
+    assert made.parent == tmp_path
+    assert in_memory(tmp_path / "none") is None
+    monkeypatch.setattr(run_tests, "_FREE_FOR_FILES", 1 << 60)
+    assert in_memory(tmp_path) is None
+    monkeypatch.setattr(run_tests, "_FREE_FOR_FILES", 1)
+    monkeypatch.setattr(run_tests, "_memory", lambda: run_tests._MEMORY_FOR_FILES - 1)
+    assert in_memory(tmp_path) is None
 
 
 SPARK = Part("spark", (), starts_spark=True)
