@@ -70,12 +70,12 @@ def test_tables_are_read_anew_and_added_while_others_are_followed(
     first, *others = TABLES
     job, catalog = _job(tmp_path, database, first)
     with _running(job):
-        _wait(lambda: writer.count > 20 and job.status.rows > 20)
+        until(lambda: writer.count > 20 and job.status.rows > 20)
         foreign = {"id": 99_999, "n": 0, "v": "not of the source", "big": None}
         catalog.table(f"ods.{first}").write([foreign])
         job.resnapshot(first)
         job.add("|".join(f"public.{other}" for other in others))
-        _wait(lambda: writer.count > 60)
+        until(lambda: writer.count > 60)
         writer.end()
         assert not job.status.warnings
     job.run(until="caught-up")
