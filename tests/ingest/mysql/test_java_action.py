@@ -1,0 +1,225 @@
+"""What Paimon's own action makes of a database is what ours makes of it, with the same arguments.
+
+It takes a JVM with Flink, so it is part of ``make interop`` alone. What is otherwise on purpose is
+listed here by column, with what both have.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paimonlab as pm
+from paimonlab.ingest.actions import action_job
+from paimonlab.spec.types.text import format_type
+from tests.ingest.java.action import running
+from tests.ingest.mysql.server import PASSWORD, PASSWORD_ENV, USER, Server
+from tests.interop.java_build import JavaMissingError, JavaTools
+
+pytestmark = [
+    pytest.mark.interop,
+    pytest.mark.skipif(
+        os.environ.get("PAIMONLAB_INTEROP") != "require", reason="part of make interop"
+    ),
+]
+LAST = 999_999
+SECONDS = 300
+TYPES: dict[str, tuple[str, ...]] = {
+    "TINYINT": ("-128", "127", "NULL"),
+    "TINYINT UNSIGNED": ("0", "255", "NULL"),
+    "BOOL": ("0", "1", "NULL"),
+    "SMALLINT UNSIGNED": ("0", "65535", "NULL"),
+    "MEDIUMINT": ("-8388608", "8388607", "NULL"),
+    "INT UNSIGNED": ("0", "4294967295", "NULL"),
+    "BIGINT": ("-9223372036854775808", "9223372036854775807", "NULL"),
+    "BIGINT UNSIGNED": ("0", "18446744073709551615", "NULL"),
+    "FLOAT": ("-1.5", "3.25", "NULL"),
+    "DOUBLE": ("-1e300", "1e-300", "NULL"),
+    "DECIMAL(10,3)": ("-1234567.891", "0.001", "NULL"),
+    "DECIMAL(38,0)": ("99999999999999999999999999999999999999", "-1", "NULL"),
+    "DATE": ("'1000-01-01'", "'9999-12-31'", "NULL"),
+    "TIME": ("'00:00:00'", "'23:59:59'", "NULL"),
+    "DATETIME": ("'1970-01-01 00:00:00'", "'2038-01-19 03:14:07'", "NULL"),
+    "DATETIME(6)": ("'1970-01-01 00:00:00.000001'", "'2024-02-29 23:59:59.999999'", "NULL"),
+    "TIMESTAMP(3) NULL": ("'1971-01-01 00:00:00.001'", "'2037-12-31 23:59:59.999'", "NULL"),
+    "YEAR": ("1901", "2155", "NULL"),
+    "CHAR(5)": ("''", "'añb'", "NULL"),
+    "VARCHAR(20)": ("'😀 x'", "' blank '", "NULL"),
+    "TEXT": ("'text'", "''", "NULL"),
+    "ENUM('a','b')": ("'a'", "'b'", "NULL"),
+    "SET('x','y','z')": ("'x,z'", "''", "NULL"),
+    "BIT(1)": ("b'0'", "b'1'", "NULL"),
+    "VARBINARY(9)": ("'abc'", "''", "NULL"),
+    "BLOB": ("'blob'", "''", "NULL"),
+}
+DIFFERENT: dict[str, Any] = {"typed c13": ("TIME(0)", "TIME(3)")}
+"""What differs on purpose, by table, row and column: theirs, ours; see docs/ingest-mysql.md."""
+
+
+@pytest.fixture(scope="module")
+def tools() -> JavaTools:
+    try:
+        return JavaTools.find()
+    except JavaMissingError as missing:
+        pytest.fail(f"live tests are required: {missing}", pytrace=False)
+
+
+def _create(server: Server, one: str, two: str) -> None:
+    columns = ", ".join(f"c{place} {kind}" for place, kind in enumerate(TYPES))
+    server.run(
+        f"CREATE TABLE typed (id INT PRIMARY KEY, {columns})",
+        "CREATE TABLE moving (id INT PRIMARY KEY, v VARCHAR(10), n INT, gone INT)",
+        "CREATE TABLE shard (id INT PRIMARY KEY, v VARCHAR(10))",
+        "INSERT INTO moving VALUES (1, 'a', 1, 1), (2, 'b', 2, 2), (3, 'c', 3, 3)",
+        "INSERT INTO shard VALUES (1, 'one'), (2, 'one')",
+        database=one,
+    )
+    _typed(server, one, 0)
+    server.run(
+        "CREATE TABLE shard (id INT PRIMARY KEY, v VARCHAR(30), more INT)",
+        "INSERT INTO shard VALUES (11, 'two and more letters', 5), (12, NULL, NULL)",
+        database=two,
+    )
+
+
+def _typed(server: Server, database: str, first: int) -> None:
+    for number in range(3):
+        values = ", ".join(values[number] for values in TYPES.values())
+        server.run(f"INSERT INTO typed VALUES ({first + number}, {values})", database=database)
+
+
+def _change(server: Server, one: str, two: str) -> None:
+    """Change rows and columns, as they are followed in the log."""
+    _typed(server, one, 100)
+    server.run(
+        "DELETE FROM typed WHERE id = 1",
+        "UPDATE typed SET id = 7 WHERE id = 0",
+        "UPDATE moving SET v = 'z' WHERE id = 1",
+        "UPDATE moving SET id = 22 WHERE id = 2",
+        "DELETE FROM moving WHERE id = 3",
+        "ALTER TABLE moving ADD m VARCHAR(9)",
+        "INSERT INTO moving VALUES (4, 'd', 4, 4, 'new')",
+        "ALTER TABLE moving MODIFY v VARCHAR(40)",
+        "INSERT INTO moving VALUES (5, 'more than ten letters', 5, 5, NULL)",
+        "ALTER TABLE moving MODIFY n BIGINT",
+        "INSERT INTO moving VALUES (6, 'f', 5000000000, 6, NULL)",
+        "ALTER TABLE moving DROP gone",
+        "INSERT INTO moving VALUES (8, 'g', 8, 'x')",
+        "ALTER TABLE moving ADD gone INT",
+        "INSERT INTO moving VALUES (9, 'h', 9, 'y', 99)",
+        database=one,
+    )
+    server.run(
+        "UPDATE shard SET v = 'changed' WHERE id = 11",
+        "ALTER TABLE shard ADD late INT",
+        "INSERT INTO shard VALUES (13, 'l', 1, 2)",
+        database=two,
+    )
+    server.run(
+        "INSERT INTO shard VALUES (3, 'narrow')",
+        f"INSERT INTO typed (id) VALUES ({LAST})",
+        f"INSERT INTO moving (id) VALUES ({LAST})",
+        f"INSERT INTO shard (id) VALUES ({LAST})",
+        database=one,
+    )
+
+
+def _arguments(warehouse: Path, server: Server, one: str, two: str) -> Iterator[tuple[str, str]]:
+    yield "warehouse", str(warehouse)
+    yield "database", "ods"
+    yield "mode", "combined"
+    for setting in (
+        "hostname=127.0.0.1",
+        f"port={server.port}",
+        f"username={USER}",
+        f"database-name={one}|{two}",
+        "server-time-zone=UTC",
+    ):
+        yield "mysql_conf", setting
+    yield "table_conf", "bucket=1"
+
+
+def _schema(table: pm.Table) -> dict[str, str]:
+    return {field.name: format_type(field.type) for field in table.schema.fields}
+
+
+def _rows(table: pm.Table) -> list[dict[str, Any]]:
+    found = table.scan().to_arrow().to_pylist()
+    return sorted(found, key=lambda row: int(row["id"]))
+
+
+def _differences(
+    where: str, left: Mapping[str, Any], right: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield what differs by place and column, with what both have."""
+    for name in {**left, **right}:
+        if left.get(name) != right.get(name):
+            yield f"{where} {name}", (left.get(name), right.get(name))
+
+
+def _is_whole(warehouse: Path) -> bool:
+    catalog = pm.connect(warehouse)
+    if not catalog.has_database("ods"):
+        return False
+    there = set(catalog.tables("ods"))
+    return there >= {"typed", "moving", "shard"} and all(
+        any(row["id"] == LAST for row in _rows(catalog.table(f"ods.{name}"))) for name in there
+    )
+
+
+def _wait(is_done: Any, process: Any, log: Path) -> None:
+    end = time.monotonic() + SECONDS
+    while not is_done():
+        told = log.read_text(errors="replace")[-4000:]
+        assert process.poll() is None, told
+        assert time.monotonic() < end, told
+        time.sleep(1)
+
+
+def test_an_action_and_ours_make_the_same_tables(
+    tmp_path: Path, mysql_server: Server, tools: JavaTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = "judged1", "judged2"
+    mysql_server.run(f"CREATE DATABASE {one}", f"CREATE DATABASE {two}")
+    _create(mysql_server, one, two)
+    monkeypatch.setenv(PASSWORD_ENV, PASSWORD)
+    theirs, ours, log = tmp_path / "theirs", tmp_path / "ours", tmp_path / "log"
+    told: dict[str, list[str]] = {}
+    for name, value in _arguments(ours, mysql_server, one, two):
+        told.setdefault(name, []).append(value)
+    told["mysql_conf"].append(f"password_env={PASSWORD_ENV}")
+    made = action_job("mysql_sync_database", {**told, "until": ["caught-up"]}).job()
+    made.job.run()
+    words = [
+        text
+        for name, value in _arguments(theirs, mysql_server, one, two)
+        for text in (f"--{name}", value)
+    ]
+    with running(
+        tools, log, "mysql_sync_database", *words, "--mysql_conf", f"password={PASSWORD}"
+    ) as process:
+
+        def has_begun() -> bool:
+            catalog = pm.connect(theirs)
+            there = catalog.has_database("ods") and catalog.has_table("ods.moving")
+            return there and len(_rows(catalog.table("ods.moving"))) == 3
+
+        _wait(has_begun, process, log)
+        _change(mysql_server, one, two)
+        made.job.run()
+        _wait(lambda: _is_whole(theirs), process, log)
+    their, our = pm.connect(theirs), pm.connect(ours)
+    different: dict[str, Any] = {}
+    for name in ("typed", "moving", "shard"):
+        left, right = their.table(f"ods.{name}"), our.table(f"ods.{name}")
+        assert left.primary_keys == right.primary_keys
+        different |= dict(_differences(name, _schema(left), _schema(right)))
+        assert len(_rows(left)) == len(_rows(right))
+        for one_row, other in zip(_rows(left), _rows(right), strict=True):
+            different |= dict(_differences(f"{name} {one_row['id']}", one_row, other))
+    assert different == DIFFERENT
