@@ -189,12 +189,13 @@ class Cursor:
         self.description: Sequence[Column] | None = None
         """The columns of the rows; None if the last statement has none."""
         self._rows: pa.Table | None = None
+        self._rowcount = -1
         self._fetched = 0
 
     @property
     def rowcount(self) -> int:
-        """How many rows the last statement has; -1 if it has none."""
-        return -1 if self._rows is None else self._rows.num_rows
+        """How many rows the last statement has, or changed; -1 if it has none."""
+        return self._rowcount
 
     def execute(self, operation: str, parameters: Values = ()) -> Self:
         """Run a statement.
@@ -211,7 +212,7 @@ class Cursor:
         DatabaseError
             If it fails; `NotSupportedError` if it needs Spark.
         """
-        self._rows, self.description, self._fetched = None, None, 0
+        self._rows, self.description, self._fetched, self._rowcount = None, None, 0, -1
         opened = self.connection.catalog
         with _translated():
             self._run(operation, parameters, opened)
@@ -222,7 +223,8 @@ class Cursor:
         options = sql_engine.engine.EngineOptions.of(opened.options)
         first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
         if first in sql_engine.changes.WRITING:
-            sql_engine.changes.run(text, sources, values, options)
+            changed = sql_engine.changes.run(text, sources, values, options).rows
+            self._rowcount = -1 if changed is None else changed
             return
         calls = sql_engine.statements.calls
         if first in calls.CALLING:
@@ -233,6 +235,7 @@ class Cursor:
         else:
             planned = sql_engine.engine.plan(text, sources, values)
             self._rows, types = sql_engine.engine.run(planned, options), planned.types
+        self._rowcount = self._rows.num_rows
         self.description = [
             (name, kind, None, None, None, None, None)
             for name, kind in zip(self._rows.schema.names, types, strict=True)

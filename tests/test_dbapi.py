@@ -22,6 +22,7 @@ def connection(tmp_path: Path) -> dbapi.Connection:
         "INSERT INTO db.t SELECT :id, :v", [{"id": 1, "v": "a"}, {"id": 2, "v": "it's"}]
     )
     cursor.execute("INSERT INTO db.t VALUES (3, NULL)")
+    assert cursor.rowcount == 1
     return opened
 
 

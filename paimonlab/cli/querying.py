@@ -48,13 +48,13 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
     first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
     with Bar("sql") as bar, _without_spark():
         if first in sql_engine.statements.calls.CALLING:
-            with refused():
+            with refused(), _without_spark():
                 rows = sql_engine.statements.calls.run(text, sources, bar.progress)
             _print(rows, None, form)
             return
         if first in sql_engine.changes.WRITING:
             done = sql_engine.changes.run(text, sources, (), options, bar.progress)
-            click.echo(done or "done", err=True)
+            click.echo(done.said or "done", err=True)
             return
         most = _ROWS if limit is None and form == "table" else limit
         with refused(), _without_spark():

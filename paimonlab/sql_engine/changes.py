@@ -17,6 +17,7 @@ from paimonlab.spec.sql_text.ingest_syntax import begins_ingest
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import engine, kinds, merges, pushing
+from paimonlab.sql_engine.done import Done
 from paimonlab.sql_engine.engine import EngineOptions, Planned
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
@@ -28,6 +29,9 @@ from paimonlab.sql_engine.storing import check_stored, constant_value, stored_qu
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts, parse
 from paimonlab.sql_engine.value import Value
+from paimonlab.table import changing
+from paimonlab.table.changing.statement import RowCount
+from paimonlab.table.inside import writable
 from paimonlab.table.table import Table
 from paimonlab.write.expressions.sql import parse_expression
 
@@ -49,7 +53,7 @@ def run(
     values: Mapping[str, Any] | Sequence[Any] = (),
     options: EngineOptions | None = None,
     progress: Progress | None = None,
-) -> str:
+) -> Done:
     """Run a statement that writes, in one commit.
 
     Parameters
@@ -67,9 +71,8 @@ def run(
 
     Returns
     -------
-    str
-        What it did to the rows of its table: ``db.t: 3 rows, snapshot 7``; empty for
-        statements that define something.
+    Done
+        What it did to the rows of its table.
 
     Raises
     ------
@@ -97,19 +100,21 @@ def run(
         where = _condition(tree, table, relation, Given(values))
         if where is None:
             raise NotTranslatedError("DELETE without WHERE", "DELETE")
-        return _done(table, table.delete(where, progress=progress))
+        counted = RowCount()
+        made = changing.verbs.delete(*writable(table), where, progress=progress, counted=counted)
+        return _done(table, made, counted.rows, "deleted")
     if isinstance(tree, exp.Update):
         return _update(tree, sources, values, progress)
     _define(tree, text, sources)
-    return ""
+    return Done()
 
 
-def _done(table: Table, snapshot: Snapshot | None, rows: int | None = None) -> str:
-    """Say what a statement did to the rows of a table; ``rows``: how many it wrote, if known."""
+def _done(table: Table, snapshot: Snapshot | None, rows: int, verb: str) -> Done:
+    """Say what a statement did to the rows of a table, and to how many."""
     if snapshot is None:
-        return f"{table.name}: no row was changed"
-    written = "" if rows is None else f"{rows:,} {'row' if rows == 1 else 'rows'}, "
-    return f"{table.name}: {written}snapshot {snapshot.id}"
+        return Done(f"{table.name}: no row was changed", 0)
+    counted = f"{rows:,} {'row' if rows == 1 else 'rows'} {verb}"
+    return Done(f"{table.name}: {counted}, snapshot {snapshot.id}", rows)
 
 
 def _define(tree: exp.Expression, text: str, sources: Sources) -> None:
@@ -148,7 +153,7 @@ def _insert(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> str:
+) -> Done:
     check_parts(tree, "this", "expression", "overwrite")
     target, listed = tree.this, []
     if isinstance(target, exp.Schema):
@@ -172,7 +177,8 @@ def _insert(
             rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
     rows = rows.select(table.arrow_schema.names)
     made = table.overwrite(rows, dynamic=False) if is_overwrite else table.write(rows)
-    return _done(table, made, rows.num_rows)
+    may_replace = is_overwrite or bool(table.primary_keys)
+    return _done(table, made, rows.num_rows, "written" if may_replace else "inserted")
 
 
 def _targets(table: Table, listed: Sequence[str]) -> list[DataField]:
@@ -199,13 +205,13 @@ def _create(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> str:
+) -> Done:
     if definitions.is_of_database(tree):
         definitions.create_database(tree, sources)
-        return ""
+        return Done()
     if str(tree.kind).upper() == "TABLE" and tree.expression is None:
         definitions.create_table(tree, sources)
-        return ""
+        return Done()
     if str(tree.kind).upper() == "VIEW":
         raise NotTranslatedError("CREATE VIEW", "VIEW", _VIEW_HINT)
     check_parts(tree, "this", "kind", "expression", "properties")
@@ -225,7 +231,7 @@ def _create(
             raise NotTranslatedError(f"the column {column} of NULL alone", "CREATE")
     rows = engine.run(planned, options, progress)
     table = sources.catalog.write_table(name, rows)
-    return _done(table, table.snapshot, rows.num_rows) if rows.num_rows else ""
+    return _done(table, table.snapshot, rows.num_rows, "inserted") if rows.num_rows else Done()
 
 
 def _update(
@@ -233,7 +239,7 @@ def _update(
     sources: Sources,
     values: Mapping[str, Any] | Sequence[Any],
     progress: Progress | None,
-) -> str:
+) -> Done:
     check_parts(tree, "this", "expressions", "where")
     table, relation = _target(tree.this, sources)
     given = Given(values)
@@ -250,7 +256,11 @@ def _update(
             continue
         assignments[target.name] = constant_value(value, target.kind, target.name)
     where = _condition(tree, table, relation, given)
-    return _done(table, table.update(assignments, where=where, progress=progress))
+    counted = RowCount()
+    made = changing.verbs.update(
+        *writable(table), assignments, where, progress=progress, counted=counted
+    )
+    return _done(table, made, counted.rows, "updated")
 
 
 def _computed(

@@ -13,6 +13,7 @@ from paimonlab.progress import Progress
 from paimonlab.spec.predicates.predicate import col
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import engine, kinds
+from paimonlab.sql_engine.done import Done
 from paimonlab.sql_engine.engine import EngineOptions, Planned
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
@@ -37,7 +38,7 @@ def merge(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> str:
+) -> Done:
     """Run MERGE INTO in one commit; say how many rows it inserted, updated and deleted.
 
     Raises
@@ -68,12 +69,13 @@ def merge(
     except UnsupportedError as error:  # Spark may do it
         raise NotTranslatedError(error.feature, "MERGE") from error
     if done.snapshot is None:
-        return f"{table.name}: no row was changed"
+        return Done(f"{table.name}: no row was changed", 0)
     counts = (
         f"{done.rows_inserted:,} inserted, {done.rows_updated:,} updated, "
         f"{done.rows_deleted:,} deleted"
     )
-    return f"{table.name}: {counts}, snapshot {done.snapshot.id}"
+    changed = done.rows_inserted + done.rows_updated + done.rows_deleted
+    return Done(f"{table.name}: {counts}, snapshot {done.snapshot.id}", changed)
 
 
 @dataclass(slots=True)

@@ -50,18 +50,18 @@ def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     for statement, said in (
         (
             "INSERT INTO db.orders VALUES (DATE '2026-01-05', 5, 2.5, 'new')",
-            f"1 row, snapshot {first}",
+            f"1 row written, snapshot {first}",
         ),
         (merge, f"0 inserted, 1 updated, 0 deleted, snapshot {first + 1}"),
-        ("UPDATE db.orders SET note = 'seen' WHERE id = 5", f"snapshot {first + 2}"),
-        ("DELETE FROM db.orders WHERE id < 5", f"snapshot {first + 3}"),
+        ("UPDATE db.orders SET note = 'seen' WHERE id = 5", f"1 row updated, snapshot {first + 2}"),
+        ("DELETE FROM db.orders WHERE id < 5", f"3 rows deleted, snapshot {first + 3}"),
         ("DELETE FROM db.orders WHERE id < 5", "no row was changed"),
     ):
         done = run("sql", str(tmp_path), statement)
         assert (done.exit_code, done.stdout) == (0, "")
         assert done.stderr == f"db.orders: {said}\n"
     copied = "CREATE TABLE db.copy AS SELECT id, note FROM db.orders"
-    assert run("sql", str(tmp_path), copied).stderr == "db.copy: 1 row, snapshot 1\n"
+    assert run("sql", str(tmp_path), copied).stderr == "db.copy: 1 row inserted, snapshot 1\n"
     copy = pl.connect(tmp_path).table("db.copy")
     assert copy.scan().to_arrow().to_pylist() == [{"id": 5, "note": "seen"}]
 
@@ -79,6 +79,7 @@ def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
         ("LOAD DATA 'a.csv' INTO db.orders", "Write INSERT INTO"),
         ("ALTER TABLE db.orders CREATE TAG v1", "Write CALL sys.create_tag(table => 'db.orders'"),
         ("CALL system.rewrite_data_files('db.orders')", "Write sys.compact"),
+        ("CALL lake.system.rewrite_data_files('db.orders')", "CALL sys.compact("),
         ("SELECT * FROM db.orders.history", "written db.orders$snapshots"),
         ("SELECT id $ FROM db.orders", "A $ is neither in a name"),
         ("DELETE FROM db.orders$files WHERE id = 1", "writing to a system table"),

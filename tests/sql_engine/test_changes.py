@@ -13,6 +13,7 @@ import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import DataError, PaimonError, SchemaError
 from paimonlab.sql_engine import changes
+from paimonlab.sql_engine.done import Done
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.tables import Sources
 
@@ -41,8 +42,8 @@ def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Catalog:
     return catalog
 
 
-def run(catalog: Catalog, sql: str, **values: Any) -> None:
-    changes.run(sql, Sources(catalog), values)
+def run(catalog: Catalog, sql: str, **values: Any) -> Done:
+    return changes.run(sql, Sources(catalog), values)
 
 
 def rows(catalog: Catalog, name: str = "db.t") -> list[tuple[Any, ...]]:
@@ -83,6 +84,51 @@ def test_rows_are_deleted_and_updated(catalog: Catalog) -> None:
 
     run(catalog, "DELETE FROM db.t WHERE id > 100")
     assert len(rows(catalog)) == 2
+
+
+def test_statements_say_how_many_rows_they_changed(catalog: Catalog) -> None:
+    keyed = bool(catalog.table("db.t").primary_keys)
+    for sql, rows_changed, said in (
+        ("DELETE FROM db.t WHERE id > 100", 0, "no row was changed"),
+        ("DELETE FROM db.t WHERE v = 'b'", 1, "1 row deleted"),
+        ("UPDATE db.t SET v = 'x' WHERE id < 10", 2, "2 rows updated"),
+        ("UPDATE db.t SET m = m + 1 WHERE upper(v) = 'X' AND id = 1", 1, "1 row updated"),
+        ("INSERT INTO db.t VALUES (8, 'y', 1)", 1, f"1 row {'written' if keyed else 'inserted'}"),
+        ("DELETE FROM db.t WHERE true", 3, "3 rows deleted"),
+    ):
+        done = run(catalog, sql)
+        assert (done.rows, done.said.partition(", ")[0]) == (rows_changed, f"db.t: {said}"), sql
+    assert run(catalog, "DROP TABLE db.t") == Done()
+
+
+@pytest.mark.parametrize("keys", [[], ["p", "id"]])
+def test_rows_of_dropped_partitions_are_counted(keys: list[str], tmp_path: Path) -> None:
+    """Two commits to the same keys: what is in the files is more than what the table has."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    columns = {"id": "INT NOT NULL", "p": "STRING NOT NULL"}
+    options = {"bucket": "1"} if keys else {}
+    table = catalog.create_table(
+        "db.t", columns, primary_keys=keys, partition_keys=["p"], options=options
+    )
+    for _ in range(2):
+        table.write({"id": [1, 2, 3], "p": ["a", "a", "b"]})
+    copies = 1 if keys else 2
+
+    assert run(catalog, "DELETE FROM db.t WHERE p = 'a'").rows == 2 * copies
+    assert run(catalog, "DELETE FROM db.t WHERE p = 'a'").rows == 0
+    assert run(catalog, "DELETE FROM db.t WHERE true").rows == copies
+
+
+def test_columns_in_files_of_their_own_are_counted(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    options = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+    table = catalog.create_table("db.t", {"id": "INT", "v": "STRING"}, options=options)
+    table.write({"id": [1, 2, 3], "v": ["a", "b", "c"]})
+
+    assert run(catalog, "UPDATE db.t SET v = 'x' WHERE id > 1").rows == 2
+    assert run(catalog, "UPDATE db.t SET v = 'x' WHERE id > 9").rows == 0
 
 
 def test_conditions_are_those_of_queries(catalog: Catalog) -> None:

@@ -41,10 +41,10 @@ STATEMENTS = 8
 """Tried in each sequence; those that this engine refuses change nothing."""
 
 
-def run(catalog: pl.Catalog, text: str) -> None:
-    """Run a statement on our tables."""
+def run(catalog: pl.Catalog, text: str) -> int | None:
+    """Run a statement on our tables; return how many rows it says that it changed."""
     text = without_alias(text)
-    changes.run(text.replace("{t}", "db.t").replace("{u}", "db.u"), Sources(catalog))
+    return changes.run(text.replace("{t}", "db.t").replace("{u}", "db.u"), Sources(catalog)).rows
 
 
 def opened(catalog: pl.Catalog) -> Table:
@@ -54,8 +54,8 @@ def opened(catalog: pl.Catalog) -> Table:
     return table
 
 
-def tried(catalog: pl.Catalog, made: Made) -> bool:
-    """Run a statement unless it is refused."""
+def tried(catalog: pl.Catalog, made: Made, before: int) -> bool:
+    """Run a statement unless it is refused; ``before``: how many rows there were."""
     try:
         if made.text.startswith("CALL"):
             opened(catalog).compact(full="full" in made.text)
@@ -63,7 +63,11 @@ def tried(catalog: pl.Catalog, made: Made) -> bool:
             with pytest.raises(DataError, match=made.error):
                 run(catalog, made.text)
         else:
-            run(catalog, made.text)
+            changed = run(catalog, made.text)
+            if made.text.startswith("DELETE"):
+                assert changed == before - len(made.rows), made.text
+            if made.counts is not None:
+                assert changed == made.counts[0], made.text
     except NotTranslatedError:
         return False
     return True
@@ -98,7 +102,7 @@ def one_sequence(catalog: pl.Catalog, name: str, said: str) -> None:
     done = [f"INSERT INTO {{t}} {written(state.columns, state.rows)}"]
     for _ in range(STATEMENTS):
         made = next_statement(state, rng)
-        if made.settings or not tried(catalog, made):
+        if made.settings or not tried(catalog, made, len(state.rows)):
             continue
         done.append(made.text)
         state.take(made)

@@ -155,7 +155,7 @@ def _changed(
     sources = tables.Sources(connection.catalog, connection.catalog_name, frames or _nothing)
     options = options_of(connection)
     try:
-        said = run_interruptibly(
+        done = run_interruptibly(
             lambda progress: changes.run(text, sources, values, options, progress),
             display=display,
         )
@@ -163,7 +163,7 @@ def _changed(
         raise refused(connection, statement, error) from error
     except StatementFailedError as error:
         raise QueryError(str(error), topic="without spark", statement=statement) from error
-    return said_of(statement, said, begin=begin)
+    return said_of(statement, done.said, begin=begin)
 
 
 def batches_of(

@@ -77,6 +77,7 @@ def change_rows(
             if match.matched.cardinality:
                 change.take(match)
                 write_again(change, match, statement, writer, store)
+                statement.counted.rows += match.matched.cardinality
             statement.report(done, total, "files")
         if change.is_empty:
             return None

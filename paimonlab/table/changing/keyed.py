@@ -147,6 +147,7 @@ def change_rows(
                     lost.check_updates(rows, changed)
                 else:
                     lost.check_deletes(rows)
+                statement.counted.rows += rows.num_rows
                 kinds = arrow_array(np.full(rows.num_rows, int(kind), np.int8))
                 writer.write(changed.append_column(KIND_COLUMN, kinds), row_kinds=KIND_COLUMN)
             statement.report(done, len(splits), "splits")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -51,6 +51,17 @@ class Assignments(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class RowCount:
+    """How many rows a statement changes, counted as it runs; 0 again where it runs again."""
+
+    rows: int = 0
+
+    def found(self, rows: int) -> None:
+        """Take a number for the last one."""
+        self.rows = rows
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """What is done to which rows."""
@@ -64,6 +75,8 @@ class Statement:
     progress: Progress | None = None
     verb: str = ""
     """For the log; empty: update or delete."""
+    counted: RowCount = field(default_factory=RowCount)
+    """Rows that an update or a delete touches; a merge counts its own."""
 
     def report(self, done: int, total: int, unit: str) -> None:
         """Tell how far the work is."""
@@ -118,6 +131,7 @@ def run(
         snapshot = store.snapshots.latest()
         if snapshot is None:
             return None
+        statement.counted.rows = 0
         try:
             changed = change(snapshot)
             if changed is None:

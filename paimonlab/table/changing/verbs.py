@@ -21,11 +21,12 @@ from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.table import changing
 from paimonlab.table.changing import append, keyed
-from paimonlab.table.changing.statement import Changed, Statement, run
+from paimonlab.table.changing.statement import Changed, RowCount, Statement, run
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.conditions import Where
 from paimonlab.table.reading.expressions import divided
+from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.columns import update_columns
@@ -50,8 +51,12 @@ def delete(
     where: Where,
     *,
     progress: Progress | None,
+    counted: RowCount | None = None,
 ) -> Snapshot | None:
-    """Delete the rows for which a condition is true; see `Table.delete`."""
+    """Delete the rows for which a condition is true; see `Table.delete`.
+
+    ``counted`` gets the number of deleted rows: whole partitions have to be read for it.
+    """
     predicate, condition = divided(where, definition)
     check_supported(definition.options, definition.schema, "read")
     if condition is None:
@@ -62,7 +67,7 @@ def delete(
         if named <= {*definition.schema.partition_keys}:
             options = definition.options.slice(DeleteOptions)
             if not named or not options.force_changelog:
-                return _drop(definition, store, predicate)
+                return _drop(definition, store, predicate, counted)
     if definition.options.slice(RowTrackingOptions).data_evolution:
         raise UnsupportedError(
             "data-evolution.enabled = 'true'",
@@ -70,7 +75,12 @@ def delete(
         )
     if definition.schema.primary_keys:
         keyed.check_delete(definition)
-    statement = Statement(predicate=predicate, condition=condition, progress=progress)
+    statement = Statement(
+        predicate=predicate,
+        condition=condition,
+        progress=progress,
+        counted=counted or RowCount(),
+    )
     return _run(definition, store, statement)
 
 
@@ -81,8 +91,10 @@ def update(
     where: Where | None,
     *,
     progress: Progress | None,
+    counted: RowCount | None = None,
 ) -> Snapshot | None:
-    """Give columns new values; see `Table.update`."""
+    """Give columns new values; see `Table.update`. ``counted`` gets the number of rows."""
+    counted = counted or RowCount()
     bound_assignments = changing.assignments.BoundAssignments.of(
         assignments, definition.schema, definition.name
     )
@@ -95,7 +107,8 @@ def update(
                 f"{definition.name}: compare columns with constants",
             )
         names = bound_assignments.columns
-        return update_columns(definition, store, predicate, names, bound_assignments.applied)
+        applied = bound_assignments.applied
+        return update_columns(definition, store, predicate, names, applied, counted.found)
     if definition.schema.primary_keys:
         keyed.check_update(definition, bound_assignments.columns)
     statement = Statement(
@@ -103,6 +116,7 @@ def update(
         condition=condition,
         assignments=bound_assignments,
         progress=progress,
+        counted=counted,
     )
     return _run(definition, store, statement)
 
@@ -121,8 +135,13 @@ def _run(definition: TableDefinition, store: TableStore, statement: Statement) -
     return run(definition, store, statement, change)
 
 
-def _drop(definition: TableDefinition, store: TableStore, predicate: Predicate) -> Snapshot | None:
-    """Delete whole partitions: nothing of them has to be read."""
+def _drop(
+    definition: TableDefinition,
+    store: TableStore,
+    predicate: Predicate,
+    counted: RowCount | None,
+) -> Snapshot | None:
+    """Delete whole partitions: nothing of them has to be read, unless their rows are counted."""
     snapshot = store.snapshots.latest()
     if snapshot is None:
         return None
@@ -130,6 +149,7 @@ def _drop(definition: TableDefinition, store: TableStore, predicate: Predicate) 
     if isinstance(predicate, AlwaysTrue):
         if not len(there):
             return None
+        _count(definition, store, snapshot, None, counted)
         return _replace_by_nothing(definition, store, OverwriteScope.whole_table(), None)
     fields = definition.partition_fields
     is_true = null_filled(evaluate(predicate, partition_columns(there, fields)), False)
@@ -138,9 +158,31 @@ def _drop(definition: TableDefinition, store: TableStore, predicate: Predicate) 
     )
     if not len(hit):
         return None
+    _count(definition, store, snapshot, predicate, counted)
     may_match = rows_of_interest(definition, store.schemas, predicate)
     reads = ReadSet(snapshot_id=snapshot.id, may_match=may_match) if may_match else None
     return _replace_by_nothing(definition, store, OverwriteScope.exactly(hit.to_pylist()), reads)
+
+
+def _count(
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    predicate: Predicate | None,
+    counted: RowCount | None,
+) -> None:
+    if counted is None:
+        return
+    scan = Scan(
+        definition=definition.with_options(keyed.ALL_ROWS),
+        store=store,
+        snapshot=snapshot,
+        schema=definition.schema,
+        columns=definition.schema.field_names,
+        predicate=predicate,
+        limit=None,
+    )
+    counted.found(scan.count())
 
 
 def _replace_by_nothing(

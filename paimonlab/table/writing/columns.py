@@ -75,6 +75,7 @@ def update_columns(
     predicate: Predicate | None,
     names: Sequence[str],
     applied: Callable[[pa.RecordBatch], pa.RecordBatch],
+    found: Callable[[int], None],
 ) -> Snapshot | None:
     """Give columns of the rows of a condition new values, computed from the old ones.
 
@@ -88,6 +89,8 @@ def update_columns(
         The columns that get new values.
     applied
         Makes rows with new values of rows with all columns.
+    found
+        Is told, each time it runs, how many rows the condition is true for.
 
     Returns
     -------
@@ -115,6 +118,7 @@ def update_columns(
             limit=None,
         )
         updated = [applied(rows).select([ROW_ID, *names]) for rows in scan.to_batches()]
+        found(sum(rows.num_rows for rows in updated))
         if not updated:
             return None
         new = new_values(pa.Table.from_batches(updated), definition.schema, table=definition.name)

@@ -78,5 +78,5 @@ def test_a_cell_writes_without_spark(auto: InteractiveShell) -> None:
     done = run(auto, "%paimon INSERT INTO db.t SELECT max(id) + 1 FROM db.t")
 
     assert repr(done).startswith("INSERT INTO: done")
-    assert repr(done).endswith("; db.t: 1 row, snapshot 2")
+    assert repr(done).endswith("; db.t: 1 row inserted, snapshot 2")
     assert run(auto, "%paimon SELECT count(*) FROM db.t").to_arrow()[0].to_pylist() == [4]
