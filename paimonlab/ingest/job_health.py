@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from paimonlab.analysis.health.actions import Action, select, shell
 from paimonlab.analysis.health.measures import Thresholds
 from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity, TableHealth
 from paimonlab.catalog import Catalog
@@ -130,6 +131,7 @@ def findings(job: JobMeasures, limits: Thresholds, now: int) -> Iterator[tuple[s
         Epoch milliseconds.
     """
     where = f"ingest job {job.name}"
+    status = Action(shell=shell("ingest", "status", job.name))  # what the notes know, in full
     for table, stopped in job.stopped.items():
         skipped = job.skipped.get(table, 0)
         yield (
@@ -139,10 +141,12 @@ def findings(job: JobMeasures, limits: Thresholds, now: int) -> Iterator[tuple[s
                 "error",
                 (
                     f"it cannot follow its source any more, and {skipped:,} rows were skipped: "
-                    f"{stopped.reason[:_TEXT_CHARACTERS]}"
+                    f"{stopped.reason[:_TEXT_CHARACTERS]}. To read it anew drop the table and "
+                    "run a job of another name"
                 ),
                 (skipped, 0, "rows"),
                 where,
+                status,
             ),
         )
     going = [table for table in job.tables if table not in job.stopped]
@@ -150,12 +154,13 @@ def findings(job: JobMeasures, limits: Thresholds, now: int) -> Iterator[tuple[s
     if late is not None:
         code, severity, message, figures = late
         for table in going:
-            yield table, _finding(code, severity, message, figures, where)
+            yield table, _finding(code, severity, message, figures, where, status)
     if job.dead > limits.ingest_dead_rows:
         databases = sorted({table.partition(".")[0] for table in job.tables})
         for database in databases:
+            letters = dead_letters.table_of(database, job.name)
             yield (
-                dead_letters.table_of(database, job.name),
+                letters,
                 _finding(
                     "ingest-dead-letters",
                     "warning",
@@ -163,6 +168,7 @@ def findings(job: JobMeasures, limits: Thresholds, now: int) -> Iterator[tuple[s
                     "the tables of the job lack them",
                     (job.dead, limits.ingest_dead_rows, "rows"),
                     where,
+                    select(letters),
                 ),
             )
 
@@ -194,21 +200,32 @@ def _late(
         return (
             "ingest-failed",
             "error",
-            f"its job failed, and no process runs it: {job.failed[:_TEXT_CHARACTERS]}",
+            (
+                f"its job failed, and no process runs it: {job.failed[:_TEXT_CHARACTERS]}. "
+                "The next run of it goes on where it ended"
+            ),
             (days, 0.0, "days"),
         )
     if job.phase != Phase.ENDED.value and days > limits.ingest_idle_days:
         return (
             "ingest-idle",
             "warning",
-            f"no process runs its job, which committed last {days:,.1f} days ago",
+            (
+                f"no process runs its job, which committed last {days:,.1f} days ago: "
+                "the next run of it goes on from there"
+            ),
             (days, limits.ingest_idle_days, "days"),
         )
     return None
 
 
 def _finding(
-    code: str, severity: Severity, message: str, figures: _Figures, where: str
+    code: str,
+    severity: Severity,
+    message: str,
+    figures: _Figures,
+    where: str,
+    action: Action,
 ) -> HealthFinding:
     value, threshold, unit = figures
     return HealthFinding(
@@ -219,4 +236,7 @@ def _finding(
         threshold=threshold,
         unit=unit,
         where=where,
+        sql=action.sql,
+        python=action.python,
+        shell=action.shell,
     )

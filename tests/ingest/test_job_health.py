@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,10 @@ def test_what_is_said_of_a_job(told: dict[str, Any], expected: list[str]) -> Non
 
     assert [f"{table} {one.code} {one.measured}" for table, one in found] == expected
     assert {one.where for _, one in found} <= {"ingest job j"}
+    shells = {one.code: one.shell for _, one in found}
+    letters = shells.pop("ingest-dead-letters", "")
+    assert letters in ("", 'paimonlab sql "SELECT * FROM ods.j__dead"')
+    assert {*shells.values()} <= {"paimonlab ingest status j"}
 
 
 @pytest.fixture
@@ -108,6 +113,11 @@ def test_a_table_that_stopped_and_a_job_that_failed(catalog: pm.Catalog, run: Ru
     told = run("health", catalog.path, "ods")
     assert told.exit_code == 1
     assert "error ingest-failed: ingest job j: its job failed" in told.output
+    command = f"paimonlab ingest {catalog.path} status j"
+    assert f"    {command}\n" in told.output
+    status = run(*shlex.split(command)[1:])
+    assert status.exit_code == 0
+    assert "no disk" in status.output
     shown = health(catalog)
     assert "ingest-stopped" in shown.to_text()
 
@@ -115,7 +125,9 @@ def test_a_table_that_stopped_and_a_job_that_failed(catalog: pm.Catalog, run: Ru
     assert codes(catalog) == {"ods.t": ["ingest-stopped"], "ods.u": []}
 
 
-def test_rows_set_aside_and_times(catalog: pm.Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_set_aside_and_times(
+    catalog: pm.Catalog, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
     narrow = "id BIGINT NOT NULL, v VARCHAR(2) KEY(id)"
     made = ScriptedSource(
         [rows("a.t", narrow, "+I 1 a", "+I 2 toolong"), "|"], {"a.t": source(narrow)}
@@ -125,6 +137,8 @@ def test_rows_set_aside_and_times(catalog: pm.Catalog, monkeypatch: pytest.Monke
     assert codes(catalog) == {"ods.j__dead": ["ingest-dead-letters"], "ods.t": []}
     assert codes(catalog, ingest_dead_rows=1) == {"ods.j__dead": [], "ods.t": []}
     assert codes(catalog, ingest_idle_days=-1)["ods.t"] == ["ingest-idle"]
+    letters = run("sql", catalog.path, "SELECT source_table FROM ods.j__dead", "--format", "json")
+    assert '"a.t"' in letters.output
     monkeypatch.setenv("PAIMONLAB_DETERMINISTIC", "1")
     shown = health(catalog, ingest_idle_days=-1)
     messages = [
@@ -133,7 +147,8 @@ def test_rows_set_aside_and_times(catalog: pm.Catalog, monkeypatch: pytest.Monke
         for one in table["findings"]
         if one["code"] == "ingest-idle"
     ]
-    assert messages == ["no process runs its job, which committed last … days ago"]
+    (message,) = messages
+    assert message.startswith("no process runs its job, which committed last … days ago: ")
 
 
 def test_a_warehouse_without_jobs_says_nothing(catalog: pm.Catalog) -> None:

@@ -40,6 +40,22 @@ def set_option(table: str, key: str, value: str) -> Action:
     )
 
 
+def select(table: str) -> Action:
+    """Write the query of all rows of a table.
+
+    Examples
+    --------
+    >>> select("db.t").shell
+    'paimonlab sql "SELECT * FROM db.t"'
+    """
+    query = "SELECT * FROM " + ".".join(map(quoted, table.split(".")))  # noqa: S608 - it is shown
+    return Action(
+        query,
+        f"catalog.table({table!r}).scan().to_arrow()",
+        'paimonlab sql "' + _SPECIAL.sub(r"\\\1", query) + '"',
+    )
+
+
 def shell(command: str, table: str, *arguments: str) -> str:
     """Write a command for a shell, of the warehouse that is configured.
 
