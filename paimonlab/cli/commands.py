@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from paimonlab.cli.examples import EXAMPLES
-from paimonlab.errors import PaimonError, close_matches
+from paimonlab.errors import PaimonError, close_matches, habits
 
 WAREHOUSE = "warehouse"
 """Name of the argument."""
@@ -107,6 +107,8 @@ class Commands(click.Group):
             args = ["describe", *args]
         elif not first.startswith("-"):
             close = close_matches(first, self.commands)
+            if first in habits.COMMANDS:
+                close = f" It is {habits.COMMANDS[first]} here."
             ctx.fail(f"there is no command {first!r}.{close}")
         return super().resolve_command(ctx, args)
 

@@ -132,6 +132,9 @@ TABLE = {
     "collect": "scan().to_arrow().to_pylist()",
     "count": "scan().count()",
     "num_rows": "scan().count()",
+    "partitions": "catalog.system_table('db.t$partitions').scan()",
+    "detail": "options, or catalog.system_table('db.t$files').scan()",
+    "health": "paimonlab.analysis.catalog_health(catalog, ['db.t'])",
     "head": "scan(limit=5).to_pandas()",
     "limit": "scan(limit=…)",
     "select": "scan(columns, where)",
@@ -154,7 +157,11 @@ TABLE = {
     "load_as_version": "scan(snapshot=…), scan(tag=…) or scan(timestamp=…)",
     "restore": "maintenance.rollback_to(snapshot=…)",
     "rollback": "maintenance.rollback_to(snapshot=…)",
+    "rollback_to": "maintenance.rollback_to(snapshot=…)",
+    "rollback_to_snapshot": "maintenance.rollback_to(snapshot=…)",
     "optimize": "compact()",
+    "rewrite_data_files": "compact()",
+    "rewrite_manifests": "compact_manifests()",
     "vacuum": "maintenance.expire_snapshots()",
     "expire_snapshots": "maintenance.expire_snapshots()",
     "remove_orphan_files": "maintenance.remove_orphan_files()",
@@ -176,6 +183,20 @@ TABLE = {
     "new_stream_write_builder": "new_writer(), then commit(messages)",
 }
 """Of deltalake, pyiceberg, pypaimon, pandas, polars and Spark, on a table."""
+LAYERS = {"show": "there after import paimonlab.notebook or %load_ext paimonlab"}
+"""What a table has once another layer is loaded."""
+MAINTENANCE = {
+    "vacuum": "expire_snapshots(), and remove_orphan_files()",
+    "expire": "expire_snapshots()",
+    "optimize": "table.compact()",
+    "compact": "table.compact()",
+    "rewrite_data_files": "table.compact()",
+    "rollback": "rollback_to(snapshot=…)",
+    "restore": "rollback_to(snapshot=…)",
+    "delete_orphan_files": "remove_orphan_files()",
+    "fsck": "table.fsck()",
+}
+"""Of deltalake, pyiceberg and Spark, on the maintenance of a table."""
 SCAN = {
     "row_filter": "where",
     "filter": "where",
@@ -255,6 +276,8 @@ CATALOG = {
     "table_exists": "has_table(name)",
     "list_namespaces": "databases()",
     "list_databases": "databases()",
+    "namespaces": "databases()",
+    "health": "paimonlab.analysis.catalog_health(catalog)",
     "create_namespace": "create_database(name)",
     "drop_namespace": "drop_database(name)",
     "namespace_exists": "has_database(name)",
@@ -281,6 +304,26 @@ PACKAGE = {
 }
 """Of pyiceberg, deltalake and pypaimon, in the package itself."""
 
+COMMANDS = {
+    "optimize": "compact",
+    "history": "snapshots",
+    "log": "snapshots",
+    "vacuum": "expire, and orphans for files that nothing refers to",
+    "ls": "tables",
+    "list": "tables",
+    "tag": "create-tag, or tags for those there are",
+    "branch": "create-branch, or branches for those there are",
+    "schema": "describe, or schemas for all there were",
+    "restore": "rollback",
+    "import": "load",
+    "query": "sql",
+    "select": "sql 'SELECT …'",
+    "cat": "scan",
+    "head": "scan -n",
+    "drop": "sql 'DROP TABLE …'",
+    "check": "fsck, or health",
+}
+"""Commands of other tools, of a shell."""
 PROCEDURES = {
     "rewrite_data_files": "compact",
     "optimize": "compact",

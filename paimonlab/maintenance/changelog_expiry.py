@@ -44,7 +44,7 @@ class ChangelogExpiryRequest:
     """Called with how many files are deleted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ChangelogExpiry:
     """What is deleted when changelogs expire."""
 
@@ -59,6 +59,9 @@ class ChangelogExpiry:
     """Files that nothing needs any more."""
     gone: tuple[Snapshot, ...] = field(default=(), repr=False, compare=False)
     """The changelogs that the ids mean: after a rollback by others the ids are used again."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         """Describe it in words."""

@@ -54,7 +54,7 @@ class OrphanFile:
     """When it was listed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class OrphanFiles:
     """The orphan files of a table that are old enough to be deleted."""
 
@@ -79,6 +79,9 @@ class OrphanFiles:
     def counts(self) -> Mapping[str, int]:
         """How many files of each kind there are."""
         return Counter(file.sort for file in self.files)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         """Describe it in words."""

@@ -110,7 +110,7 @@ class ExpiringPartition:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PartitionExpiry:
     """What expires with partitions: their rows. Files are deleted with their snapshots."""
 
@@ -127,6 +127,9 @@ class PartitionExpiry:
     def values(self) -> tuple[Mapping[str, str | None], ...]:
         """The values of the partitions that are dropped."""
         return tuple(expiring.partition.values for expiring in self.partitions)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         """Describe it in words."""

@@ -55,7 +55,7 @@ class SnapshotExpiryRequest:
     """Called with how many snapshots and files are deleted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SnapshotExpiry:
     """What is deleted when snapshots expire."""
 
@@ -80,14 +80,18 @@ class SnapshotExpiry:
     kept: Snapshot | None = field(default=None, repr=False, compare=False)
     """The oldest snapshot that is kept."""
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         """Describe it in words."""
         if not self.snapshots:
             return f"{self.table}: no snapshot expires, as {self.reason}"
-        text = (
-            f"{self.table}: {len(self.snapshots)} snapshots expire, {self.snapshots[0]} to "
-            f"{self.snapshots[-1]}; {self.first_kept} stays, as {self.reason}\n  {self.files}"
-        )
+        first, last = self.snapshots[0], self.snapshots[-1]
+        expired = f"snapshot {first} expires"
+        if first != last:
+            expired = f"{len(self.snapshots)} snapshots expire, {first} to {last}"
+        text = f"{self.table}: {expired}; {self.first_kept} stays, as {self.reason}\n  {self.files}"
         return f"{text}\n  {len(self.changelogs)} changelogs stay" if self.changelogs else text
 
 

@@ -377,6 +377,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
                 self._table, str(snapshot_id), "Nothing was written to it yet."
             )
         hint = f"Its snapshots are {ids[0]} to {ids[-1]}."
+        if snapshot_id < FIRST_SNAPSHOT_ID:
+            hint += " The newest is table.snapshot."
         if FIRST_SNAPSHOT_ID <= snapshot_id < ids[0]:
             return SnapshotExpiredError(self._table, str(snapshot_id), f"It has expired. {hint}")
         return SnapshotNotFoundError(self._table, str(snapshot_id), hint)

@@ -27,6 +27,11 @@ _COLUMNS = re.compile(rf"COLUMNS\s+(?:IN|FROM)\s+({_NAME})", re.IGNORECASE)
 
 
 _DESCRIBED = [(name, kinds.STRING) for name in ("col_name", "data_type", "comment")]
+_INSTEAD = {
+    "PARTITIONS": "Write SELECT partition, record_count FROM {table}$partitions",
+    "TBLPROPERTIES": "Write SELECT * FROM {table}$options",
+}
+"""By what is shown of a table: what lists it."""
 _SHOWN = "Write SHOW DATABASES, SHOW TABLES IN db, or SHOW COLUMNS IN db.table"
 
 
@@ -62,7 +67,9 @@ def listing(tree: exp.Expression, sources: Sources) -> Translated | None:
         return _rows([("col_name", kinds.STRING)], names)
     if text.upper() == "TABLES":
         raise DatabaseNotNamedError("SHOW TABLES", "TABLES", _with_database(sources))
-    raise NotTranslatedError(f"SHOW {text}", text.partition(" ")[0], _SHOWN)
+    word, _, rest = text.partition(" ")
+    instead = _INSTEAD.get(word.upper(), _SHOWN).format(table=rest.split(" ")[0] or "db.t")
+    raise NotTranslatedError(f"SHOW {text}", word, instead)
 
 
 def _with_database(sources: Sources) -> str:
@@ -104,6 +111,10 @@ def described(tree: exp.Describe, query: Translated, sources: Sources) -> Transl
 
 
 def _described_table(tree: exp.Describe, sources: Sources) -> Translated:
+    if style := tree.args.get("style"):
+        raise NotTranslatedError(
+            f"DESCRIBE {style}", str(style), f"Write DESCRIBE {tree.this.sql('spark')}"
+        )
     check_parts(tree, "this", "kind")
     if str(tree.args.get("kind") or "TABLE").upper() != "TABLE":
         raise NotTranslatedError(f"DESCRIBE {tree.args['kind']}", "DESCRIBE")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from paimonlab.errors import habits
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 from paimonlab.table.verbs import cleaning, expiring, remaking
 
 
-class Maintenance:
+class Maintenance(habits.FamiliarNames, what="maintenance", instead=habits.MAINTENANCE):
     """Verbs that keep a table in order: ``table.maintenance``."""
 
     def __init__(self, definition: TableDefinition, store: TableStore) -> None:

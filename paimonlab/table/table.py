@@ -62,7 +62,8 @@ class Table(OpenedTable):
     def __getattr__(self, name: str) -> Any:
         if name in Table._accessors:
             return Table._accessors[name](self)
-        raise AttributeError(habits.no_attribute("a table", name, habits.TABLE, dir(self)))
+        instead = habits.LAYERS if name in habits.LAYERS else habits.TABLE
+        raise AttributeError(habits.no_attribute("a table", name, instead, dir(self)))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *Table._accessors]

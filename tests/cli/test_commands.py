@@ -14,6 +14,7 @@ from click.shell_completion import ShellComplete
 
 import paimonlab as pl
 from paimonlab.cli.main import main
+from paimonlab.errors import habits
 from tests.cli.conftest import Run
 
 
@@ -147,6 +148,15 @@ def test_an_unknown_command_names_those_like_it(run: Run) -> None:
 
     assert found.exit_code == 2
     assert "there is no command 'snapshot'. Did you mean 'snapshots'" in found.output
+
+
+@pytest.mark.parametrize("name", habits.COMMANDS)
+def test_commands_of_other_tools_are_answered_with_ours(name: str, run: Run) -> None:
+    found = run(name, "x")
+
+    assert found.exit_code == 2
+    assert f"there is no command {name!r}. It is {habits.COMMANDS[name]} here." in found.output
+    assert habits.COMMANDS[name].split(" ", maxsplit=1)[0].strip(",") in main.commands
 
 
 def _completed(*words: str, incomplete: str = "") -> list[str]:

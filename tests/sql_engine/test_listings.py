@@ -105,6 +105,30 @@ def test_tables_of_no_database_are_refused_with_the_databases_there_are(
     assert caught.value.hint == "There is no database yet: CREATE DATABASE db makes one"
 
 
+@pytest.mark.parametrize(
+    ("sql", "refused", "hint"),
+    [
+        ("DESCRIBE EXTENDED db.t", "DESCRIBE EXTENDED", "Write DESCRIBE db.t"),
+        (
+            "SHOW PARTITIONS db.a",
+            "SHOW PARTITIONS db.a",
+            "Write SELECT partition, record_count FROM db.a$partitions",
+        ),
+        ("SHOW TBLPROPERTIES db.a", "SHOW TBLPROPERTIES", "Write SELECT * FROM db.a$options"),
+        ("SHOW FUNCTIONS", "SHOW FUNCTIONS", "Write SHOW DATABASES"),
+    ],
+)
+def test_what_is_not_listed_says_what_lists_it(
+    sql: str, refused: str, hint: str, catalog: Catalog
+) -> None:
+    with pytest.raises(NotTranslatedError, match=refused) as caught:
+        engine.plan(sql, Sources(catalog))
+
+    assert caught.value.hint.startswith(hint)
+    if "$" in hint:
+        assert engine.run(engine.plan(hint.removeprefix("Write "), Sources(catalog))).num_columns
+
+
 def test_comments_of_columns_that_a_query_would_carry_over_are_refused(catalog: Catalog) -> None:
     changes.run("CREATE TABLE db.c (c INT COMMENT 'said')", Sources(catalog))
 

@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 
 import paimonlab as pm
-from paimonlab.errors import ProcedureNotFoundError, SchemaError, habits
+from paimonlab.errors import (
+    ProcedureNotFoundError,
+    SchemaError,
+    SnapshotNotFoundError,
+    habits,
+)
 from paimonlab.procedures import find
 from paimonlab.sql_engine.tables import Sources
 
@@ -40,6 +45,32 @@ def test_a_table_says_what_it_has_instead(name: str, table: pm.Table, catalog: p
     for owner, method in re.findall(r"(catalog|maintenance|scan\(\))\.(\w+)", habits.TABLE[name]):
         owners = {"catalog": catalog, "maintenance": table.maintenance, "scan()": table.scan()}
         assert hasattr(owners[owner], method)
+
+
+def test_a_table_says_when_it_has_views(table: pm.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pm.Table, "_accessors", {})
+
+    with pytest.raises(
+        AttributeError, match=r"'show'; it is there after import paimonlab\.notebook"
+    ):
+        _ = table.show
+
+
+@pytest.mark.parametrize("name", habits.MAINTENANCE)
+def test_maintenance_says_what_it_has_instead(name: str, table: pm.Table) -> None:
+    with pytest.raises(AttributeError, match=f"maintenance has no attribute '{name}'; it is "):
+        getattr(table.maintenance, name)
+
+    written = habits.MAINTENANCE[name]
+    owner = table if written.startswith("table.") else table.maintenance
+    assert hasattr(owner, written.removeprefix("table.").partition("(")[0])
+
+
+def test_the_newest_snapshot_is_not_minus_one(table: pm.Table) -> None:
+    table.write({"id": [1]})
+
+    with pytest.raises(SnapshotNotFoundError, match=r"are 1 to 1\. The newest is table\.snapshot"):
+        _ = table.snapshots[-1]
 
 
 @pytest.mark.parametrize("name", habits.CATALOG)

@@ -60,6 +60,9 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
     def __bool__(self) -> bool:
         return self.is_clean
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         counts = msgspec.structs.asdict(self.checked)
         looked = ", ".join(_many(number, what) for what, number in counts.items() if number)

@@ -9,6 +9,7 @@ from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException, QueryContextType
 
 from paimonlab.errors import PaimonError, close_matches, without_database
+from paimonlab.notebook.cell.habit_hints import habit_hint
 from paimonlab.notebook.cell.query_error import QueryError, of_paimon
 from paimonlab.notebook.cell.statements import SentText, Statement
 from paimonlab.notebook.cell.topics import Topic
@@ -74,6 +75,8 @@ def _explain_spark(
         )
     span = _spark_span(error, sent)
     condition, state = error.getCondition() or "", error.getSqlState() or ""
+    if condition.startswith("_LEGACY_ERROR_TEMP"):  # a number that tells nobody anything
+        condition = ""
     return QueryError(
         _message(error),
         topic=_topic(error),
@@ -132,6 +135,8 @@ def _spark_span(error: PySparkException, sent: SentText) -> Span | None:
 def _hint(
     error: PySparkException, statement: Statement, span: Span | None, known_tables: KnownTables
 ) -> str:
+    if habit := habit_hint(statement.tokens):
+        return habit
     parameters = error.getMessageParameters() or {}
     if "proposal" in parameters:
         return _proposed(parameters["proposal"].split(", "), parameters.get("objectName", ""))

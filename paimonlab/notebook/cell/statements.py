@@ -47,8 +47,10 @@ class Statement:
 
     @property
     def title(self) -> str:
-        """The first words, as in ``CREATE TABLE``."""
+        """The first words, as in ``CREATE TABLE`` and ``CREATE OR REPLACE TABLE``."""
         count = 1 if self.tokens[0].text.upper() in _WORDS_BEFORE_NAMES else 2
+        if [token.text.upper() for token in self.tokens[:3]] == ["CREATE", "OR", "REPLACE"]:
+            count = 4
         words = [t.text.upper() for t in self.tokens[:count] if t.kind is TokenKind.WORD]
         return " ".join(words)
 

@@ -6,9 +6,10 @@ import datetime as dt
 import re
 from decimal import Context, Decimal
 
+from paimonlab.spec import byte_counts
+
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d{1,3})?")
 _INTEGER = re.compile(r"-?\d+")
-_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
 def count(number: int | None) -> str:
@@ -49,19 +50,8 @@ def figure(text: str) -> str:
 
 
 def bytes_text(number: int | None) -> str:
-    """Write bytes with a unit, in powers of 1,000.
-
-    Examples
-    --------
-    >>> bytes_text(999), bytes_text(1000), bytes_text(12_345_678)
-    ('999 B', '1.0 kB', '12.3 MB')
-    """
-    if number is None:
-        return ""
-    rest, unit = float(number), 0
-    while abs(rest) >= 1000 and unit < len(_UNITS) - 1:
-        rest, unit = rest / 1000, unit + 1
-    return f"{rest:.1f} {_UNITS[unit]}" if unit else f"{number} B"
+    """Write bytes with a unit, in powers of 1,000."""
+    return "" if number is None else byte_counts.bytes_text(number)
 
 
 def time_text(millis: int | None) -> str:

@@ -106,7 +106,8 @@ def table_options(properties: Mapping[str, str]) -> dict[str, str]:
     """Keep of TBLPROPERTIES and OPTIONS what is a table option; refuse what cannot be one."""
     provider = properties.get("provider", PROVIDER)
     if provider.lower() != PROVIDER:
-        raise UnsupportedError(f"USING {provider}", "this catalog has Paimon tables only")
+        advice = "this catalog has Paimon tables only; write USING paimon, or leave it out"
+        raise UnsupportedError(f"USING {provider}", advice)
     for key, clause in _NO_OPTION.items():
         if key in properties:
             raise UnsupportedError(clause, "a table lives in the folder of its database")
@@ -196,6 +197,12 @@ def check_no_replacement(table: str, changes: Sequence[SchemaChange]) -> None:
 def _changes(bridge: Bridge, change: Any) -> Iterator[SchemaChange]:
     kind = change.getClass().getSimpleName()
     if kind not in _CHANGES:
+        if kind == "ClusterBy":
+            raise UnsupportedError(
+                "ALTER TABLE … CLUSTER BY",
+                "OPTIMIZE db.t ZORDER BY (a, b) sorts the rows of an append table; with 'clustering"
+                ".incremental' and 'clustering.columns' each compaction does so",
+            )
         raise UnsupportedError(f"ALTER TABLE … {kind}", "a Paimon table has no such thing")
     yield from _CHANGES[kind](bridge, change)
 

@@ -277,7 +277,8 @@ def _check_value(key: str, text: str, spec: OptionSpec, operation: Operation) ->
     if spec.key in INSTEAD:
         raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {INSTEAD[spec.key]}")
     usable = built or (None if spec.default is None else repr(spec.default))
-    advice = "leave it out" if usable is None else f"use {usable}"
+    unset = f"leave it out (ALTER TABLE … UNSET TBLPROPERTIES ('{key}'))"
+    advice = unset if usable is None else f"use {usable}"
     raise UnsupportedError(f"{key} = {text!r}", f"{_DOING[operation]}; {advice}")
 
 

@@ -167,6 +167,8 @@ def _from_source(reader: TokenReader, text: str) -> CopyIntoFolder:
 
 
 def _file_format(reader: TokenReader) -> tuple[CopyFormat, dict[str, FormatValue]]:
+    if not reader.is_at("FILE_FORMAT"):
+        reader.refuse("FILE_FORMAT = (TYPE = CSV), or another type,")
     reader.expect("FILE_FORMAT", "=", "(")
     options: dict[str, FormatValue] = {}
     while True:

@@ -75,7 +75,8 @@ def _call(
     call = call_syntax.parse_call(_tokens(text))
     *namespace, name = call.name
     if len(namespace) == 2 and namespace[0] != sources.catalog_name:
-        raise NotTranslatedError(f"the catalog {namespace[0]}", namespace[0])
+        instead = f"Procedures of Paimon are in sys: CALL sys.{habits.procedure(name)}(…)"
+        raise NotTranslatedError(f"the catalog {namespace[0]}", namespace[0], instead)
     if [part.lower() for part in namespace[-1:]] != [_NAMESPACE]:
         raise SchemaError(
             f"{'.'.join(call.name)} is not a procedure; those of Paimon are in sys. "

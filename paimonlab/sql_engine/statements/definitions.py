@@ -88,7 +88,8 @@ class _Definition:
         """Take what follows the columns."""
         if isinstance(node, exp.FileFormatProperty):
             if node.name.lower() != "paimon":
-                raise UnsupportedError(f"USING {node.name}", "this catalog has Paimon tables only")
+                advice = "this catalog has Paimon tables only; write USING paimon, or leave it out"
+                raise UnsupportedError(f"USING {node.name}", advice)
         elif isinstance(node, exp.PartitionedByProperty):
             self._partition(node.this)
         elif isinstance(node, exp.SchemaCommentProperty):

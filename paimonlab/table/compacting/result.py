@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from paimonlab.spec.byte_counts import bytes_text
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.snapshot import Snapshot
 
@@ -38,9 +39,9 @@ class FileTotals:
         )
 
     def __str__(self) -> str:
-        """Say files and megabytes."""
+        """Say files and bytes."""
         files = f"{self.files:,} {'file' if self.files == 1 else 'files'}"
-        return f"{files}, {self.bytes / 1e6:,.1f} MB"
+        return f"{files}, {bytes_text(self.bytes)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

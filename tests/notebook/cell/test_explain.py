@@ -49,6 +49,21 @@ def test_the_caret_stands_where_the_user_wrote_it(
     assert len(shown) <= 7
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("MSCK REPAIR TABLE air.flights", "Nothing is to be done"),
+        ("DESCRIBE DETAIL air.flights", "Write DESCRIBE EXTENDED"),
+        ("SELECT * FROM table_changes('air.flights', 1)", "paimon_incremental_query"),
+    ],
+)
+def test_habits_of_other_formats_are_answered(spark: SparkSession, text: str, hint: str) -> None:
+    shown = lines(spark, text)
+
+    assert hint in shown[-1]
+    assert "_LEGACY" not in "".join(shown)
+
+
 def over(line: str, carets: str) -> str:
     """Return what a reader sees over the carets; wide characters take two columns."""
     columns = [character for character in line for _ in range(text_width(character))]
