@@ -31,11 +31,12 @@ def conflicts(measures: Measures) -> Iterator[Conflict]:
 def _hidden_rows(measures: Measures) -> Iterator[Conflict]:
     hidden = measures.postponed_rows + (measures.level_0_rows if measures.skips_level_0 else 0)
     if hidden:
+        rows = "row" if hidden == 1 else "rows"
         option = "bucket" if measures.postponed_rows else "deletion-vectors.enabled, merge-engine"
         yield Conflict(
             option,
             "warning",
-            f"{hidden:,} rows cannot be seen by readers until they are compacted",
+            f"{hidden:,} {rows} cannot be seen by readers until they are compacted",
             hidden,
             "rows",
             _compact(measures),

@@ -11,6 +11,7 @@ from paimonlab.analysis.health.actions import Action, set_option, shell
 from paimonlab.analysis.health.conflicts import conflicts
 from paimonlab.analysis.health.measures import Measures, Thresholds
 from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity
+from paimonlab.spec.byte_counts import bytes_text
 from paimonlab.spec.sql_text.call_text import call_text
 
 Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]
@@ -30,7 +31,7 @@ def small_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFindin
             "small-files",
             "warning",
             f"{avoidable:,} of {measures.file_count:,} files could be saved: they are much smaller "
-            f"than the {measures.target_file_size_bytes:,} bytes that a file should have",
+            f"than the {bytes_text(measures.target_file_size_bytes)} that a file should have",
             (avoidable, limits.small_files, "files"),
             action=_compact(measures),
         )
@@ -44,8 +45,8 @@ def small_buckets(measures: Measures, limits: Thresholds) -> Iterator[HealthFind
     yield _finding(
         "small-buckets",
         "warning",
-        f"{count:,} buckets have less than {limits.small_bucket_bytes:,} bytes on average, with a "
-        "file each at least; coarser partitions (months, not days) or fewer buckets help, a "
+        f"{count:,} buckets have less than {bytes_text(limits.small_bucket_bytes)} on average, "
+        "with a file each at least; coarser partitions (months, not days) or fewer buckets help, a "
         "compaction does not",
         (count, limits.small_buckets, "buckets"),
         action=_rescale(measures, 1) if measures.bucket > 1 else Action(),
@@ -80,7 +81,7 @@ def bucket_skew(measures: Measures, limits: Thresholds) -> Iterator[HealthFindin
         yield _finding(
             "bucket-skew",
             "warning",
-            f"the largest bucket has {measures.largest_bucket_bytes:,} bytes, "
+            f"the largest bucket has {bytes_text(measures.largest_bucket_bytes)}, "
             f"{measures.skew_ratio:.1f} times the median of its partition; more "
             "buckets help only if the bucket key has more values",
             (measures.skew_ratio, limits.skew_ratio, "times the median"),
@@ -178,7 +179,7 @@ def orphan_files(measures: Measures, limits: Thresholds) -> Iterator[HealthFindi
             "orphan-files",
             "warning",
             f"{measures.orphan_files:,} orphan files older than a day take "
-            f"{measures.orphan_bytes:,} bytes",
+            f"{bytes_text(measures.orphan_bytes)}",
             (measures.orphan_bytes, limits.orphan_bytes, "bytes"),
             action=Action(
                 call_text("remove_orphan_files", measures.name),

@@ -191,7 +191,7 @@ function followTheme(box) {
 
 
 const LISTED = `
-svg text { fill: currentColor; }
+svg text { fill: currentColor; } .scroll:not(:last-child) { margin-bottom: 8px; }
 tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
 input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
 caption { text-align: left; font-weight: bold; padding: 4px 0; }
@@ -509,7 +509,7 @@ function render({ data, el, host }) {
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
     note: `${source}, read from ${many(fileCount, "data file")}`,
-    headline: `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted`,
+    headline: total.inserts || total.updates || total.deletes ? `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted` : "No row changed",
     css: CHANGES_CSS,
   });
   if (!rowCount) {
@@ -588,7 +588,7 @@ function render({ data, el, host }) {
       matching = Number(reply.count);
       offset = to;
       draw();
-      say(`${count(matching)} rows`);
+      say(many(matching, "row"));
     } catch (error) {
       say(String(error));
     }
@@ -714,7 +714,7 @@ function render({ data, el, host }) {
     runs.draw();
     buckets = compactionBuckets(run, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
     paint();
-    say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
+    say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${many(run.droppedRows, "row")} dropped`);
     if (tell) host.select({ snapshot: run.snapshotId });
   }
 
@@ -795,8 +795,8 @@ function compactionBuckets(run, isMarked, choose) {
   const hidden = run.bucketCount - run.buckets.length;
   return grid({
     caption: `snapshot ${run.snapshotId} by ${/^[0-9a-f]{8}-/.test(run.commitUser) ? run.commitUser.slice(0, 8) : run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
-    heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
-    rows: run.buckets.map((bucket) => [placeText(bucket), bucket.read, bucket.written, bucket.moved, bucket]),
+    heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", optional: true, text: (moved) => (moved ? compactionSum(moved) : "") }],
+    rows: run.buckets.map((bucket) => [placeText(bucket), bucket.read, bucket.written, bucket.moved.files ? bucket.moved : null, bucket]),
     selected: (row) => isMarked(row[4]),
     onChoose: (row) => choose(row[4].partition, row[4].bucket),
   });
@@ -836,7 +836,7 @@ function compactionLooked(view) {
 
 function compactionUntouched(view) {
   const hidden = view.untouchedCount - view.untouched.length;
-  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file was written by a compaction`),
+  return h("details", {}, h("summary", {}, `${many(view.untouchedCount, "bucket")} never compacted: no live file was written by a compaction`),
     grid({
       caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
       heads: [{ name: "bucket" }, { name: "contains", text: compactionSum }],
@@ -1182,7 +1182,7 @@ function showFiles({ data, el, host }, again) {
   const title = `${view.table}: data files${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const size = view.bytes === null || !view.fileCount ? "" : `, ${bytes(view.bytes)}, on average ${bytes(Math.round(view.bytes / view.fileCount))} a file`;
   const { body, say, stop } = frame(el, {
-    title, note: `${count(view.rowCount)} rows before merging`, css: FILES_CSS,
+    title, note: `${many(view.rowCount, "row")} before merging`, css: FILES_CSS,
     headline: view.fileCount ? `${many(view.fileCount, "file")} in ${many(view.bucketCount, "bucket")}${size}` : "",
   });
   if (!view.fileCount) {
@@ -1407,8 +1407,8 @@ function render({ data, el, host }) {
       heads: [
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
-        { name: "finding" }, { name: "where", optional: true }, { name: "what", prose: 300 },
-        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}, limit ${count(row[row.length - 1].threshold)}`) },
+        { name: "finding" }, { name: "where", optional: true, prose: 100 }, { name: "what", prose: 200 },
+        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
       ],
       rows,
       onChoose: (row) => show(row[row.length - 1]),
@@ -2008,6 +2008,7 @@ const LSM_LEFT = 62;
 const LSM_LANE = 22;
 const LSM_BAR = 18;
 const LSM_MOST_LANES = 24;
+const LSM_LOG = 160;
 const LSM_CSS = `
 .lsm-bar { cursor: pointer; outline: none; } .lsm-bar rect:first-of-type { stroke: currentColor; stroke-width: .6; }
 .lsm-bar[aria-selected=true] rect:first-of-type { stroke: currentColor; stroke-width: 2; }
@@ -2047,7 +2048,7 @@ function render({ data, el, host }) {
   const log = h("ol", { class: "lsm-log", role: "listbox", "aria-label": "steps" });
   const details = h("div");
   const calls = h("div");
-  const words = [...view.notes.map((note) => `${note}.`), lsmFootnote(view)].join(" ");
+  const words = [...view.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`), lsmFootnote(view)].join(" ");
   body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
     h("p", { class: "faint" }, words));
 
@@ -2107,12 +2108,23 @@ function render({ data, el, host }) {
     log.hidden = lines.length < 2;
   }
 
+    function fitLog() {
+    let height = 0;
+    for (const line of [...log.children].reverse()) {
+      const more = (line).offsetHeight;
+      if (height && height + more > LSM_LOG) break;
+      height += more;
+    }
+    if (height) log.style.maxHeight = `${height}px`;
+  }
+
     function show(at, aloud) {
     state = at;
     const step = chosen.steps[at];
     [...log.children].forEach((line, number) => line.setAttribute("aria-selected", String(number === at)));
     const line = (log.children[at]);
     const above = (log.children[at - 1]) ?? line;
+    fitLog();
     if (line && above) log.scrollTop = above.offsetTop - log.offsetTop;
     gauge.replaceChildren(...(view.hasLevels ? [lsmGauge(view, step)] : []));
     drawStage();
@@ -2248,7 +2260,7 @@ function lsmFileName(view, file) {
   const several = file.count > 1 ? `${file.count} files from ` : "";
   const keys = file.minKey ? `, keys ${file.minKey} to ${file.maxKey}` : "";
   const size = file.bytes === null ? "" : `, ${bytes(file.bytes)}`;
-  return `${several}${file.name}${view.hasLevels ? `, level ${file.level}` : ""}, ${count(file.rows)} rows${size}${keys}`;
+  return `${several}${file.name}${view.hasLevels ? `, level ${file.level}` : ""}, ${many(file.rows, "row")}${size}${keys}`;
 }
 
 function lsmLanes(view, bucket, state) {
@@ -2925,14 +2937,19 @@ function factWords(column, total) {
   return facts.filter(Boolean).join(", ");
 }
 
+function endsOf({ low, high }) {
+  return low === null || high === null ? [] : low === high ? [low] : [low, high];
+}
+
 function summary(column, total) {
   const words = factWords(column, total);
-  const range = column.low === null ? "" : column.low === column.high ? column.low : `${column.low} … ${column.high}`;
+  const ends = endsOf(column);
+  const range = ends.join(" … ");
   const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
   const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
   return [
     h("div", { class: "faint facts", title }, words),
-    range && h("div", { class: "faint facts", title }, range),
+    range && h("div", { class: "faint facts", title }, ...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
     column.bins.length > 0 && histogram(column),
     column.bins.length === 0 && column.top.length > 0 && bars(column, total),
   ].filter(Boolean);
@@ -3226,10 +3243,12 @@ function arranged(rows, details, places) {
 const CHARACTER = 7.4;
 const SMALL_CHARACTER = 6.2;
 const PADDING = 20;
+const MOST_FACTS = 240;
 
 function usualWidth(column, cells, facts) {
   const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
-  const least = facts ? Math.max(column.bins.length || column.top.length ? 116 : 70, facts.length * SMALL_CHARACTER + PADDING) : 80;
+  const lines = Math.min(MOST_FACTS, Math.max(0, ...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
+  const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
 }
 
@@ -3425,7 +3444,7 @@ function render({ data, el, host }) {
     cellAt(focus)?.focus({ preventScroll: true });
   };
 
-  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? factWords(column, data.view.summarisedCount) : ""));
+  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? [factWords(column, data.view.summarisedCount), endsOf(column).join(" … ")] : []));
   const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
   const rules = h("style");
   const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
@@ -4622,7 +4641,7 @@ function render({ data, el, host }) {
     const show = (step, isTold = true) => {
     asked += 1;
     const made = grid({
-      caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
+      caption: `at snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}${sql ? "" : `, ${step.rows.length} of them here`}`,
       heads: step.columns.map((name) => ({
         name,
         right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
@@ -4633,7 +4652,7 @@ function render({ data, el, host }) {
     rows.replaceChildren(made.element);
     shownId = step.snapshotId;
     paint();
-    say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
+    say(`snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}`);
     if (isTold) host.select({ snapshot: step.snapshotId });
   };
 

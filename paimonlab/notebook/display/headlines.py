@@ -73,6 +73,17 @@ def when(millis: int | None) -> str:
     return "" if millis is None else f", {time_text(millis)} UTC"
 
 
+def next_rows(table: str) -> str:
+    """Say what to do where a table has no rows.
+
+    Examples
+    --------
+    >>> next_rows("db.t")
+    'Rows are added by INSERT INTO db.t VALUES …'
+    """
+    return "Rows are added by INSERT INTO " + visible(table) + " VALUES …"  # noqa: S608 - is shown
+
+
 def files_text(files: int, size: int | None, buckets: int) -> str:
     """Say how many files there are, where, and how large they are.
 

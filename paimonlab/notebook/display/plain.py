@@ -33,6 +33,13 @@ def _text_lines(grid: Grid, cell_columns: int) -> Iterator[str]:
         yield visible(grid.caption)
     if grid.headline:
         yield visible(grid.headline)
+    if grid.columns:
+        yield from _table_lines(grid, cell_columns)
+    if grid.footer:
+        yield visible(grid.footer)
+
+
+def _table_lines(grid: Grid, cell_columns: int) -> Iterator[str]:
     heads = [[Cell(visible(column.name)) for column in grid.columns]]
     if any(column.type_text for column in grid.columns):
         heads.append([Cell(visible(column.type_text)) for column in grid.columns])
@@ -43,8 +50,6 @@ def _text_lines(grid: Grid, cell_columns: int) -> Iterator[str]:
         yield _GAP.join(map(_pad, line, widths, grid.columns)).rstrip()
         if number == len(heads) - 1:
             yield _GAP.join("─" * width for width in widths)
-    if grid.footer:
-        yield visible(grid.footer)
 
 
 def _pad(cell: str, width: int, column: Column) -> str:
@@ -67,10 +72,11 @@ def _markdown_lines(grid: Grid) -> Iterator[str]:
         yield f"**{_markdown_text(grid.caption.strip())}**\n"
     if grid.headline:
         yield f"{_markdown_line(grid.headline)}\n"
-    yield _markdown_row([column.name for column in grid.columns])
-    rules = ["---:" if column.align is Align.RIGHT else "---" for column in grid.columns]
-    yield "| " + " | ".join(rules) + " |"
-    yield from map(_markdown_cells, grid.rows)
+    if grid.columns:
+        yield _markdown_row([column.name for column in grid.columns])
+        rules = ["---:" if column.align is Align.RIGHT else "---" for column in grid.columns]
+        yield "| " + " | ".join(rules) + " |"
+        yield from map(_markdown_cells, grid.rows)
     if grid.footer:
         yield f"\n{_markdown_line(grid.footer)}"
 

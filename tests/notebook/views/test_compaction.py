@@ -76,5 +76,5 @@ def test_html_is_what_sanitisers_leave_alone(tmp_path: Path) -> None:
 def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
     view = drawn(catalog(tmp_path).create_table("db.t", {"k": "INT"}))
 
-    assert "no compaction in the snapshots looked at" in repr(view)
+    assert "db.t has no snapshot yet\nRows are added by INSERT INTO db.t VALUES …" in repr(view)
     assert view.value.bucket_count == 0

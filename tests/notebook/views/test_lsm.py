@@ -61,7 +61,8 @@ def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
 
     view = drawn(table)
 
-    assert repr(view).strip() == "db.t has no data files"
+    said = "db.t has no data files\nRows are added by INSERT INTO db.t VALUES …"
+    assert repr(view).strip() == said
     assert view.value.snapshot_id is None
 
 

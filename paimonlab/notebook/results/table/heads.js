@@ -1,6 +1,7 @@
 // @ts-check
 // The head of a column: its summary as words and as a picture, and a grip.
 import { COLOURS, count, h, s } from "../../display/browser/parts.js";
+import { shownCell } from "./cells.js";
 
 /** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 
@@ -12,15 +13,21 @@ export function factWords(column, total) {
   return facts.filter(Boolean).join(", ");
 }
 
+/** The ends of a column. @param {ResultColumn} column @returns {string[]} one if they are the same, none if unknown */
+export function endsOf({ low, high }) {
+  return low === null || high === null ? [] : low === high ? [low] : [low, high];
+}
+
 /** The lines under a head, and its picture. @param {ResultColumn} column @param {number} total */
 export function summary(column, total) {
   const words = factWords(column, total);
-  const range = column.low === null ? "" : column.low === column.high ? column.low : `${column.low} … ${column.high}`;
+  const ends = endsOf(column);
+  const range = ends.join(" … ");
   const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
   const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
   return [
     h("div", { class: "faint facts", title }, words),
-    range && h("div", { class: "faint facts", title }, range),
+    range && h("div", { class: "faint facts", title }, ...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
     column.bins.length > 0 && histogram(column),
     column.bins.length === 0 && column.top.length > 0 && bars(column, total),
   ].filter(Boolean);

@@ -6,14 +6,16 @@
 const CHARACTER = 7.4;
 const SMALL_CHARACTER = 6.2;
 const PADDING = 20;
+const MOST_FACTS = 240;
 
 /**
  * The width that a column needs, guessed: nothing has to be laid out for it.
- * @param {ResultColumn} column @param {(string | null)[]} cells some of it @param {string} facts under its head
+ * @param {ResultColumn} column @param {(string | null)[]} cells some of it @param {string[]} facts lines under its head
  */
 export function usualWidth(column, cells, facts) {
   const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
-  const least = facts ? Math.max(column.bins.length || column.top.length ? 116 : 70, facts.length * SMALL_CHARACTER + PADDING) : 80;
+  const lines = Math.min(MOST_FACTS, Math.max(0, ...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
+  const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
 }
 

@@ -47,6 +47,8 @@ def _grid(changes: ChangeList) -> Grid:
     caption = f"{changes.table}: changes from {changes.start} to {changes.end}"
     total = changes.total
     headline = f"{total.inserts:,} inserted, {total.updates:,} updated, {total.deletes:,} deleted"
+    if not (total.inserts or total.updates or total.deletes):
+        headline = "No row changed"
     return Grid(columns, [_row(row) for row in changes.rows], caption, _footer(changes), headline)
 
 

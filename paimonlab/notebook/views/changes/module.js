@@ -17,7 +17,7 @@ export function render({ data, el, host }) {
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
     note: `${source}, read from ${many(fileCount, "data file")}`,
-    headline: `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted`,
+    headline: total.inserts || total.updates || total.deletes ? `${count(total.inserts)} inserted, ${count(total.updates)} updated, ${count(total.deletes)} deleted` : "No row changed",
     css: CHANGES_CSS,
   });
   if (!rowCount) {
@@ -101,7 +101,7 @@ export function render({ data, el, host }) {
       matching = Number(reply.count);
       offset = to;
       draw();
-      say(`${count(matching)} rows`);
+      say(many(matching, "row"));
     } catch (error) {
       say(String(error));
     }

@@ -11,6 +11,7 @@ from paimonlab.analysis.compactions.compaction import Compaction
 from paimonlab.analysis.compactions.compaction_runs import CompactionRun, FileSum
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import bytes_text, count, many, time_text
 from paimonlab.notebook.views.compaction.picture import picture
 from paimonlab.spec.visible_text import visible
@@ -20,6 +21,9 @@ _RIGHT = Align.RIGHT
 
 def draw(value: Compaction) -> Drawn[Compaction]:
     """Draw compactions, newest first, the chosen one in full, and what would be picked now."""
+    if value.first_id is None:
+        grid = Grid((), (), f"{visible(value.table)} has no snapshot yet", next_rows(value.table))
+        return Drawn(value, grid, partial(_rows, value.runs), link=value.table)
     chosen = next((run for run in value.runs if run.snapshot_id == value.chosen_id), None)
     return Drawn(
         value,
@@ -78,9 +82,9 @@ def _run_grid(value: Compaction) -> Grid:
         Column("buckets", align=_RIGHT),
         Column("read", align=_RIGHT),
         Column("written", align=_RIGHT),
-        Column("moved", align=_RIGHT),
+        Column("moved", align=_RIGHT, is_optional=True),
         Column("rows dropped", align=_RIGHT),
-        Column("changelog rows", align=_RIGHT),
+        Column("changelog rows", align=_RIGHT, is_optional=True),
     ]
     columns += [Column("at least", align=_RIGHT)] if has_times else []
     body = []
@@ -88,7 +92,11 @@ def _run_grid(value: Compaction) -> Grid:
         cells: list[object] = [run.snapshot_id]
         cells += [time_text(run.time_millis)] if has_times else []
         cells += [count(run.bucket_count), held(run.read), held(run.written)]
-        cells += [count(run.moved.files), count(run.dropped_rows), count(run.changelog_rows)]
+        cells += [
+            count(run.moved.files or None),
+            count(run.dropped_rows),
+            count(run.changelog_rows or None),
+        ]
         cells += [_duration(run.least_millis)] if has_times else []
         body.append(texts(cells))
     window = f"snapshots {value.first_id} to {value.last_id}"
@@ -100,7 +108,9 @@ def _run_grid(value: Compaction) -> Grid:
         f"{many(value.run_count, 'compaction')}; the newest: {held(newest.read)} became "
         f"{held(newest.written)}"
     )
-    return Grid(tuple(columns), body, f"{name}: compactions", f"{shown}{window}", headline)
+    return Grid(
+        tuple(columns), body, f"{name}: compactions", f"{shown}{window}", headline
+    ).without_empty()
 
 
 def _duration(millis: int | None) -> str:
@@ -108,25 +118,28 @@ def _duration(millis: int | None) -> str:
 
 
 def _bucket_grid(run: CompactionRun) -> Grid:
-    columns = (Column("bucket"), Column("read"), Column("written"), Column("moved"))
+    columns = (
+        *(Column(name) for name in ("bucket", "read", "written")),
+        Column("moved", is_optional=True),
+    )
     body = [
         texts(
             [
                 place(bucket.partition, bucket.bucket),
                 held(bucket.read),
                 held(bucket.written),
-                held(bucket.moved),
+                held(bucket.moved) if bucket.moved.files else None,
             ]
         )
         for bucket in run.buckets
     ]
     hidden = run.bucket_count - len(run.buckets)
     footer = f"the {len(run.buckets)} of {run.bucket_count} buckets with most bytes" * (hidden > 0)
-    return Grid(columns, body, f"snapshot {run.snapshot_id}", footer)
+    return Grid(columns, body, f"snapshot {run.snapshot_id}", footer).without_empty()
 
 
 def _pick_grid(value: Compaction) -> Grid:
-    columns = (Column("bucket"), Column("picked"), Column("rule", is_optional=True), Column("why"))
+    columns = (Column("bucket"), Column("picked"), Column("why"))
     body = []
     for pick in value.picks:
         picked = "nothing"
@@ -135,7 +148,9 @@ def _pick_grid(value: Compaction) -> Grid:
             size = "" if pick.bytes is None else f", {bytes_text(pick.bytes)}"
             picked = f"{pick.files:,} of {pick.of_files:,} files{size}{level}"
         why = f"{pick.why} ({pick.numbers})" if pick.numbers else pick.why
-        body.append(texts([place(pick.partition, pick.bucket), picked, pick.rule, visible(why)]))
+        if pick.rule and pick.rule != why:
+            why = f"{pick.rule}: {why}"
+        body.append(texts([place(pick.partition, pick.bucket), picked, visible(why)]))
     footer = (
         f"{value.pick_count:,} of {value.looked_at:,} buckets would be compacted now, "
         f"{value.full_count:,} by a full compaction"

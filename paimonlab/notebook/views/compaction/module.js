@@ -59,7 +59,7 @@ export function render({ data, el, host }) {
     runs.draw();
     buckets = compactionBuckets(run, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
     paint();
-    say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${count(run.droppedRows)} rows dropped`);
+    say(`snapshot ${run.snapshotId}: ${compactionSum(run.read)} became ${compactionSum(run.written)}, ${many(run.droppedRows, "row")} dropped`);
     if (tell) host.select({ snapshot: run.snapshotId });
   }
 
@@ -148,8 +148,8 @@ function compactionBuckets(run, isMarked, choose) {
   const hidden = run.bucketCount - run.buckets.length;
   return grid({
     caption: `snapshot ${run.snapshotId} by ${/^[0-9a-f]{8}-/.test(run.commitUser) ? run.commitUser.slice(0, 8) : run.commitUser}${hidden ? `: the ${run.buckets.length} of ${count(run.bucketCount)} buckets with most bytes` : ""}`,
-    heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", text: compactionSum }],
-    rows: run.buckets.map((bucket) => [placeText(bucket), bucket.read, bucket.written, bucket.moved, bucket]),
+    heads: [{ name: "bucket" }, { name: "read", text: compactionSum }, { name: "written", text: compactionSum }, { name: "moved", optional: true, text: (moved) => (moved ? compactionSum(moved) : "") }],
+    rows: run.buckets.map((bucket) => [placeText(bucket), bucket.read, bucket.written, bucket.moved.files ? bucket.moved : null, bucket]),
     selected: (row) => isMarked(row[4]),
     onChoose: (row) => choose(row[4].partition, row[4].bucket),
   });
@@ -196,7 +196,7 @@ function compactionLooked(view) {
 /** @param {Compaction} view */
 function compactionUntouched(view) {
   const hidden = view.untouchedCount - view.untouched.length;
-  return h("details", {}, h("summary", {}, `${count(view.untouchedCount)} buckets were never compacted: no live file was written by a compaction`),
+  return h("details", {}, h("summary", {}, `${many(view.untouchedCount, "bucket")} never compacted: no live file was written by a compaction`),
     grid({
       caption: hidden ? `the largest ${view.untouched.length}` : "never compacted",
       heads: [{ name: "bucket" }, { name: "contains", text: compactionSum }],

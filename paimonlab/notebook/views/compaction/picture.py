@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from paimonlab.analysis.compactions.compaction_runs import CompactionRun, FileSum
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.colours import GREEN, INK, ORANGE
-from paimonlab.notebook.display.numbers import bytes_text
+from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.spec.visible_text import visible
 
 _WIDTH = 720
@@ -31,13 +31,13 @@ def alternative(table: str, run: CompactionRun) -> str:
     ]
     return visible(
         f"Compaction of {table} in snapshot {run.snapshot_id}: {'; '.join(parts)}; "
-        f"{run.dropped_rows:,} rows dropped"
+        f"{many(run.dropped_rows, 'row')} dropped"
     )
 
 
 def _said(files: FileSum) -> str:
     size = "" if files.bytes is None else f", {bytes_text(files.bytes)}"
-    return f"{files.files:,} files{size}, {files.rows:,} rows"
+    return f"{many(files.files, 'file')}{size}, {many(files.rows, 'row')}"
 
 
 def _shapes(table: str, run: CompactionRun) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _shapes(table: str, run: CompactionRun) -> Iterator[str]:
     middle = _TOP + _ROW * len(run.levels) / 2
     arrow = f"M{_SIDE + 70} {middle}H{right - 20}m-9 -6l9 6l-9 6"
     yield svg.path(arrow, stroke="#333", stroke_width=2, fill="none")
-    yield _text(_SIDE + 70, middle - 8, f"{run.dropped_rows:,} rows dropped")
+    yield _text(_SIDE + 70, middle - 8, f"{many(run.dropped_rows, 'row')} dropped")
 
 
 def _weight(files: FileSum) -> int:

@@ -88,8 +88,11 @@ def _groups(diff: Diff) -> Grid:
     columns = (
         *([Column("partition")] if is_partitioned else []),
         *(Column(name, align=_RIGHT) for name in ("bucket", "level")),
-        *(Column(f"{name} added", align=_RIGHT) for name in _names(with_bytes)),
-        *(Column(f"{name} removed", align=_RIGHT) for name in _names(with_bytes)),
+        *(
+            Column(f"{name} {what}", align=_RIGHT, is_optional=True)
+            for what in ("added", "removed")
+            for name in _names(with_bytes)
+        ),
     )
     body = [
         texts(
@@ -102,7 +105,8 @@ def _groups(diff: Diff) -> Grid:
         )
         for group in diff.groups[:_SHOWN]
     ]
-    return Grid(columns, body, "buckets and levels", _more(len(body), diff.group_count))
+    grid = Grid(columns, body, "buckets and levels", _more(len(body), diff.group_count))
+    return grid.without_empty()
 
 
 def _names(with_bytes: bool) -> tuple[str, ...]:  # noqa: FBT001

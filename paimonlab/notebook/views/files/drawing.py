@@ -9,7 +9,7 @@ from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.headlines import files_text
+from paimonlab.notebook.display.headlines import files_text, next_rows
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.files.value import HEIGHT, WIDTH, FileMap, Tile
@@ -37,7 +37,7 @@ _STROKES = {"partition": 3, "bucket": 1.5, "file": 0.5}
 def draw(files: FileMap, *, answer: Answer | None = None) -> Drawn[FileMap]:
     """Draw the data files of a table."""
     if not files.file_count:
-        grid = Grid((), (), f"{files.table} has no files")
+        grid = Grid((), (), f"{files.table} has no files", next_rows(files.table))
         return Drawn(files, grid, rows(()), link=files.table, answer=answer)
     return Drawn(
         files,

@@ -44,7 +44,7 @@ function showFiles({ data, el, host }, again) {
   const title = `${view.table}: data files${view.snapshotId === null ? "" : ` of snapshot ${view.snapshotId}`}`;
   const size = view.bytes === null || !view.fileCount ? "" : `, ${bytes(view.bytes)}, on average ${bytes(Math.round(view.bytes / view.fileCount))} a file`;
   const { body, say, stop } = frame(el, {
-    title, note: `${count(view.rowCount)} rows before merging`, css: FILES_CSS,
+    title, note: `${many(view.rowCount, "row")} before merging`, css: FILES_CSS,
     headline: view.fileCount ? `${many(view.fileCount, "file")} in ${many(view.bucketCount, "bucket")}${size}` : "",
   });
   if (!view.fileCount) {

@@ -53,13 +53,11 @@ def _findings(health: Health) -> Grid:
         Column("table"),
         Column("severity"),
         Column("code"),
-        Column("where"),
+        Column("where", is_optional=True),
         Column("what"),
         Column("measured", align=Align.RIGHT),
         Column("limit", align=Align.RIGHT),
-        Column("SQL"),
-        Column("Python"),
-        Column("Shell"),
+        *(Column(name, is_optional=True) for name in ("SQL", "Python", "Shell")),
     )
     body = []
     for table in health.tables:
@@ -70,7 +68,8 @@ def _findings(health: Health) -> Grid:
             texts([table.table, MARKS[finding.severity], *_finding(finding)])
             for finding in table.findings
         ]
-    return Grid(columns, body, health.title, _footer(health), _headline(health))
+    grid = Grid(columns, body, health.title, _footer(health), _headline(health))
+    return grid.without_empty()
 
 
 def _headline(health: Health) -> str:

@@ -72,8 +72,8 @@ export function render({ data, el, host }) {
       heads: [
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
-        { name: "finding" }, { name: "where", optional: true }, { name: "what", prose: 300 },
-        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}, limit ${count(row[row.length - 1].threshold)}`) },
+        { name: "finding" }, { name: "where", optional: true, prose: 100 }, { name: "what", prose: 200 },
+        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
       ],
       rows,
       onChoose: (row) => show(row[row.length - 1]),

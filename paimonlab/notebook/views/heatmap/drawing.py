@@ -13,6 +13,7 @@ from paimonlab.analysis.buckets.skew import Skew
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import bytes_text, count
 from paimonlab.spec.visible_text import visible
 
@@ -36,7 +37,8 @@ def draw(heatmap: Heatmap, *, answer: Answer | None = None) -> Drawn[Heatmap]:
     """Draw the buckets of a table by one measure."""
     if not heatmap.rows:
         caption = f"{heatmap.table} has no files"
-        return Drawn(heatmap, Grid((), (), caption), partial(_arrow, heatmap), link=heatmap.table)
+        grid = Grid((), (), caption, next_rows(heatmap.table))
+        return Drawn(heatmap, grid, partial(_arrow, heatmap), link=heatmap.table)
     return Drawn(
         heatmap,
         _grid(heatmap),

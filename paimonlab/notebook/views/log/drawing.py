@@ -9,7 +9,7 @@ from functools import partial
 from paimonlab.analysis.snapshots.commit_log import Log, LogEntry
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.headlines import commit_text, when
+from paimonlab.notebook.display.headlines import commit_text, next_rows, when
 from paimonlab.notebook.display.numbers import bytes_text, count, time_text
 from paimonlab.notebook.display.view import rows
 
@@ -22,7 +22,8 @@ Field = tuple[Column, Callable[[LogEntry], object]]
 def draw(log: Log) -> Drawn[Log]:
     """Draw a history, newest commit first."""
     if not log.entries:
-        return Drawn(log, Grid((), (), f"{log.table} has no snapshot yet"), rows(()))
+        grid = Grid((), (), f"{log.table} has no snapshot yet", next_rows(log.table))
+        return Drawn(log, grid, rows(()))
     fields = list(_fields(log))
     body = [texts([write(entry) for _, write in fields]) for entry in log.entries]
     shown = len(log.entries)

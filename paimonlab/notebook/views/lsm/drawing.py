@@ -9,6 +9,7 @@ from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
 from paimonlab.analysis.levels.lsm_files import LsmFile
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import bytes_text, count, many
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.lsm.picture import picture
@@ -23,7 +24,8 @@ def draw(lsm: Lsm) -> Drawn[Lsm]:
     """Draw buckets, the one that most needs compaction first, with its files and steps."""
     if not lsm.buckets:
         empty = f"{visible(lsm.table)} has no data files"
-        return Drawn(lsm, Grid((), (), empty), rows(()), legend=lsm.notes, link=lsm.table)
+        grid = Grid((), (), empty, next_rows(lsm.table))
+        return Drawn(lsm, grid, rows(()), legend=lsm.notes, link=lsm.table)
     first = lsm.buckets[0]
     return Drawn(
         lsm,

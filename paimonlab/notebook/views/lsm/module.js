@@ -12,6 +12,7 @@ const LSM_LEFT = 62;
 const LSM_LANE = 22;
 const LSM_BAR = 18;
 const LSM_MOST_LANES = 24;
+const LSM_LOG = 160;
 const LSM_CSS = `
 .lsm-bar { cursor: pointer; outline: none; } .lsm-bar rect:first-of-type { stroke: currentColor; stroke-width: .6; }
 .lsm-bar[aria-selected=true] rect:first-of-type { stroke: currentColor; stroke-width: 2; }
@@ -54,7 +55,7 @@ export function render({ data, el, host }) {
   const log = h("ol", { class: "lsm-log", role: "listbox", "aria-label": "steps" });
   const details = h("div");
   const calls = h("div");
-  const words = [...view.notes.map((note) => `${note}.`), lsmFootnote(view)].join(" ");
+  const words = [...view.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`), lsmFootnote(view)].join(" ");
   body.append(...(view.buckets.length > 1 ? [bucketGrid.element] : []), heading, controls, gauge, stage, details, log, calls,
     h("p", { class: "faint" }, words));
 
@@ -117,6 +118,17 @@ export function render({ data, el, host }) {
     log.hidden = lines.length < 2;
   }
 
+  /** Make the list as high as its last lines are together: none is cut at the top. */
+  function fitLog() {
+    let height = 0;
+    for (const line of [...log.children].reverse()) {
+      const more = /** @type {HTMLElement} */ (line).offsetHeight;
+      if (height && height + more > LSM_LOG) break;
+      height += more;
+    }
+    if (height) log.style.maxHeight = `${height}px`;
+  }
+
   /** @param {number} at @param {boolean} aloud */
   function show(at, aloud) {
     state = at;
@@ -124,6 +136,7 @@ export function render({ data, el, host }) {
     [...log.children].forEach((line, number) => line.setAttribute("aria-selected", String(number === at)));
     const line = /** @type {HTMLElement | undefined} */ (log.children[at]);
     const above = /** @type {HTMLElement | undefined} */ (log.children[at - 1]) ?? line;
+    fitLog();
     if (line && above) log.scrollTop = above.offsetTop - log.offsetTop;
     gauge.replaceChildren(...(view.hasLevels ? [lsmGauge(view, step)] : []));
     drawStage();
@@ -268,7 +281,7 @@ function lsmFileName(view, file) {
   const several = file.count > 1 ? `${file.count} files from ` : "";
   const keys = file.minKey ? `, keys ${file.minKey} to ${file.maxKey}` : "";
   const size = file.bytes === null ? "" : `, ${bytes(file.bytes)}`;
-  return `${several}${file.name}${view.hasLevels ? `, level ${file.level}` : ""}, ${count(file.rows)} rows${size}${keys}`;
+  return `${several}${file.name}${view.hasLevels ? `, level ${file.level}` : ""}, ${many(file.rows, "row")}${size}${keys}`;
 }
 
 /** The sorted runs of a state, newest first. @param {Lsm} view @param {LsmBucket} bucket @param {number} state @returns {Lane[]} */

@@ -21,7 +21,8 @@ def draw(life: RowLife) -> Drawn[RowLife]:
     heads = [
         Column("snapshot", align=Align.RIGHT),
         *([Column("time (UTC)")] if has_times else []),
-        *(Column(name) for name in ("what", "changed", "tags", "files")),
+        Column("what"),
+        *(Column(name, is_optional=True) for name in ("changed", "tags", "files")),
         *(
             Column(name, align=_align(life, at))
             for at, name in enumerate(life.columns[:MOST_COLUMNS])
@@ -39,7 +40,7 @@ def draw(life: RowLife) -> Drawn[RowLife]:
         footer += f"; {count(life.older_count)} older ones were not read"
     caption = f"{life.table}: the row where {life.where}"
     grid = Grid(tuple(heads), body, caption, footer, _headline(life) if life.steps else "")
-    return Drawn(life, grid, rows(life.steps), link=life.table)
+    return Drawn(life, grid.without_empty(), rows(life.steps), link=life.table)
 
 
 def _headline(life: RowLife) -> str:

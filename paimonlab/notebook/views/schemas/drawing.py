@@ -66,7 +66,7 @@ def _headline(history: SchemaHistory) -> str:
 
 def _first(version: SchemaVersion) -> str:
     """Describe a schema without differences."""
-    return f"{len(version.columns)} columns" if version.id == 0 else "nothing else"
+    return many(len(version.columns), "column") if version.id == 0 else "nothing else"
 
 
 def _use(version: SchemaVersion) -> str:

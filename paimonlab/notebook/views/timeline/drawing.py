@@ -8,7 +8,7 @@ from dataclasses import replace
 from paimonlab.analysis.snapshots.timeline import Timeline, TimelineBranch, TimelinePoint
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.headlines import commit_text, when
+from paimonlab.notebook.display.headlines import commit_text, next_rows, when
 from paimonlab.notebook.display.numbers import bytes_text, count, many, signed, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.timeline.picture import LETTERS, picture
@@ -39,7 +39,8 @@ def draw(timeline: Timeline, *, last: int = 20) -> Drawn[Timeline]:
     if last < 1:
         raise ValueError(f"last must be at least 1, got {last}")
     if not timeline.points:
-        return Drawn(timeline, Grid((), (), f"{timeline.table} has no snapshot yet"), rows(()))
+        grid = Grid((), (), f"{timeline.table} has no snapshot yet", next_rows(timeline.table))
+        return Drawn(timeline, grid, rows(()))
     points = timeline.points[-last:]
     branches = [branch for branch in timeline.branches if branch.points]
     return Drawn(

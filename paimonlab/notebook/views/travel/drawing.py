@@ -11,6 +11,7 @@ import pyarrow as pa
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.travel.picture import picture
 from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop
@@ -32,7 +33,7 @@ def draw(travel: Travel, answer: Answer) -> Drawn[Travel]:
     """Draw the steps, oldest first, then what the table was at the last one."""
     by_id = {stop.snapshot_id: stop for stop in travel.stops}
     if not travel.steps:
-        empty = Grid((), (), f"{travel.table} has no snapshot yet")
+        empty = Grid((), (), f"{travel.table} has no snapshot yet", next_rows(travel.table))
         return Drawn(travel, empty, _ROWS.empty_table(), link=travel.table)
     return Drawn(
         travel,

@@ -106,7 +106,7 @@ export function render({ data, el, host }) {
   const show = (step, isTold = true) => {
     asked += 1;
     const made = grid({
-      caption: `at snapshot ${step.snapshotId}: ${count(step.rowCount)} rows${sql ? "" : `, ${step.rows.length} of them here`}`,
+      caption: `at snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}${sql ? "" : `, ${step.rows.length} of them here`}`,
       heads: step.columns.map((name) => ({
         name,
         right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
@@ -117,7 +117,7 @@ export function render({ data, el, host }) {
     rows.replaceChildren(made.element);
     shownId = step.snapshotId;
     paint();
-    say(`snapshot ${step.snapshotId}: ${count(step.rowCount)} rows`);
+    say(`snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}`);
     if (isTold) host.select({ snapshot: step.snapshotId });
   };
 

@@ -9,7 +9,7 @@ from paimonlab.clock import now_millis
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
-from paimonlab.notebook.display.headlines import commit_text, when
+from paimonlab.notebook.display.headlines import commit_text, next_rows, when
 from paimonlab.notebook.display.numbers import bytes_text, count, many, signed, time_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
@@ -104,7 +104,8 @@ def _commits(watch: Watch) -> Grid:
     if watch.commits:
         newest = watch.commits[-1]
         headline = f"Snapshot {_what(newest)}{when(newest.time_millis)}"
-    return Grid(tuple(columns), body, f"{watch.table}: {watch.state}", _footer(watch), headline)
+    caption = f"{watch.table}: {watch.state}"
+    return Grid(tuple(columns), body, caption, _footer(watch), headline).without_empty()
 
 
 def _changed_files(commit: WatchedCommit) -> str:
@@ -114,7 +115,7 @@ def _changed_files(commit: WatchedCommit) -> str:
 
 def _footer(watch: Watch) -> str:
     if not watch.commits:
-        return "nothing was written to it yet"
+        return next_rows(watch.table)
     said = [f"{many(watch.seen_count, 'commit')} since the watch began"]
     newest = watch.commits[-1].time_millis
     if watch.seen_count and newest is not None:

@@ -4,7 +4,7 @@ import { h } from "./elements.js";
 import { plainFrame } from "./frame.js";
 
 const LISTED = `
-svg text { fill: currentColor; }
+svg text { fill: currentColor; } .scroll:not(:last-child) { margin-bottom: 8px; }
 tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
 input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
 caption { text-align: left; font-weight: bold; padding: 4px 0; }
