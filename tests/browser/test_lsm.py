@@ -81,4 +81,4 @@ def test_an_append_table_shows_its_files_in_order(page_of: PageOf) -> None:
     page = page_of(drawn(golden(Case("java-1.3.1", "append_bucketed"))))
 
     expect(page.locator(".lsm-bar")).to_have_count(2)
-    expect(page.locator("#view .body")).to_contain_text("an append table has no levels")
+    expect(page.locator("#view .body")).to_contain_text("An append table has no levels")

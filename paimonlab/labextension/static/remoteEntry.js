@@ -2326,7 +2326,7 @@ function lsmLayout(view, bucket, state, way, room) {
     if (target <= width) {
       const x = LSM_LEFT + target;
       ground.push(s("path", { d: `M${x} 0V${height}`, stroke: COLOURS.red, "stroke-dasharray": "5 4" }), s("text", { x: Math.min(x + 3, room - 150), y: height - 1, "font-size": 10 }, label));
-    } else ground.push(s("text", { x: room - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toFixed(1)} times this width`));
+    } else ground.push(s("text", { x: room - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toLocaleString("en-US", { maximumSignificantDigits: 3 })} times this width`));
   }
   return { height: height + (bySize ? 8 : 0), ground, bars };
 }
@@ -3635,7 +3635,7 @@ return render;
 "row": (() => {
 
 
-const MOST_COLUMNS = 20;
+const MOST_COLUMNS = 8;
 
 function render({ data, el, host }) {
   const { table, where, columns, steps, lookedAt, olderCount } = data.view;
@@ -3649,14 +3649,16 @@ function render({ data, el, host }) {
   const details = h("div");
   const shown = [...steps].reverse();
   const hasTimes = steps.some((step) => step.timeMillis !== null);
+  const places = placesOf(columns, steps);
+  const hidden = columns.length - places.length;
   const heads = [
     { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
-    ...columns.slice(0, MOST_COLUMNS).map((name, at) => ({ name, right: areNumbers(shown.map(({ values }) => values[at])), text: (value, row) => valueOf(value, row[row.length - 1].changed.includes(name)) })),
+    ...places.map((at) => ({ name: columns[at], right: areNumbers(shown.map(({ values }) => values[at])), text: (value, row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
     { name: "tags", optional: true }, { name: "files" },
   ];
   const rows = shown.map((step) => [
     step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,
-    ...columns.slice(0, MOST_COLUMNS).map((_, at) => (step.values.length ? step.values[at] : "")), step.tags.join(", "), filesOf(step), step,
+    ...places.map((at) => (step.values.length ? step.values[at] : "")), step.tags.join(", "), filesOf(step), step,
   ]);
     const choose = (step) => {
     if (!step) return;
@@ -3673,12 +3675,18 @@ function render({ data, el, host }) {
     choose(steps.find((step) => step.snapshotId === id));
     host.select({ snapshot: id });
   } });
-  body.append(drawn.element, details);
+  body.append(drawn.element, hidden ? h("p", { class: "faint" }, `${many(hidden, "more column")}, shown here if they change; a step has all`) : "", details);
   const quiet = host.onSelect(({ snapshot }) => choose(steps.find((step) => step.snapshotId === snapshot)));
   return () => {
     quiet();
     stop();
   };
+}
+
+function placesOf(columns, steps) {
+  const changed = new Set(steps.flatMap((step) => step.changed));
+  const places = columns.map((_, at) => at);
+  return (columns.length <= MOST_COLUMNS ? places : places.filter((at) => !at || changed.has(columns[at]))).slice(0, MOST_COLUMNS);
 }
 
 function headlineOf(steps) {

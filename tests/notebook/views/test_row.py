@@ -124,3 +124,21 @@ def test_a_row_that_never_was_has_no_steps(table: Table) -> None:
 
     assert view.value.steps == ()
     assert "1 snapshot read" in view.to_text()
+
+
+def test_of_many_columns_those_that_changed_are_shown(tmp_path: Path) -> None:
+    catalog = pl.connect(tmp_path)
+    catalog.create_database("db")
+    names = [f"c{number}" for number in range(30)]
+    columns = {"id": "BIGINT NOT NULL", **dict.fromkeys(names, "INT")}
+    table = catalog.create_table("db.t", columns, primary_keys=["id"], options={"bucket": "1"})
+    row = {"id": 1, **dict.fromkeys(names, 0)}
+    table.write([row])
+    table.write([{**row, "c17": 5}])
+
+    view = table.show.row("id = 1")
+
+    heads = [column.name for column in view.grid.columns]
+    assert heads[-2:] == ["id", "c17"]
+    assert "29 columns more, shown here if they change" in view.grid.footer
+    assert len(view.value.columns) == 31

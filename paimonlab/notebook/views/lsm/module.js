@@ -351,7 +351,7 @@ function lsmLayout(view, bucket, state, way, room) {
     if (target <= width) {
       const x = LSM_LEFT + target;
       ground.push(s("path", { d: `M${x} 0V${height}`, stroke: COLOURS.red, "stroke-dasharray": "5 4" }), s("text", { x: Math.min(x + 3, room - 150), y: height - 1, "font-size": 10 }, label));
-    } else ground.push(s("text", { x: room - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toFixed(1)} times this width`));
+    } else ground.push(s("text", { x: room - 12, y: height - 1, "font-size": 10, "text-anchor": "end" }, `${label} is ${(target / width).toLocaleString("en-US", { maximumSignificantDigits: 3 })} times this width`));
   }
   return { height: height + (bySize ? 8 : 0), ground, bars };
 }

@@ -8,29 +8,24 @@ from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, t
 from paimonlab.notebook.display.headlines import when
 from paimonlab.notebook.display.numbers import count, many, time_text
 from paimonlab.notebook.display.view import rows
-from paimonlab.notebook.views.row.value import RowLife, RowStep
+from paimonlab.notebook.views.row.value import RowLife, RowStep, shown_columns
 from paimonlab.spec.visible_text import visible
-
-MOST_COLUMNS = 20
-"""Columns that the table has."""
 
 
 def draw(life: RowLife) -> Drawn[RowLife]:
     """Draw the life of a row, the newest step first."""
+    places = shown_columns(life.columns, life.steps)
     has_times = any(step.time_millis is not None for step in life.steps)
     heads = [
         Column("snapshot", align=Align.RIGHT),
         *([Column("time (UTC)")] if has_times else []),
         Column("what"),
         *(Column(name, is_optional=True) for name in ("changed", "tags", "files")),
-        *(
-            Column(name, align=_align(life, at))
-            for at, name in enumerate(life.columns[:MOST_COLUMNS])
-        ),
+        *(Column(life.columns[at], align=_align(life, at)) for at in places),
     ]
     body = []
     for step in reversed(life.steps):
-        values = step.values[:MOST_COLUMNS] or [""] * len(life.columns[:MOST_COLUMNS])
+        values = [step.values[at] if step.values else "" for at in places]
         facts = [step.snapshot_id, *([time_text(step.time_millis)] if has_times else []), step.what]
         facts += [", ".join(step.changed), ", ".join(step.tags), files_text(step)]
         cells = [NULL if value is None else Cell(visible(value)) for value in values]
@@ -38,6 +33,8 @@ def draw(life: RowLife) -> Drawn[RowLife]:
     footer = f"{many(life.looked_at, 'snapshot')} read; what is not here did nothing to it"
     if life.older_count:
         footer += f"; {count(life.older_count)} older ones were not read"
+    if hidden := len(life.columns) - len(places):
+        footer += f"; {many(hidden, 'column')} more, shown here if they change"
     caption = f"{life.table}: the row where {life.where}"
     grid = Grid(tuple(heads), body, caption, footer, _headline(life) if life.steps else "")
     return Drawn(life, grid.without_empty(), rows(life.steps), link=life.table)

@@ -5,7 +5,7 @@ import { ago, areNumbers, card, copyButton, count, empty, frame, grid, h, many, 
 /** @typedef {import("../../display/browser/views").RowStep} RowStep */
 /** @typedef {import("../../display/browser/host").Context<RowLife>} RowContext */
 
-const MOST_COLUMNS = 20;
+const MOST_COLUMNS = 8;
 
 /** @param {RowContext} context */
 export function render({ data, el, host }) {
@@ -21,14 +21,16 @@ export function render({ data, el, host }) {
   const details = h("div");
   const shown = [...steps].reverse();
   const hasTimes = steps.some((step) => step.timeMillis !== null);
+  const places = placesOf(columns, steps);
+  const hidden = columns.length - places.length;
   const heads = [
     { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
-    ...columns.slice(0, MOST_COLUMNS).map((name, at) => ({ name, right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value, /** @type {any[]} */ row) => valueOf(value, row[row.length - 1].changed.includes(name)) })),
+    ...places.map((at) => ({ name: columns[at], right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value, /** @type {any[]} */ row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
     { name: "tags", optional: true }, { name: "files" },
   ];
   const rows = shown.map((step) => [
     step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,
-    ...columns.slice(0, MOST_COLUMNS).map((_, at) => (step.values.length ? step.values[at] : "")), step.tags.join(", "), filesOf(step), step,
+    ...places.map((at) => (step.values.length ? step.values[at] : "")), step.tags.join(", "), filesOf(step), step,
   ]);
   /** @param {RowStep | undefined} step */
   const choose = (step) => {
@@ -46,12 +48,19 @@ export function render({ data, el, host }) {
     choose(steps.find((step) => step.snapshotId === id));
     host.select({ snapshot: id });
   } });
-  body.append(drawn.element, details);
+  body.append(drawn.element, hidden ? h("p", { class: "faint" }, `${many(hidden, "more column")}, shown here if they change; a step has all`) : "", details);
   const quiet = host.onSelect(({ snapshot }) => choose(steps.find((step) => step.snapshotId === snapshot)));
   return () => {
     quiet();
     stop();
   };
+}
+
+/** Columns that tell something: all of few, else the first and those that changed. @param {readonly string[]} columns @param {readonly RowStep[]} steps */
+function placesOf(columns, steps) {
+  const changed = new Set(steps.flatMap((step) => step.changed));
+  const places = columns.map((_, at) => at);
+  return (columns.length <= MOST_COLUMNS ? places : places.filter((at) => !at || changed.has(columns[at]))).slice(0, MOST_COLUMNS);
 }
 
 /** What became of it. @param {readonly RowStep[]} steps */

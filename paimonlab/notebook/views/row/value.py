@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 
@@ -48,6 +50,31 @@ class RowLife(
     """Snapshots and tags that were read."""
     older_count: int
     """Existing ones that were not."""
+
+
+MOST_COLUMNS = 8
+"""Columns of a table that are all shown; of more those that tell something."""
+
+
+def shown_columns(columns: Sequence[str], steps: Sequence[RowStep]) -> list[int]:
+    """Choose the columns that are shown beside each other: the first, and those that changed.
+
+    Parameters
+    ----------
+    columns
+        Their names.
+    steps
+        What became of the row.
+
+    Returns
+    -------
+    list of int
+        Places, ascending; all, if there are few columns.
+    """
+    changed = {name for step in steps for name in step.changed}
+    is_few = len(columns) <= MOST_COLUMNS
+    places = [at for at, name in enumerate(columns) if is_few or not at or name in changed]
+    return places[:MOST_COLUMNS]
 
 
 def step_of(
