@@ -188,16 +188,20 @@ def test_settings_of_the_user_win() -> None:
 
 def test_workers_have_what_tasks_import_when_they_start(spark: SparkSession) -> None:
     def told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import sys  # noqa: PLC0415 - what the test module has is not imported in the worker
+        import gc  # noqa: PLC0415 - what the test module has is not imported in the worker
+        import sys  # noqa: PLC0415
 
         for batch in batches:
             there = [name in sys.modules for name in names]
-            yield batch.from_pydict({"there": there, "name": names})
+            frozen = [gc.get_freeze_count()] * len(names)
+            yield batch.from_pydict({"there": there, "name": names, "frozen": frozen})
 
     names = list(worker_daemon.PRELOADED)
-    found = spark.range(1).mapInArrow(told, "there boolean, name string").collect()
+    columns = "there boolean, name string, frozen bigint"
+    found = spark.range(1).mapInArrow(told, columns).collect()
 
     assert [(row.there, row.name) for row in found] == [(True, name) for name in names]
+    assert min(row.frozen for row in found) > 20_000, "garbage is looked for among all of them"
 
 
 def test_workers_of_another_interpreter_are_sparks_own(monkeypatch: pytest.MonkeyPatch) -> None:
