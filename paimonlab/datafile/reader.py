@@ -12,7 +12,7 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import replace
 
-from paimonlab.arrow_values import no_rows, null_filled, numpy_values
+from paimonlab.arrow_values import no_rows
 from paimonlab.datafile.evolution import Evolution
 from paimonlab.datafile.masks import (
     WHOLE,
@@ -32,13 +32,14 @@ from paimonlab.datafile.opening import (
     require_size,
     require_supported,
 )
+from paimonlab.datafile.row_conditions import RowCondition, RowLook
 from paimonlab.datafile.row_pieces import FEW_ROWS, RowPieces
 from paimonlab.errors import CorruptDataError
 from paimonlab.formats.data_format import DataInput, open_input
 from paimonlab.formats.parquet.cut import RowRanges, count_rows, ranges_of_rows
 from paimonlab.formats.row_group import RowGroup
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.predicates.predicate import ColumnStats, Predicate, columns, evaluate
+from paimonlab.spec.predicates.predicate import ColumnStats, Predicate
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
@@ -135,6 +136,7 @@ class DataFile(Struct, frozen=True):
         wanted: Sequence[DataField],
         *,
         predicate: Predicate | None = None,
+        condition: RowCondition | None = None,
         keep: Mask | None = None,
         batch_rows: int,
         share: Share = WHOLE,
@@ -148,6 +150,9 @@ class DataFile(Struct, frozen=True):
             Columns of the result; may be empty.
         predicate
             Bound to ``wanted``: rows for which it is not true are left out.
+        condition
+            Over columns of ``wanted``, as ``predicate``; only rows of which that is true, and that
+            are kept, are asked.
         keep : (row_count,) bool or None
             Rows to keep; None: all.
         batch_rows
@@ -157,7 +162,7 @@ class DataFile(Struct, frozen=True):
         open_bytes
             What pages may take that are open between two batches, where that can be chosen: for
             those that read many files side by side. None: it does not matter. Only without
-            ``predicate``.
+            ``predicate`` and ``condition``.
 
         Yields
         ------
@@ -165,18 +170,21 @@ class DataFile(Struct, frozen=True):
             With the columns ``wanted``; none is empty.
         """
         evolution = self._evolution(wanted)
-        if predicate is None:
+        if predicate is None and condition is None:
             pieces = self._pieces(open_bytes)
             for groups, is_last in share.of(pieces.groups(evolution, None, keep)):
                 reading = replace(pieces, in_threads=True) if is_last else pieces
                 yield from self._kept(reading, groups, evolution, keep, batch_rows)
             return
         pieces = self._pieces()
-        doubtful = pieces.doubtful_groups(evolution, predicate)
+        look = RowLook(predicate, condition)
+        doubtful = None  # whatever files tell, a condition is looked at
+        if predicate is not None and condition is None:
+            doubtful = pieces.doubtful_groups(evolution, predicate)
         for groups, _ in share.of(pieces.groups(evolution, predicate, keep)):
             for group in groups:
-                if group in doubtful:
-                    yield from self._matching(group, wanted, predicate, keep, batch_rows)
+                if doubtful is None or group in doubtful:
+                    yield from self._matching(group, wanted, look, keep, batch_rows)
                 else:
                     yield from self._kept(pieces, [group], evolution, keep, batch_rows)
 
@@ -196,24 +204,24 @@ class DataFile(Struct, frozen=True):
         self,
         group: RowGroup,
         wanted: Sequence[DataField],
-        predicate: Predicate,
+        look: RowLook,
         keep: Mask | None,
         batch_rows: int,
     ) -> Iterator[pa.RecordBatch]:
-        """Read the rows of a row group for which a predicate is true.
+        """Read the rows of a row group that are looked for.
 
-        The columns of the predicate come first; of the others only pages with such rows are
+        The columns that are looked at come first; of the others only pages with such rows are
         decoded. Where that would take too much memory, all come together, and so they do where
-        pages tell that the predicate is true of most rows.
+        pages tell that a predicate is true of most rows.
         """
-        names = columns(predicate)
+        names, predicate = look.columns, look.predicate
         asked = [field for field in wanted if field.name in names]
         others = [field for field in wanted if field.name not in names]
         asking = self._evolution(asked)
         pieces = self._pieces()
         ranges = pieces.wanted_rows(group, asking, predicate, keep)
         is_few = count_rows(ranges) <= FEW_ROWS
-        if not is_few:
+        if not is_few and predicate is not None and look.condition is None:
             doubtful = pieces.doubtful_rows(group, asking, predicate)
             if count_rows(doubtful) <= _FEW_DOUBTS * count_rows(ranges):
                 evolution = self._evolution(wanted)
@@ -222,22 +230,21 @@ class DataFile(Struct, frozen=True):
                     yield from _decided(rows, predicate if is_asked else None, keep, start)
                 return
         asked_bytes = self.content.group_bytes(asking.file_fields, group.index)
-        if is_few or asked_bytes > _ASKED_BYTES:
+        if is_few or not asked or asked_bytes > _ASKED_BYTES:
             asked, others = list(wanted), []
             asking = self._evolution(asked)
         is_match = np.zeros(self.meta.row_count if others else 0, np.bool_)
         matches = []
         for start, rows in pieces.of_group(group, ranges, asking, batch_rows):
-            mask = _is_true(predicate, rows)
-            if keep is not None:
-                mask = mask & keep[start : start + rows.num_rows]
-            matching = filtered(rows, mask)
+            kept = None if keep is None else keep[start : start + rows.num_rows]
+            mask = look.found(rows, kept)
+            found = filtered(rows, mask)
             if not others:
-                if matching.num_rows:
-                    yield matching
+                if found.num_rows:
+                    yield found
                 continue
             is_match[start : start + rows.num_rows] = mask
-            matches.append(matching)
+            matches.append(found)
         if sum(rows.num_rows for rows in matches):
             decided = pa.Table.from_batches(matches)
             yield from self._beside(decided, group, wanted, others, is_match, batch_rows)
@@ -354,12 +361,6 @@ class DataFile(Struct, frozen=True):
             return self._pieces().rows_within(evolution.file_fields, groups, most_bytes)
 
 
-def _is_true(predicate: Predicate, rows: pa.RecordBatch) -> Mask:
-    """Mark the rows for which a predicate is true."""
-    is_true = null_filled(evaluate(predicate, rows), False)
-    return numpy_values(is_true, zero_copy_only=False)
-
-
 def _decided(
     rows: pa.RecordBatch, predicate: Predicate | None, keep: Mask | None, start: int
 ) -> Iterator[pa.RecordBatch]:
@@ -369,8 +370,7 @@ def _decided(
     """
     mask = None if keep is None else keep[start : start + rows.num_rows]
     if predicate is not None:
-        is_true = _is_true(predicate, rows)
-        mask = is_true if mask is None else mask & is_true
+        mask = RowLook(predicate).found(rows, mask)
     decided = rows if mask is None else filtered(rows, mask)
     if decided.num_rows:
         yield decided

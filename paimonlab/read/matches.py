@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
+from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.masks import Mask
+from paimonlab.datafile.row_conditions import RowCondition, RowLook
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.deletions import surviving_rows
 from paimonlab.read.merging import open_data_file
@@ -20,7 +20,6 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.streaming import in_threads
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.predicates.predicate import columns, evaluate
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
@@ -45,19 +44,6 @@ class FileMatch:
     def is_whole(self) -> bool:
         """Whether all rows that are not deleted satisfy the condition."""
         return self.matched.cardinality == self.alive_count
-
-
-class RowCondition(Protocol):
-    """What rows are asked that no file can be ruled out by."""
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """The columns that it reads."""
-        ...
-
-    def is_true(self, rows: pa.RecordBatch) -> pa.Array:
-        """Tell of each row whether it is true: n values without nulls."""
-        ...
 
 
 def find_matches(
@@ -118,22 +104,17 @@ def _hits(
 ) -> Mask:
     predicate = plan.predicate
     file = split.files[0]
-    names = set() if predicate is None else set(columns(predicate))
-    names |= set() if condition is None else condition.columns
-    fields = [plan.schema.field(name) for name in sorted(names)]
+    look = RowLook(predicate, condition)
+    fields = [plan.schema.field(name) for name in sorted(look.columns)]
     hits = np.zeros(file.row_count, np.bool_)
     with open_data_file(split, file, plan, file_io) as data:
         for start, rows in data.positioned(
             fields, predicate=predicate, keep=survivors, batch_rows=plan.bounds.batch_rows
         ):
-            is_hit = np.ones(rows.num_rows, np.bool_)
-            if predicate is not None:
-                is_true = null_filled(evaluate(predicate, rows), False)
-                is_hit &= numpy_values(is_true, zero_copy_only=False)
-            if condition is not None:
-                is_hit &= numpy_values(condition.is_true(rows), zero_copy_only=False)
-            hits[start : start + rows.num_rows] = is_hit
-    return hits if survivors is None else hits & survivors
+            part = slice(start, start + rows.num_rows)
+            keep = None if survivors is None else survivors[part]
+            hits[part] = look.found(rows, keep)
+    return hits
 
 
 def positioned_rows(

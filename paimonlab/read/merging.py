@@ -15,10 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
 
-from paimonlab.arrow_values import arrow_array, no_rows, null_filled, numpy_values
+from paimonlab.arrow_values import arrow_array, no_rows, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
 from paimonlab.datafile.masks import Mask
 from paimonlab.datafile.reader import DataFile
+from paimonlab.datafile.row_conditions import RowCondition, RowLook
 from paimonlab.errors import UnsupportedError
 from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
@@ -32,11 +33,10 @@ from paimonlab.spec.predicates.predicate import (
     Predicate,
     all_of,
     columns,
-    evaluate,
     rename_columns,
     split_and,
 )
-from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.arrow import arrow_schema, to_arrow
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.system_fields import VALUE_KIND, key_column
 from paimonlab.storage import FileIO
@@ -68,7 +68,12 @@ def open_data_file(
 
 
 def masks_of(
-    split: DataSplit, plan: ReadPlan, file_io: FileIO, *, predicate: Predicate | None = None
+    split: DataSplit,
+    plan: ReadPlan,
+    file_io: FileIO,
+    *,
+    predicate: Predicate | None = None,
+    condition: RowCondition | None = None,
 ) -> list[Mask | None]:
     """Find the rows of each file that a reader sees.
 
@@ -81,6 +86,9 @@ def masks_of(
     predicate
         Only rows whose key may satisfy it are looked for; it looks at nothing but the primary
         key. None: all.
+    condition
+        The same, looked at key by key; see `is_of_keys`. Files that overlap no other are not asked.
+        None: all.
 
     Returns
     -------
@@ -96,7 +104,7 @@ def masks_of(
         )
     if split.raw_convertible or not plan.schema.primary_keys:
         return survivors
-    return SplitMerger(split, plan, file_io, predicate, survivors).masks()
+    return SplitMerger(split, plan, file_io, predicate, survivors, condition).masks()
 
 
 def key_predicate(plan: ReadPlan) -> Predicate | None:
@@ -111,6 +119,16 @@ def key_predicate(plan: ReadPlan) -> Predicate | None:
     return all_of(*parts) if parts else None
 
 
+def is_of_keys(condition: RowCondition, plan: ReadPlan) -> bool:
+    """Whether all rows of a key agree on a condition, so that it may leave them out before merging.
+
+    Both zeros are one key, and so are all NaNs: keys with such values are not said to agree.
+    """
+    keys = plan.schema.trimmed_primary_keys
+    types = [to_arrow(plan.schema.field(name).type) for name in keys]
+    return condition.columns <= set(keys) and not any(map(pa.types.is_floating, types))
+
+
 class SplitMerger(Struct, frozen=True):
     """Reads what merging the files of a split looks at."""
 
@@ -120,6 +138,8 @@ class SplitMerger(Struct, frozen=True):
     predicate: Predicate | None
     survivors: list[Mask | None]
     """Rows of each file that no deletion vector takes away; they alone are merged."""
+    condition: RowCondition | None = None
+    """As ``predicate``, by the names of the table's columns."""
 
     def sections(self) -> list[Section]:
         """Return the files that have to be merged with each other."""
@@ -200,6 +220,12 @@ class SplitMerger(Struct, frozen=True):
         }
         return [known[name] for name in key_columns.names]
 
+    def asked(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Give the keys of rows of a run the names that the table has for them."""
+        names = self.plan.schema.trimmed_primary_keys
+        keys = [rows.column(key_column(name)) for name in names]
+        return pa.RecordBatch.from_arrays(keys, names=list(names))
+
     def batch_rows(self, run_count: int, row_bytes: int = 1) -> int:
         """Choose how many rows of each run to read at once."""
         bounds = self.plan.bounds
@@ -240,6 +266,7 @@ class RunOfKeys:
         if predicate is not None:
             names = {name: key_column(name) for name in columns(predicate)}
             predicate = rename_columns(predicate, names)
+        look = RowLook(merger.predicate, merger.condition)
         for position in self._positions:
             file = merger.split.files[position]
             alive = merger.survivors[position]
@@ -247,11 +274,13 @@ class RunOfKeys:
                 for start, rows in data.positioned(
                     self._fields, predicate=predicate, keep=alive, batch_rows=self._batch_rows
                 ):
-                    if predicate is None and alive is None:
+                    if not look.columns and alive is None:
                         part = _Part(position, range(start, start + rows.num_rows))
                         wanted = rows
                     else:
-                        takes = _takes(rows, start, predicate, alive)
+                        asked = merger.asked(rows)
+                        keep = None if alive is None else alive[start : start + rows.num_rows]
+                        takes = look.found(asked, keep)
                         part = _Part(position, start + np.flatnonzero(takes))
                         wanted = rows.filter(arrow_array(takes))
                     self._open_parts.append(part)
@@ -277,16 +306,3 @@ class RunOfKeys:
             decided = decided[count:]
             if count < len(rows):
                 self._open_parts.appendleft(_Part(file, rows[count:]))
-
-
-def _takes(
-    rows: pa.RecordBatch, start: int, predicate: Predicate | None, alive: Mask | None
-) -> Mask:
-    """Mark the rows of a batch that are merged: not deleted, and their key may be wanted."""
-    takes = np.ones(rows.num_rows, np.bool_)
-    if alive is not None:
-        takes &= alive[start : start + rows.num_rows]
-    if predicate is not None:
-        is_true = null_filled(evaluate(predicate, rows), False)
-        takes &= numpy_values(is_true, zero_copy_only=False)
-    return takes

@@ -20,11 +20,12 @@ from msgspec.structs import replace
 from paimonlab import read
 from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.masks import WHOLE, Mask, Share, Turns, Whole, first_of
+from paimonlab.datafile.row_conditions import RowCondition
 from paimonlab.progress import Progress
 from paimonlab.read.lookups import few_rows, rules_out_most
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
-from paimonlab.read.merging import key_predicate, masks_of, open_data_file
+from paimonlab.read.merging import is_of_keys, key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.reading_progress import FileSource, told
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
@@ -79,33 +80,62 @@ def read_splits(
     return pa.RecordBatchReader.from_batches(plan.arrow_schema, batches)
 
 
-def read_split(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.RecordBatch]:
+def read_split(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO, condition: RowCondition | None = None
+) -> Iterator[pa.RecordBatch]:
     """Read one split in the calling thread.
+
+    Parameters
+    ----------
+    split
+        What to read.
+    plan, file_io
+        Columns, predicate and schemas; the table's store.
+    condition
+        What rows have to satisfy as well, over columns of the plan. It may be asked of rows that
+        are no longer rows of the table. None: nothing.
 
     Yields
     ------
     pyarrow.RecordBatch
         Of ``plan.arrow_schema``, none empty: the newest row of every key, no deletes, only
-        rows for which the condition is true.
+        rows for which predicate and condition are true.
     """
     wanted = within_partition(split, plan)
     if wanted is None:
         return
-    if plan.options.data_evolution:
-        for group in group_splits(split, plan.table_name):
-            yield from _group(group, wanted, file_io)
-        return
-    if _merges_values(split, wanted):
-        read_file = partial(_rows, split, plan=wanted, file_io=file_io)
-        yield from merged_rows(split, wanted, file_io, read_file)
+    if plan.options.data_evolution or _merges_values(split, wanted):
+        yield from _satisfying(_put_together(split, wanted, file_io), condition)
         return
     few = few_rows(split, key_predicate(wanted), wanted, file_io)
     if few is not None:
-        yield from few
+        yield from _satisfying(few, condition)
         return
-    masks = _masks(split, wanted, file_io)
+    masks = _masks(split, wanted, file_io, condition)
     for file, mask in zip(split.files, masks, strict=True):
-        yield from _rows(split, file, mask, wanted, file_io)
+        yield from _rows(split, file, mask, wanted, file_io, condition=condition)
+
+
+def _put_together(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.RecordBatch]:
+    """Read rows that are made of rows of several files."""
+    if not plan.options.data_evolution:
+        read_file = partial(_rows, split, plan=plan, file_io=file_io)
+        yield from merged_rows(split, plan, file_io, read_file)
+        return
+    for group in group_splits(split, plan.table_name):
+        yield from _group(group, plan, file_io)
+
+
+def _satisfying(
+    batches: Iterable[pa.RecordBatch], condition: RowCondition | None
+) -> Iterator[pa.RecordBatch]:
+    if condition is None:
+        yield from batches
+        return
+    for rows in batches:
+        found = rows.filter(condition.is_true(rows))
+        if found.num_rows:
+            yield found
 
 
 def _merges_values(split: DataSplit, plan: ReadPlan) -> bool:
@@ -286,19 +316,31 @@ def _group(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> Iterator[pa.Rec
     return read_row_group(split, plan, file_io)
 
 
-def _masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask | None]:
+def _masks(
+    split: DataSplit, plan: ReadPlan, file_io: FileIO, condition: RowCondition | None = None
+) -> list[Mask | None]:
+    """Find the rows of each file that a reader sees, or those of them that keys let through."""
     if split.raw_convertible and not split.has_deletions:
         return [None] * len(split.files)
     predicate = key_predicate(plan)
-    if predicate is None:
-        return shared_masks.of(split, plan, lambda: masks_of(split, plan, file_io))
+    asked = condition if condition is not None and is_of_keys(condition, plan) else None
+
+    def find() -> list[Mask | None]:
+        return masks_of(split, plan, file_io)
+
+    if predicate is None and asked is None:
+        return shared_masks.of(split, plan, find)
     known = shared_masks.get(split, plan)
     if known is not None:
         return known
-    if not rules_out_most(split, predicate, plan, file_io):
+    if (
+        asked is None
+        and predicate is not None
+        and not rules_out_most(split, predicate, plan, file_io)
+    ):
         # Merging all keys costs little more, and is good for other conditions as well.
-        return shared_masks.of(split, plan, lambda: masks_of(split, plan, file_io))
-    return masks_of(split, plan, file_io, predicate=predicate)
+        return shared_masks.of(split, plan, find)
+    return masks_of(split, plan, file_io, predicate=predicate, condition=asked)
 
 
 def _rows(
@@ -308,6 +350,7 @@ def _rows(
     plan: ReadPlan,
     file_io: FileIO,
     *,
+    condition: RowCondition | None = None,
     share: Share = WHOLE,
 ) -> Batches:
     """Read the rows of a file, or of a share of it, that its mask lets through."""
@@ -327,6 +370,7 @@ def _rows(
         for batch in data.batches(
             wanted,
             predicate=plan.predicate,
+            condition=condition,
             keep=keep,
             batch_rows=plan.bounds.batch_rows,
             share=share,

@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from msgspec import structs
 
 from paimonlab.errors import CorruptDataError, SchemaNotFoundError
 from paimonlab.formats.parquet import ParquetInput
+from paimonlab.read.merging import is_of_keys
 from paimonlab.read.read_plan import ReadBounds, ReadOptions
 from paimonlab.read.splits import count_rows, read_split, read_splits, winner_masks
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import encode
+from paimonlab.spec.merge_engine import EngineKind, MergeEngine
 from paimonlab.spec.predicates.predicate import Predicate, col
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
@@ -89,6 +92,90 @@ def test_a_merged_read_agrees_with_a_dict(
             split = files.split()
             assert _as_pairs(_rows(split, files, bounds=bounds), files) == expected, mode
             assert count_rows([split], files.plan(bounds=bounds), FILE_IO) == len(expected)
+
+
+class Condition:
+    """Tells of a column whether its value is one of some; remembers how many rows were asked."""
+
+    def __init__(self, column: str, wanted: pa.Array) -> None:
+        self.columns = frozenset([column])
+        self._wanted = wanted
+        self.asked = 0
+
+    def is_true(self, rows: pa.RecordBatch) -> pa.Array:
+        (name,) = self.columns
+        self.asked += rows.num_rows
+        return pc.is_in(rows.column(name), value_set=self._wanted)
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_a_condition_leaves_out_rows_before_they_are_merged_or_after(
+    name: str, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    key_type, key_of = KEYS[name]
+    for attempt in range(3):
+        root = tmp_path / str(attempt)
+        root.mkdir()
+        files = _keyed(root, key_type, sequence_fields=("s",) if attempt == 2 else ())
+        for run in _random_runs(rng, key_of, is_in_order=bool(attempt)):
+            files.add(run)
+        split = files.split()
+        for bounds in (ReadBounds(), SMALL):
+            plan = files.plan(bounds=bounds)
+            rows = pa.Table.from_batches(read_split(split, plan, FILE_IO), plan.arrow_schema)
+            for column in ("k", "v"):
+                values = rows.column(column).combine_chunks()
+                wanted = values.filter(pa.array(rng.random(len(values)) < 0.3))
+                expected = rows.filter(pc.is_in(values, value_set=wanted))
+                condition = Condition(column, wanted)
+                found = pa.Table.from_batches(
+                    read_split(split, plan, FILE_IO, condition), plan.arrow_schema
+                )
+                assert found.equals(expected), (attempt, bounds, column)
+                if column == "v":
+                    narrow = files.plan("v", bounds=bounds, where=col("v") > 7)
+                    found = pa.Table.from_batches(
+                        read_split(split, narrow, FILE_IO, condition), narrow.arrow_schema
+                    )
+                    above = expected.filter(pc.greater(expected.column("v"), 7))
+                    assert found.equals(above.select(["v"])), (attempt, bounds)
+
+
+def test_rows_that_are_gone_or_ruled_out_are_not_asked(tmp_path: Path) -> None:
+    files = _keyed(tmp_path)
+    files.add([_row(key, key, 0) for key in range(100)])
+    files.add([_row(key, -key, 1) for key in range(50, 150)])
+    condition = Condition("v", pa.array([-60, 40, 60], pa.int32()))
+    rows = list(read_split(files.split(), files.plan(where=col("k") < 80), FILE_IO, condition))
+    assert sorted(row["v"] for batch in rows for row in batch.to_pylist()) == [-60, 40]
+    assert condition.asked == 80
+
+
+def test_rows_are_merged_before_a_condition_on_values_is_looked_at(tmp_path: Path) -> None:
+    """Whether keys agree on a condition says in which order that is done."""
+    for engine in ("deduplicate", "first-row", "partial-update"):
+        root = tmp_path / engine
+        root.mkdir()
+        files = _keyed(root)
+        files.add([_row(1, 10, 0), _row(2, 20, 1), _row(3, 30, 2)])
+        files.add([_row(2, 21, 3), _row(3, 31, 4) | {"v": None}, _row(4, 20, 5)])
+        plan = structs.replace(files.plan("k", "v"), engine=MergeEngine(kind=EngineKind(engine)))
+        for column, wanted in (("k", [2, 3]), ("v", [20, 21, 30])):
+            rows = pa.Table.from_batches(read_split(files.split(), plan, FILE_IO))
+            kept = pc.is_in(rows.column(column), value_set=pa.array(wanted, pa.int32()))
+            condition = Condition(column, pa.array(wanted, pa.int32()))
+            batches = read_split(files.split(), plan, FILE_IO, condition)
+            found = pa.Table.from_batches(batches, plan.arrow_schema)
+            assert found.equals(rows.filter(kept)), (engine, column)
+            assert found.num_rows >= 2
+
+
+def test_keys_that_are_equal_in_two_ways_are_merged_before(tmp_path: Path) -> None:
+    wanted = pa.array([0])
+    for key_type in ("INT", "DOUBLE", "FLOAT"):
+        plan = _keyed(tmp_path, key_type).plan()
+        assert is_of_keys(Condition("k", wanted), plan) == (key_type == "INT")
+        assert not is_of_keys(Condition("v", wanted), plan)
 
 
 def _random_runs(

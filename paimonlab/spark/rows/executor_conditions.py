@@ -103,16 +103,14 @@ class KeyedChangeTask:
         change, kind = self.change.bound(), int(self.change.kind)
         lost = LostChanges.of(self.write.plan)
         for split in splits_of(self.splits, numbers):
-            for rows in read_split(split, self.reading, self.write.file_io):
-                hit = rows.filter(change.is_true(rows))
-                found = change.applied(hit)
-                if found.num_rows:
-                    if self.change.values is None:
-                        lost.check_deletes(hit)
-                    else:
-                        lost.check_updates(hit, found)
-                    kinds = arrow_array(np.full(found.num_rows, kind, np.int8))
-                    yield found.append_column(KIND_COLUMN, kinds)
+            for rows in read_split(split, self.reading, self.write.file_io, change):
+                found = change.applied(rows)
+                if self.change.values is None:
+                    lost.check_deletes(rows)
+                else:
+                    lost.check_updates(rows, found)
+                kinds = arrow_array(np.full(found.num_rows, kind, np.int8))
+                yield found.append_column(KIND_COLUMN, kinds)
 
 
 @dataclass(frozen=True, slots=True)
