@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.spark.writing.executor_jobs import divided_by_size
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 TASKS_PER_CORE = 2
 TASK_BYTES = 4 << 20
 """Less is no task of its own."""
+_SHORT_TRACES = "SPARK_SIMPLIFIED_TRACEBACK"
+_lock = threading.Lock()
 
 
 def cores_of(bridge: Bridge) -> int:
@@ -39,5 +43,30 @@ def run_tasks(
     if not count:
         return []
     numbers = bridge.spark.sparkContext.parallelize(range(count), count)
-    found: Iterable[bytes] = numbers.mapPartitions(task).collect()
+    tasks = numbers.mapPartitions(task)
+    with _workers_of_queries(bridge):
+        tasks._jrdd  # noqa: B018 - made now, with what workers are started with
+    found: Iterable[bytes] = tasks.collect()
     return [pickle.loads(outcome) for outcome in found]  # noqa: S301 - our own tasks made it
+
+
+@contextmanager
+def _workers_of_queries(bridge: Bridge) -> Iterator[None]:
+    """Let tasks that are made meanwhile run in the Python workers that queries of Spark use.
+
+    Workers are kept apart by their environment, and queries have one variable more. Without it a
+    process of its own imports all that workers need, for a CPU second, and workers are forked anew.
+
+    Source: apache/spark@v4.3.0 ``org.apache.spark.api.python.PythonWorkerFactory``,
+    ``BasePythonRunner``.
+    """
+    environment = bridge.spark.sparkContext.environment
+    with _lock:
+        has_own = _SHORT_TRACES in environment
+        if not has_own and bridge.conf.pysparkSimplifiedTraceback():
+            environment[_SHORT_TRACES] = "1"
+        try:
+            yield
+        finally:
+            if not has_own:
+                environment.pop(_SHORT_TRACES, None)

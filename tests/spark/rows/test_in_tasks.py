@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,11 +16,14 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows import running
 from paimonlab.spark.rows.catalyst_trees import trees_of
 from paimonlab.spark.rows.expression_trees import Columns, Tree, bound, names_of
+from paimonlab.spark.rows.in_tasks import is_simple
+from paimonlab.spark.rows.python_jobs import run_tasks
 from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.rows.tree_pruning import pruning
 from paimonlab.spec.predicates.predicate import bind, evaluate
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import DataField
+from tests.random_changes.kinds import KINDS, our_columns
 from tests.spark.rows.test_statements import COLUMNS, counts, five_rows, rows
 from tests.spark.test_expressions import ERRORS, SAME, rows_with_divisors, shown
 
@@ -247,3 +250,54 @@ def test_rows_that_must_not_be_null_are_not(catalog: Catalog, spark: SparkSessio
         with pytest.raises(PySparkException, match="NOT_NULL"):
             spark.sql(f"UPDATE paimon.{name} SET n = IF(id = 1, NULL, n) WHERE id = 1")
         assert rows(table) == [(1, 1)]
+
+
+def test_tasks_run_in_the_workers_that_queries_use(spark: SparkSession) -> None:
+    def parent(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import os  # noqa: PLC0415 - what the test module has is not imported in the worker
+
+        for batch in batches:
+            yield batch.from_pydict({"id": [os.getppid()] * batch.num_rows})
+
+    def parent_of_task(numbers: Iterable[int]) -> Iterator[bytes]:
+        import os  # noqa: PLC0415
+        import pickle  # noqa: PLC0415
+
+        yield pickle.dumps((list(numbers), os.getppid()))
+
+    (row,) = spark.range(1).mapInArrow(parent, "id bigint").collect()
+    before = dict(spark.sparkContext.environment)
+    found = run_tasks(Bridge(spark), parent_of_task, 2)
+    assert found == [([0], row.id), ([1], row.id)]
+    assert spark.sparkContext.environment == before
+
+
+def test_each_kind_of_table_goes_one_way(catalog: Catalog) -> None:
+    """Rows are changed by whoever reads their bucket or file, or pass through Spark."""
+    through_spark = set[str]()
+    for name, kind in KINDS.items():
+        catalog.drop_table("db.t", missing_ok=True)
+        table = catalog.create_table(
+            "db.t",
+            our_columns(kind.keys),
+            primary_keys=kind.keys,
+            partition_keys=kind.partitions,
+            options=kind.options,
+        )
+        if not is_simple(table.scan()):
+            through_spark.add(name)
+    assert through_spark == {
+        "append-buckets",
+        "columns-apart",
+        "columns-apart-partitions",
+        "dynamic",
+        "dynamic-partitions",
+        "dynamic-vectors",
+        "across-partitions",
+        "across-partitions-vectors",
+        "postponed",
+        "postponed-partitions",
+        "partial-dynamic-partitions",
+        "partial-group-dynamic-partitions",
+        "first-row-dynamic",
+    }
