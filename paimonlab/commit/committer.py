@@ -114,6 +114,7 @@ class Committer:
         is_new_user: bool = False,
         checked_id: int | None = None,
         reads: ReadSet | None = None,
+        seen: Snapshot | None = None,
     ) -> Snapshot | None:
         """Commit messages.
 
@@ -138,6 +139,10 @@ class Committer:
             are those of the partitions. None: all files of the partitions are looked at.
         reads
             What the messages were derived from, if others must not have changed it since.
+        seen
+            The latest snapshot before the files were written. If it is this process's own last
+            commit, the first attempt follows it without looking for others: the id that they
+            took cannot be taken again, and whether the table still has it is seen afterwards.
 
         Returns
         -------
@@ -180,7 +185,9 @@ class Committer:
                     discards_duplicates=self._options.discard_duplicate_files,
                     reads=reads,
                 )
-                landed = self._landing.land(change, request, shape, is_new_user=is_new_user)
+                landed = self._landing.land(
+                    change, request, shape, is_new_user=is_new_user, seen=seen
+                )
             if second.is_empty:
                 return landed
             change = Increment(

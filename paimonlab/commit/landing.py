@@ -7,7 +7,7 @@ apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,6 +80,7 @@ class Landing:
         is_new_user: bool,
         after_id: int = 0,
         options: CommitOptions | None = None,
+        seen: Snapshot | None = None,
     ) -> Snapshot:
         """Try until the change is a snapshot, or can never be one.
 
@@ -97,6 +98,8 @@ class Landing:
             Where to begin to look for it.
         options
             Instead of those of the table; None: those.
+        seen
+            As in `Committer.append`.
         """
         written_millis = None if is_new_user else _written_millis(change)
         history = CommitHistory(
@@ -118,9 +121,10 @@ class Landing:
         )
         preparation = prepare()
         in_doubt: Snapshot | None = None
+        bases, schema_ids = self._bases(seen if is_new_user else None), self._schema_ids(shape)
         try:
             while True:
-                latest = self.snapshots.latest_before_commit()
+                latest = next(bases)
                 known = None if is_new_user else history.find(latest, written_millis)
                 if known is not None:
                     preparation.discard()
@@ -128,7 +132,7 @@ class Landing:
                 self.strict.check(latest, request.user)
                 try:
                     snapshot = preparation.after(
-                        latest, schema_id=self.schema().id, time_millis=self.now_millis()
+                        latest, schema_id=next(schema_ids), time_millis=self.now_millis()
                     )
                 except SnapshotExpiredError:  # others were so much faster that latest is gone
                     preparation.discard_lists()
@@ -136,8 +140,7 @@ class Landing:
                     continue
                 # Syncing is what takes time on disks; who has lost already need not do it.
                 fate = Fate.TAKEN
-                is_synced = store_kind(self.layout.table_path) is not None
-                if is_synced or self._may_follow(latest):
+                if self._is_stored or self._may_follow(latest):
                     preparation.sync()
                     if self._may_follow(latest):
                         in_doubt = snapshot
@@ -159,7 +162,26 @@ class Landing:
                 raise unknown_outcome(in_doubt, self.table, error) from error
             preparation.discard()
             raise
+        self.snapshots.landed(snapshot, latest)
         return self._called_back(self._landed(snapshot, preparation, race))
+
+    def _bases(self, seen: Snapshot | None) -> Iterator[Snapshot | None]:
+        """Yield what each attempt is built upon; the first may follow our own last commit.
+
+        Whether that is the latest, the store says when the next id is taken, and the settlement
+        whether it is still there.
+        """
+        is_kept = isinstance(self.publisher, KeptHistory)  # then the catalog says what is latest
+        if seen is not None and not is_kept and self.snapshots.may_follow_own(seen):
+            yield seen
+        while True:
+            yield self.snapshots.latest_before_commit()
+
+    def _schema_ids(self, shape: TableShape) -> Iterator[int]:
+        """Yield the latest schema for each attempt; that of the shape was read just now."""
+        yield shape.schema_id
+        while True:
+            yield self.schema().id
 
     def _settler(self) -> Settler | KeptSettler:
         if isinstance(self.publisher, KeptHistory):
@@ -180,7 +202,15 @@ class Landing:
             return True  # the catalog finds out
         if latest is None:
             return not self.snapshots.has(FIRST_SNAPSHOT_ID)
-        return not self.snapshots.has(latest.id + 1) and self.snapshots.has(latest.id)
+        # A store says itself that the next id is taken; as long as the base is there no id after
+        # it has expired.
+        is_taken = not self._is_stored and self.snapshots.has(latest.id + 1)
+        return not is_taken and self.snapshots.has(latest.id)
+
+    @property
+    def _is_stored(self) -> bool:
+        """Whether the table is in an object store, where each look is a request."""
+        return store_kind(self.layout.table_path) is not None
 
     def _check_history(self, base: Snapshot | None) -> None:
         """Check that the snapshot a lost attempt was built upon is, or was, part of the table."""

@@ -31,6 +31,8 @@ _LONGEST_WALK = 100
 """Snapshots of others that are looked for one by one; if there are more, the folder is listed."""
 
 
+_MOST_LANDED = 16
+"""Own commits that are remembered."""
 _LISTINGS = 3
 """Times that the folder is listed while others change it."""
 
@@ -55,6 +57,59 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         self._schemas = schemas
         self._whole_upto: int | None = None
         self._walks = 0
+        self._landed: dict[int, tuple[Snapshot, Snapshot | None]] = {}
+        self._between: tuple[Snapshot | None, Snapshot | None, list[Snapshot]] = (None, None, [])
+
+    def landed(self, snapshot: Snapshot, base: Snapshot | None) -> None:
+        """Remember that a commit of this process landed, and what it was built upon.
+
+        What a snapshot changed can then be told without reading it again; that it is still there
+        cannot.
+        """
+        if base is None or (self._whole_upto is not None and self._whole_upto >= base.id):
+            self._whole_upto = snapshot.id
+        self._landed[snapshot.id] = (snapshot, base)
+        for old in [*self._landed][:-_MOST_LANDED]:
+            del self._landed[old]
+
+    def is_own(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot is a recent commit of this process."""
+        return self._landed.get(snapshot.id, (None, None))[0] == snapshot
+
+    def may_follow_own(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot is a recent commit of this process; not at every hundredth call.
+
+        Then the folder is to be listed, to see whether ids are missing in it.
+        """
+        self._walks += 1
+        return self._walks < _LISTED_EVERY and self.is_own(snapshot)
+
+    def between(self, before: Snapshot, after: Snapshot) -> list[Snapshot]:
+        """Return the snapshots after one, up to another and with it, oldest first.
+
+        Those that this process committed are not read again: they follow what they were built upon.
+
+        Raises
+        ------
+        SnapshotNotFoundError
+            If one of them, or the first, is not there any more or is another one.
+        """
+        found: list[Snapshot] = []
+        one: Snapshot | None = after
+        while one is not None and one != before and one.id > before.id:
+            if not self.is_own(one):
+                break
+            found.append(one)
+            one = self._landed[one.id][1]
+        if one == before:
+            return found[::-1]
+        if self._between[:2] == (before, after):  # several memories ask for the same
+            return self._between[2]
+        if self.get(before.id) != before:
+            raise SnapshotNotFoundError(self._table, str(before.id), "It was rolled back.")
+        found = [*map(self.get, range(before.id + 1, after.id)), after][: after.id - before.id]
+        self._between = (before, after, found)
+        return found
 
     def latest(self) -> Snapshot | None:
         """Return the newest snapshot; None in a table that was never written to.
@@ -111,6 +166,7 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
             newest = find()
             with contextlib.suppress(SnapshotNotFoundError):
                 return None if newest is None else self.get(newest)
+            self._whole_upto = None
         newest = find()
         return None if newest is None else self.get(newest)
 
@@ -132,7 +188,11 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         """Go on from the snapshot that was the newest; None: the folder must be listed."""
         newest = self._whole_upto
         self._walks += 1
-        if newest is None or self._walks >= _LISTED_EVERY or not self._is_there(newest):
+        if newest is None or self._walks >= _LISTED_EVERY:
+            return None
+        if (hint is None or hint <= newest) and not self._is_there(newest + 1):
+            return newest  # whether it is there is seen when it is read
+        if not self._is_there(newest):
             return None  # after a rollback it may be gone
         for _ in range(_LONGEST_WALK):
             if not self._is_there(newest + 1):
@@ -343,7 +403,7 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         The process may stall before it writes. A hint that names a deleted snapshot marks a
         damaged table once there is no newer snapshot, so the result is checked again.
         """
-        if self._is_there(snapshot_id + 1) or not self._is_there(snapshot_id):
+        if self._is_there(snapshot_id + 1):
             return  # whoever published that one writes the hint
         write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
         while self._is_there(snapshot_id + 1) or not self._is_there(snapshot_id):

@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from paimonlab.commit.landing import Landing
 from paimonlab.commit.race import Race
 from paimonlab.commit.settlement import Settler
 from paimonlab.storage.forks import UniqueNames
@@ -22,8 +23,17 @@ from tests.interleaving.world import OPERATIONS, Names, made
 AT_LEAST = int(os.environ.get("PAIMONLAB_INTERLEAVINGS", "5000"))
 """How many interleavings; 20,000 try each call with each of what may happen meanwhile."""
 _ALL = 20_000
+IN_STORE = "PAIMONLAB_INTERLEAVED_STORE" in os.environ
+"""Whether commits look as little before they publish as they do in object stores."""
 RANDOM = 500 if AT_LEAST >= _ALL else 200
-_SLOW = {"roll back": 3, "roll back to tag": 3, "overwrite": 2, "compact": 2, "append": 2}
+_SLOW = {
+    "roll back": 3,
+    "roll back to tag": 3,
+    "overwrite": 2,
+    "compact": 2,
+    "append": 2,
+    "append after own": 2,
+}
 """Operations of which each call meets every so many of what may happen meanwhile, in turns."""
 _FAST = ("expire but one", "tag", "replace tag", "delete tag", "rename tag", "branch")
 """Operations that meet any two others, before they have changed anything."""
@@ -61,6 +71,8 @@ def _never(_seconds: float) -> None:
 
 @pytest.fixture
 def schedule(monkeypatch: pytest.MonkeyPatch) -> Schedule:
+    if IN_STORE:
+        monkeypatch.setattr(Landing, "_is_stored", property(lambda _: True))
     names = Names()
     monkeypatch.setattr("uuid.uuid4", names.uuid4)
     monkeypatch.setattr(UniqueNames, "next", lambda _self: f"{names.uuid4()}-0")

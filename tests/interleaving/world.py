@@ -222,6 +222,19 @@ def _append(process: Process, act: Act) -> None:
     )
 
 
+def _append_after_own(process: Process, act: Act) -> None:
+    """Commit twice; the second commit follows the first without looking for others."""
+    committer = process.committer()
+    seen = committer.append(
+        [], user=str(uuid.uuid4()), identifier=1, properties={"x": "y"}, is_new_user=True
+    )
+    assert seen is not None
+    act.added = process.new_file()
+    committer.append(
+        [message(new=[act.added])], user=act.added, identifier=1, is_new_user=True, seen=seen
+    )
+
+
 def _append_again(process: Process, act: Act) -> None:
     """Commit as one who commits the same once more when in doubt."""
     act.added = process.new_file()
@@ -371,6 +384,7 @@ OPERATIONS: Mapping[str, Operation] = {
     one.name: one
     for one in (
         Operation("append", _append),
+        Operation("append after own", _append_after_own),
         Operation("append, again if in doubt", _append_again),
         Operation("say", _say),
         Operation("compact", _compact),

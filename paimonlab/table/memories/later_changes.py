@@ -59,12 +59,10 @@ def changes_since(
     entries: list[pa.Table] = []
     has_overwrite = False
     try:
-        if snapshots.get(before.id) != before:  # the table was rolled back
-            return None
-        for after in map(snapshots.get, range(before.id + 1, snapshot.id + 1)):
+        for after in snapshots.between(before, snapshot):
             has_overwrite |= after.commit_kind is CommitKind.OVERWRITE
             metas = delta_manifests_of(after, manifests)
             entries += map(keep, read_entries(after, metas, manifests))
-    except SnapshotNotFoundError:  # expired meanwhile
+    except SnapshotNotFoundError:  # expired meanwhile, or the table was rolled back
         return None
     return LaterChanges(entries, has_overwrite)

@@ -87,7 +87,12 @@ class Writer:
 
 
 def new_table_writer(
-    definition: TableDefinition, store: TableStore, *, replaces: bool = False, user: str = ""
+    definition: TableDefinition,
+    store: TableStore,
+    *,
+    replaces: bool = False,
+    user: str = "",
+    seen: tuple[Snapshot | None] | None = None,
 ) -> TableWriter:
     """Create a writer that continues from the latest snapshot.
 
@@ -100,6 +105,8 @@ def new_table_writer(
         be given anew.
     user
         Who will commit.
+    seen
+        The latest snapshot, alone in a tuple, if it was looked for just now.
     """
     plan, file_io = write_plan(definition, store.layout), store.file_io
     mode = plan.bucket_mode
@@ -109,7 +116,7 @@ def new_table_writer(
     if mode is BucketMode.POSTPONE_MODE:
         waiting = FixedRouter(plan.schema, -1, only_bucket=POSTPONE_BUCKET)
         return TableWriter(plan, file_io, router=waiting, user=user)
-    snapshot, numbers = _latest_numbers(store)
+    snapshot, numbers = _latest_numbers(store, seen)
     router, compactions = None, None
     if mode is not BucketMode.HASH_FIXED:
         router = writing.routers.router_of(
@@ -122,10 +129,13 @@ def new_table_writer(
     return TableWriter(plan, file_io, numbers, router=router, compactions=compactions)
 
 
-def _latest_numbers(store: TableStore) -> tuple[Snapshot | None, pa.Table]:
+def _latest_numbers(
+    store: TableStore, seen: tuple[Snapshot | None] | None
+) -> tuple[Snapshot | None, pa.Table]:
     """Return the latest snapshot and its sequence numbers; once more if it expires meanwhile."""
     while True:
-        snapshot = store.snapshots.latest()
+        (snapshot,) = seen or (store.snapshots.latest(),)
+        seen = None
         try:
             return snapshot, sequence_numbers(store.sequence_memory, snapshot)
         except SnapshotExpiredError:
@@ -151,7 +161,7 @@ def write(
     user = new_user(definition.options)
     if seen is not None and row_kinds is None:
         data = told_of_lost_values(definition, data)
-    messages = write_files(definition, store, data, row_kinds=row_kinds, user=user)
+    messages = write_files(definition, store, data, row_kinds=row_kinds, user=user, seen=(seen,))
     is_checked = has_same_buckets(definition, store, seen, messages)
 
     def commit() -> Snapshot | None:
@@ -163,6 +173,7 @@ def write(
             is_new_user=True,
             # Names of new files are new, and apart from bucket counts no more matters.
             checked_id=(seen.id if seen else 0) if is_checked else None,
+            seen=seen,
         )
 
     return commit_own(definition, store, messages, commit)
@@ -205,10 +216,11 @@ def write_files(
     row_kinds: str | None = None,
     replaces: bool = False,
     user: str | None = None,
+    seen: tuple[Snapshot | None] | None = None,
 ) -> list[CommitMessage]:
     """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
     with new_table_writer(
-        definition, store, replaces=replaces, user=user or new_user(definition.options)
+        definition, store, replaces=replaces, user=user or new_user(definition.options), seen=seen
     ) as writer:
         writer.write(data, row_kinds=row_kinds)
         return writer.prepare_commit()

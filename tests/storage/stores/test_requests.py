@@ -151,4 +151,18 @@ def test_a_commit_lists_nothing_but_at_first(table: Table, counted: Proxy) -> No
         table.write(pa.table({"id": [1], "v": ["x"]}))
     assert requests.listed() == []
     assert requests.counts["PUT"] == 6, "data, manifest, two lists, snapshot, hint"
-    assert sum(requests.counts.values()) <= 32
+    assert sum(requests.counts.values()) <= 16
+
+
+def test_a_commit_after_one_of_others_looks_for_it(table: Table, counted: Proxy) -> None:
+    catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": counted.url})
+    catalog.alter_table("db.t", pl.SetOption("num-sorted-run.compaction-trigger", "20"))
+    one, two = opened(counted), opened(counted)
+    for number in range(2):
+        one.write(pa.table({"id": [number], "v": ["x"]}))
+        two.write(pa.table({"id": [7], "v": ["y"]}))
+    with counting(counted) as requests:
+        one.write(pa.table({"id": [1], "v": ["x"]}))
+    assert requests.listed() == []
+    assert requests.counts["PUT"] == 6
+    assert sum(requests.counts.values()) <= 23
