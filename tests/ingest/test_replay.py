@@ -32,7 +32,7 @@ from tests.ingest.scripted import ScriptedSource, rows
 
 KEYED = "id BIGINT NOT NULL, v VARCHAR(3) KEY(id)"
 PLAIN = "id BIGINT, v VARCHAR(3)"
-TRANSACTIONS = int(os.environ.get("PAIMONLAB_INGEST_TRANSACTIONS", "12"))
+TRANSACTIONS = int(os.environ.get("PAIMONLAB_INGEST_TRANSACTIONS", "9"))
 
 
 @pytest.fixture
@@ -140,6 +140,26 @@ def test_rows_are_mended_by_a_function(catalog: pm.Catalog) -> None:
     )
     assert job.replay(lambda letter: {"id": 3, "v": "c"}).rows == 1
     assert _stored(catalog) == [(1, "l"), (2, "b"), (3, "c")]
+
+
+def test_of_two_rows_of_one_key_the_last_one_counts(catalog: pm.Catalog) -> None:
+    script = [
+        rows("a.t", KEYED, "+I 1 long1"),
+        "|",
+        rows("a.t", KEYED, "+I 1 long2"),
+        "|",
+        rows("a.t", KEYED, "+I 2 b", "+I 3 long3", "+U 3 c", "+I 4 long4"),
+        "|",
+    ]
+    job = _job(catalog, script, max_rows=1)
+    job.run()
+    later = job.replay(lambda one: None if one.row == {"id": 1, "v": "long2"} else {"id": 4})
+    assert (later.rows, later.changed, later.bad) == (1, 2, 1)
+    assert _stored(catalog) == [(2, "b"), (3, "c"), (4, None)]
+    _widen(catalog)
+    done = job.replay()
+    assert (done.rows, done.changed) == (1, 2)
+    assert _stored(catalog) == [(1, "long2"), (2, "b"), (3, "c"), (4, None)]
 
 
 def test_a_record_that_could_not_be_read_is_mended(catalog: pm.Catalog) -> None:
