@@ -137,6 +137,22 @@ def test_views_load_neither_pandas_nor_polars(run: Run) -> None:
     )
 
 
+QUERIES = (
+    "SELECT count(*) FROM db.t",
+    "SELECT * FROM db.t WHERE id = 5",
+    "SELECT v, count(*), sum(id) FROM db.t WHERE v > '1' GROUP BY v ORDER BY v",
+    "UPDATE db.t SET v = 'x' WHERE id = -1",
+    "SHOW TABLES IN db",
+)
+
+
+def test_cells_without_spark_load_neither_pandas_nor_polars(warehouse: str, run: Run) -> None:
+    run(
+        f"from paimonlab.notebook import connect, sql\nconnect({warehouse!r}, engine='native')\n"
+        + "".join(f"sql({query!r})._repr_mimebundle_()\n" for query in QUERIES)
+    )
+
+
 def test_a_profile_loads_polars_but_not_pandas(warehouse: str) -> None:
     code = (
         "import sys, paimonlab, paimonlab.notebook\n"

@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import PaimonError
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
@@ -201,7 +202,7 @@ def connected(parts: Sequence[Part], options: EngineOptions) -> duckdb.DuckDBPyC
 
 def _set_bits(database: duckdb.DuckDBPyConnection, variable: str, bits: bytes) -> None:
     # As a parameter they take four times as long.
-    database.register("bits", pa.table({"b": pa.array([bits], pa.binary())}))
+    database.register("bits", pa.table({"b": arrow_array([bits], pa.binary())}))
     database.execute(f"SET VARIABLE {variable} = (SELECT CAST(b AS BIT) FROM bits)")
     database.unregister("bits")
 

@@ -13,6 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import numpy_values
+
 BINS = 12
 TOP = 5
 """How many of the most frequent texts are listed."""
@@ -101,7 +103,7 @@ def _positions(values: pa.ChunkedArray) -> npt.NDArray[np.float64] | None:
         values = values.cast(width)
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         return None
-    numbers: npt.NDArray[np.float64] = values.cast(pa.float64(), safe=False).to_numpy()
+    numbers: npt.NDArray[np.float64] = numpy_values(values.cast(pa.float64(), safe=False))
     return numbers
 
 

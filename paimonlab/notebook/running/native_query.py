@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict
 import pyarrow as pa
 
 from paimonlab import sql_engine
+from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DatabaseNotFoundError, UnsupportedError
 from paimonlab.notebook import running
 from paimonlab.notebook.cell.parameters import Values, bind
@@ -221,7 +222,7 @@ def _read_at(scan: Answering, query: ScanQuery) -> str:
 
 def _rows(scan: Answering, query: ScanQuery, progress: Progress = _ignored) -> pa.Table:
     if query.is_count:
-        counted = pa.table({"count(1)": pa.array([scan.count()], pa.int64())})
+        counted = pa.table({"count(1)": arrow_array([scan.count()], pa.int64())})
         return counted.slice(0, query.limit)
     if not isinstance(scan, Scan):
         return scan.to_arrow()

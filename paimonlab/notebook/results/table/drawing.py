@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimonlab.arrow_values import arrow_array
 from paimonlab.notebook.display.cells import BYTES_SHOWN, NULL, Cell, cells
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid
@@ -53,7 +54,7 @@ def draw(
 def text_rows(value: ResultRows) -> pa.Table:
     """Return the rows that the interactive form has, as texts."""
     columns = [[row[number] for row in value.rows] for number in range(len(value.columns))]
-    arrays = [pa.array(column, pa.string()) for column in columns]
+    arrays = [arrow_array(column, pa.string()) for column in columns]
     return pa.Table.from_arrays(arrays, names=[column.name for column in value.columns])
 
 
@@ -216,7 +217,7 @@ def _end(value: pa.Scalar | None) -> str | None:
 
 
 def _scalar_text(value: pa.Scalar) -> str:
-    (cell,) = cells(pa.chunked_array([pa.array([value], value.type)]))
+    (cell,) = cells(pa.chunked_array([arrow_array([value])]))
     return cell.text if len(cell.text) <= 40 else cell.text[:39] + "…"
 
 
