@@ -130,6 +130,33 @@ def test_reading_goes_on_from_the_midst_of_rows(
     _same_rows(state, mysql_server, database)
 
 
+def test_a_table_is_read_anew_while_another_was_read_in_part(
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("paimonlab.ingest.sources.mysql.snapshot._BATCH_BYTES", 1)
+    monkeypatch.setattr("paimonlab.ingest.sources.mysql.wire._READ_BYTES", 500)
+    create(mysql_server, database)
+    writer = Writer(mysql_server, database, rng)
+    writer.transactions(60)
+    state: dict[str, list[Any]] = {table: [] for table in TABLES}
+    source = shop.database(database)
+    position: Any = None
+    while position is None or "outline" not in position:
+        position, is_done = _read(source.read(position, lambda _: True), state, 1)
+        assert not is_done
+    writer.transactions(20)
+    # Tables are read in the order of their names: "log" comes before those with a key.
+    position = source.before_rows(position, [f"{database}.log"])
+    state["log"].clear()
+    _read(source.read(position, lambda _: True), state, None)
+    writer.close()
+    _same_rows(state, mysql_server, database)
+
+
 def _read(
     reading: Iterator[Event], state: dict[str, list[Any]], most: int | None
 ) -> tuple[JsonValue, bool]:

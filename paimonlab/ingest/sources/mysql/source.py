@@ -500,7 +500,10 @@ class _Reading:
                     is_snapshot=True,
                 )
             infos = self._around.found(connection)
+            partly_read = position.read
             open_tables = [name for name in infos if not _is_read(position, name)]
+            # One that was read in part comes first: of one alone the position knows the columns.
+            open_tables.sort(key=lambda name: not partly_read.get(name))
             try:
                 for name in open_tables:
                     position = yield from self._table(connection, name, moment, position)
