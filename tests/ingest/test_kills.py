@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +16,11 @@ import pytest
 import paimonlab as pm
 from paimonlab.ingest import noted_jobs
 from tests.ingest.killed_job import TRANSACTIONS, transaction
+from tests.ingest.run_and_kill import run_and_kill
 
 KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "2"))
 _AT_ONCE = 4
 """Kills of one job, before it comes to its end."""
-LIMIT = 120
 
 
 @pytest.mark.parametrize("first", range(0, KILLS, _AT_ONCE))
@@ -33,7 +31,8 @@ def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path, first: 
     keyed, log = _expected()
     kills, before, warehouse = 0, -1, tmp_path / "w"
     most = min(_AT_ONCE, KILLS - first)
-    while not _run(warehouse, draw.uniform(0.0, 1.2) if kills < most else None):
+    command = [sys.executable, "-m", "tests.ingest.killed_job", str(warehouse), "job"]
+    while not run_and_kill(command, draw.uniform(0.0, 1.2) if kills < most else None):
         kills += 1
         epoch = _epoch(warehouse)
         assert epoch >= before, "epochs never go back"
@@ -43,22 +42,6 @@ def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path, first: 
     assert _rows(catalog, "ods.log") == log
     for name in ("ods.keyed", "ods.log"):
         _check_identifiers(catalog.table(name))
-
-
-def _run(warehouse: Path, seconds: float | None) -> bool:
-    """Run the job; kill it some time after it has begun. Return whether it came to its end."""
-    command = [sys.executable, "-m", "tests.ingest.killed_job", str(warehouse), "job"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
-        if seconds is not None:
-            time.sleep(seconds)
-            process.kill()
-        told = process.stdout.read()
-        code = process.wait(LIMIT)
-    if seconds is None:
-        assert code == 0
-    return told == "ended\n"
 
 
 def _epoch(warehouse: Path) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.catalog.jdbc.catalog import JdbcCatalog
-from paimonlab.errors import CatalogLockError, CommitError, TableNotFoundError
+from paimonlab.errors import CatalogLockError, CommitError
 from paimonlab.spec.identifier import Identifier
+from tests.catalog.beside_java import Beside, alter_in_turn
 from tests.catalog.jdbc.servers import login_of, mariadb, postgres, uri_of
 from tests.interop.oracle import Oracle
 
@@ -42,40 +43,24 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(request.getfixturevalue(f"{request.param}_uri"))
 
 
-class Both:
-    """Java Paimon and paimonlab on one catalog."""
+class Both(Beside):
+    """Java Paimon and paimonlab on the tables of one database."""
+
+    ours: JdbcCatalog
 
     def __init__(self, oracle: Oracle, uri: str, folder: Path, **options: str) -> None:
-        self._oracle = oracle
-        self.options = {
+        where = {
             "metastore": "jdbc",
             "uri": uri,
             "warehouse": str(folder),
             "catalog-key": f"{folder.parent.name}.{folder.name}.{oracle.release}",
-            **login_of(uri),
-            **options,
         }
-        opened = pl.connect(self.options)
-        assert isinstance(opened, JdbcCatalog)
-        self.ours = opened
-        self.javas = {**self.options, "cache-enabled": "false"}
+        super().__init__(oracle, where | login_of(uri) | options)
+        assert isinstance(self.ours, JdbcCatalog)
         if ":sqlite:" in uri:
             # Where it finds tables of a catalog, Java leaves a query open as long as it runs, and
             # SQLite lets nobody write; so it makes them.
             self.java("databases")
-
-    def java(self, op: str, **arguments: Any) -> Any:
-        return self._oracle.ask(op, catalog=self.javas, **arguments)
-
-    def java_write(self, table: str, *rows: Sequence[Any]) -> None:
-        self.java("write", table=table, rows=[["+I", list(row)] for row in rows])
-
-    def java_rows(self, table: str) -> list[list[Any]]:
-        return sorted(values for _, values in self.java("read", table=table))
-
-    def our_rows(self, table: str) -> list[list[Any]]:
-        found = self.ours.table(table).scan().to_arrow().to_pylist()
-        return sorted(list(row.values()) for row in found)
 
     def stored(self) -> dict[str, list[tuple[Any, ...]]]:
         """Return the rows of the catalog, without its key and with its warehouse left out."""
@@ -94,29 +79,8 @@ class Both:
 
 def test_tables_are_altered_in_turn(oracle: Oracle, uri: str, tmp_path: Path) -> None:
     both = Both(oracle, uri, tmp_path / "w")
-    both.ours.create_database("db", options={"comment": "it's ünal's"})
-    both.ours.create_table(
-        "db.t", {"id": "INT NOT NULL", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
-    ).write([{"id": 1, "v": "a"}])
-    assert both.java("database_options", database="db")["comment"] == "it's ünal's"
+    alter_in_turn(both)
 
-    both.java_write("db.t", [2, "b"])
-    both.java("alter_table", table="db.t", changes=[["add", "w", "INT"]])
-    both.ours.alter_table("db.t", pl.RenameColumn("v", "vv"))
-    both.java_write("db.t", [3, "c", 3])
-    both.java("alter_table", table="db.t", changes=[["set", "snapshot.num-retained.max", "20"]])
-    both.ours.table("db.t").write([{"id": 1, "vv": "z", "w": 1}])
-
-    rows = [[1, "z", 1], [2, "b", None], [3, "c", 3]]
-    assert both.java_rows("db.t") == both.our_rows("db.t") == rows
-    assert both.ours.table("db.t").options["snapshot.num-retained.max"] == "20"
-
-    both.java("rename_table", table="db.t", target="db.u")
-    with pytest.raises(TableNotFoundError):
-        both.ours.table("db.t")
-    both.ours.rename_table("db.u", "db.s")
-    assert both.java("tables", database="db") == ["s"]
-    assert both.java_rows("db.s") == rows
     both.java("alter_database", database="db", set={"a": "1"}, remove=["comment"])
     assert both.ours.database_options("db").keys() == {"location", "a"}
     both.java("drop_table", table="db.s")

@@ -13,10 +13,11 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.catalog.hive.catalog import HiveCatalog
-from paimonlab.errors import CatalogLockError, TableNotFoundError
+from paimonlab.errors import CatalogLockError
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.view import View
+from tests.catalog.beside_java import Beside, alter_in_turn
 from tests.catalog.hive.metastores import client_jar
 from tests.interop.conftest import java_tools as java_tools  # noqa: PLC0414 - a fixture
 from tests.interop.conftest import without_java
@@ -76,28 +77,15 @@ def java(
     started.close()
 
 
-class Both:
+class Both(Beside):
     """Java Paimon and paimonlab on one metastore."""
 
+    ours: HiveCatalog
+
     def __init__(self, oracle: Oracle, uri: str, folder: Path, **options: str) -> None:
-        self._oracle = oracle
-        self.options = {"metastore": "hive", "uri": uri, "warehouse": str(folder), **options}
-        opened = pl.connect(self.options)
-        assert isinstance(opened, HiveCatalog)
-        self.ours = opened
-
-    def java(self, op: str, **arguments: Any) -> Any:
-        return self._oracle.ask(op, catalog=self.options | {"cache-enabled": "false"}, **arguments)
-
-    def java_write(self, table: str, *rows: Sequence[Any]) -> None:
-        self.java("write", table=table, rows=[["+I", list(row)] for row in rows])
-
-    def java_rows(self, table: str) -> list[list[Any]]:
-        return sorted(values for _, values in self.java("read", table=table))
-
-    def our_rows(self, table: str) -> list[list[Any]]:
-        found = self.ours.table(table).scan().to_arrow().to_pylist()
-        return sorted(list(row.values()) for row in found)
+        where = {"metastore": "hive", "uri": uri, "warehouse": str(folder)}
+        super().__init__(oracle, where | options)
+        assert isinstance(self.ours, HiveCatalog)
 
     def ask(self, call: str, *arguments: Any) -> Any:
         return self.ours._metastore.ask(call, *arguments)
@@ -269,29 +257,8 @@ def both_rename(both: Both) -> Any:
 
 
 def test_tables_are_altered_in_turn(both: Both) -> None:
-    both.ours.create_database("db", options={"comment": "it's ünal's"})
-    both.ours.create_table(
-        "db.t", {"id": "INT NOT NULL", "v": "STRING"}, primary_keys=["id"], options={"bucket": "1"}
-    ).write([{"id": 1, "v": "a"}])
-    assert both.java("database_options", database="db")["comment"] == "it's ünal's"
+    alter_in_turn(both)
 
-    both.java_write("db.t", [2, "b"])
-    both.java("alter_table", table="db.t", changes=[["add", "w", "INT"]])
-    both.ours.alter_table("db.t", pl.RenameColumn("v", "vv"))
-    both.java_write("db.t", [3, "c", 3])
-    both.java("alter_table", table="db.t", changes=[["set", "snapshot.num-retained.max", "20"]])
-    both.ours.table("db.t").write([{"id": 1, "vv": "z", "w": 1}])
-
-    rows = [[1, "z", 1], [2, "b", None], [3, "c", 3]]
-    assert both.java_rows("db.t") == both.our_rows("db.t") == rows
-    assert both.ours.table("db.t").options["snapshot.num-retained.max"] == "20"
-
-    both.java("rename_table", table="db.t", target="db.u")
-    with pytest.raises(TableNotFoundError):
-        both.ours.table("db.t")
-    both.ours.rename_table("db.u", "db.s")
-    assert both.java("tables", database="db") == ["s"]
-    assert both.java_rows("db.s") == rows
     both.java("drop_table", table="db.s")
     assert both.ours.tables("db") == []
     both.java("create_table", table="db.S", fields=[["X", "INT"]])

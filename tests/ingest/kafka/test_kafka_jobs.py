@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,9 @@ import pytest
 import paimonlab as pm
 from paimonlab.errors import PaimonError
 from tests.ingest.kafka.broker import Broker
+from tests.ingest.run_and_kill import run_and_kill
 
 KILLS = int(os.environ.get("PAIMONLAB_KAFKA_KILLS", "2"))
-LIMIT = 120
 PARTITIONS = 2
 _SCHEMA = {
     "type": "struct",
@@ -96,20 +94,6 @@ def _command(warehouse: Path, broker: Broker, topic: str, kind: str) -> list[str
     return [sys.executable, "-m", module, str(warehouse), broker.address, topic, kind]
 
 
-def _run(command: list[str], seconds: float | None) -> bool:
-    """Run a job; kill it some time after it has begun. Return whether it caught up."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
-        if seconds is not None:
-            time.sleep(seconds)
-            process.kill()
-        told = process.stdout.read()
-        code = process.wait(LIMIT)
-    assert seconds is not None or code == 0
-    return told == "ended\n"
-
-
 def _rows(table: pm.Table) -> list[Row]:
     rows: list[Row] = table.scan().to_arrow().to_pylist()
     return sorted(rows, key=lambda row: int(next(iter(row.values()))))
@@ -130,9 +114,9 @@ def test_a_killed_job_loses_and_doubles_nothing(
         written += len(lines)
         for name, kind in ((topic, "keyed"), (log, "log")):
             command = _command(tmp_path, kafka_broker, name, kind)
-            kills += not _run(command, float(rng.uniform(0.1, 2.0)))
+            kills += not run_and_kill(command, float(rng.uniform(0.1, 2.0)))
     for name, kind in ((topic, "keyed"), (log, "log")):
-        assert _run(_command(tmp_path, kafka_broker, name, kind), None)
+        assert run_and_kill(_command(tmp_path, kafka_broker, name, kind), None)
 
     catalog = pm.connect(tmp_path)
     assert _rows(catalog.table("ods.keyed")) == [shop.rows[key] for key in sorted(shop.rows)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Generator, Iterator
@@ -31,6 +30,7 @@ from paimonlab.ingest.steering import ask_of
 from paimonlab.spec.schema.schema_changes import DropColumn
 from tests.ingest.mysql.server import PASSWORD_ENV, Server, server
 from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
+from tests.ingest.run_and_kill import run_and_kill
 
 KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "1"))
 _AT_ONCE = 4
@@ -211,20 +211,6 @@ def _command(warehouse: Path, made: Server, database: str) -> list[str]:
     return [sys.executable, "-m", module, str(warehouse), str(made.port), database]
 
 
-def _run(command: list[str], seconds: float | None) -> bool:
-    """Run a job; kill it some time after it has begun. Return whether it caught up."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
-        if seconds is not None:
-            time.sleep(seconds)
-            process.kill()
-        told = process.stdout.read()
-        code = process.wait(LIMIT)
-    assert seconds is not None or code == 0
-    return told == "ended\n"
-
-
 @pytest.mark.parametrize("first", range(0, KILLS, _AT_ONCE))
 def test_a_killed_job_loses_and_doubles_nothing(
     tmp_path: Path,
@@ -242,11 +228,11 @@ def test_a_killed_job_loses_and_doubles_nothing(
     command = _command(tmp_path, mysql_server, database)
     asked = files_of(pm.connect(tmp_path), "job").asked
     while kills < min(_AT_ONCE, KILLS - first):
-        kills += not _run(command, float(rng.uniform(0.0, 1.5)))
+        kills += not run_and_kill(command, float(rng.uniform(0.0, 1.5)))
         asked.add(ask_of("resnapshot", str(rng.choice(TABLES))))
         writer.transactions(40)
     writer.close()
-    assert _run(command, None)
+    assert run_and_kill(command, None)
     _same(pm.connect(tmp_path), mysql_server, database)
 
 

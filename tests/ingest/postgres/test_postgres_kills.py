@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +19,11 @@ from paimonlab.ingest.steering import ask_of
 from tests.catalog.jdbc.servers import USER
 from tests.ingest.postgres.server import Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
+from tests.ingest.run_and_kill import run_and_kill
 
 KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "2"))
 _AT_ONCE = 5
 """Kills of one job, before it comes to its end."""
-LIMIT = 120
 
 
 @pytest.mark.parametrize("first", range(0, KILLS, _AT_ONCE))
@@ -44,31 +42,23 @@ def test_kills_at_random_moments_lose_and_double_nothing(
     writer = Writer(database, seed)
     writer.start()
     asked = files_of(pm.connect(tmp_path), "job").asked
+    command = _command(tmp_path, database)
     for kill in range(min(_AT_ONCE, KILLS - first)):
-        _run(tmp_path, database, draw.uniform(0.0, 2.0))
+        run_and_kill(command, draw.uniform(0.0, 2.0))
         if kill % 2 == 0:
             asked.add(ask_of("resnapshot", draw.choice(TABLES)))
     writer.end()
-    _run(tmp_path, database, None)
+    run_and_kill(command, None)
 
     catalog = pm.connect(tmp_path)
     for table in TABLES:
         assert _rows(catalog.table(f"ods.{table}")) == said_by_server(database, table)
 
 
-def _run(warehouse: Path, database: Database, seconds: float | None) -> None:
-    """Run the job; kill it some time after it has begun."""
-    command = [sys.executable, "-m", "tests.ingest.postgres.killed_postgres_job", str(warehouse)]
-    command += [str(database.server.port), database.name, USER]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begun\n"
-        if seconds is not None:
-            time.sleep(seconds)
-            process.kill()
-        process.stdout.read()
-        code = process.wait(LIMIT)
-    assert seconds is not None or code == 0
+def _command(warehouse: Path, database: Database) -> list[str]:
+    module = "tests.ingest.postgres.killed_postgres_job"
+    address = [str(database.server.port), database.name, USER]
+    return [sys.executable, "-m", module, str(warehouse), *address]
 
 
 def _rows(table: pm.Table) -> list[tuple[Any, ...]]:

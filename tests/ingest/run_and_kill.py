@@ -1,0 +1,36 @@
+"""Programs that run a job, print when it has begun and ended, and are killed in between."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Sequence
+
+_LIMIT_SECONDS = 120
+
+
+def run_and_kill(command: Sequence[str], seconds: float | None) -> bool:
+    """Run a job; kill it some time after it has begun.
+
+    Parameters
+    ----------
+    command
+        Prints ``begun`` when the job has, and ``ended`` when it is through.
+    seconds
+        From its beginning to the kill; None: it has to come to its end.
+
+    Returns
+    -------
+    bool
+        Whether the job came to its end.
+    """
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        if seconds is not None:
+            time.sleep(seconds)
+            process.kill()
+        told = process.stdout.read()
+        code = process.wait(_LIMIT_SECONDS)
+    assert seconds is not None or code == 0
+    return told == "ended\n"
