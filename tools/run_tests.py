@@ -124,13 +124,16 @@ _SPARK_CLASSES = Part(
     beside_spark=False,  # the others start faster with what it writes
 )
 _FAULTS = ("concurrency", "crash", "damage", "model")
+_SERVICES = ("catalog", "ingest", "storage")
+"""Folders whose tests start servers, and wait for them more than they compute."""
 _NAMED = ("browser", "interop", "notebook", "outside", "spark", "table", *_FAULTS)
 PARTS = (
     _SPARK_CLASSES,
     _tests("spark", starts_spark=True),
     _NOTEBOOKS,
     _tests("notebook", starts_spark=True),
-    _all_but("rest", *_NAMED),
+    _all_but("rest", *_NAMED, *_SERVICES),
+    _tests("services", *_SERVICES),
     _tests("interop"),
     _tests("browser"),
     _tests("table"),
