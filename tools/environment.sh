@@ -56,8 +56,8 @@ if ! pip_install --progress-bar off --no-compile --require-hashes -r requirement
   fail "pip could not install requirements.lock; all of its output is in build/pip.log"
 fi
 
-# A few files of packages are templates, or for other versions of Python: they do not compile.
-.venv/bin/python -m compileall -q -j 0 .venv/lib >build/compile.log 2>&1 || true
+# A few files of packages are templates, or for other versions of Python: they do not compile. Their tests need not.
+.venv/bin/python -m compileall -q -j 0 -x /tests/ .venv/lib >build/compile.log 2>&1 || true
 
 say "Installing paimonlab itself, editable"
 pip_install --quiet --no-deps --no-build-isolation -e .
