@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -30,6 +30,7 @@ from paimonlab.errors import (
 )
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.spec.external_paths import ExternalPathOptions
+from paimonlab.spec.format_table import is_format_table
 from paimonlab.spec.iceberg.options import folder_outside
 from paimonlab.spec.identifier import MAIN_BRANCH, Identifier
 from paimonlab.spec.options.given import OptionValue
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from paimonlab.commit.publisher import TablePublisher
     from paimonlab.progress import Progress
     from paimonlab.spec.schema.change_kinds import SchemaChange
+    from paimonlab.table.format_tables import FormatTable
     from paimonlab.table.system import SystemTable
 
 MAX_COLUMNS = 20_000
@@ -252,12 +254,31 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         BranchNotFoundError
             If the table exists and the branch does not.
         """
+        return cast("Table | SystemTable", self._relation(name, takes_formats=False))
+
+    def opened(self, name: str) -> Table | SystemTable | FormatTable:
+        """Open whatever has a name, format tables too; errors are those of `relation`."""
+        return self._relation(name, takes_formats=True)
+
+    def _relation(self, name: str, *, takes_formats: bool) -> Table | SystemTable | FormatTable:
         if Identifier.parse(name).database == SYSTEM_DATABASE:
             return catalog.global_tables.global_table(self, Identifier.parse(name))
         identifier = parse(name)
         found = self._found(Identifier(identifier.database, identifier.table))
         if found is None:
             raise self._not_found(identifier)
+        if is_format_table(found.schema.options):
+            if identifier.branch is not None or identifier.system_table is not None:
+                raise SchemaError(
+                    f"{name}: {identifier.full_name} is a format table, which has no branches and "
+                    "no system tables"
+                )
+            if not takes_formats:
+                raise SchemaError(
+                    f"{identifier.full_name} is a format table, files without snapshots; "
+                    f"catalog.format_table({identifier.full_name!r}) opens it"
+                )
+            return self._open_format(found)
         table = self._open(found)
         branch = identifier.branch or definition_of(table).options.slice(BranchOptions).branch
         if branch != MAIN_BRANCH:
@@ -348,6 +369,9 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         """
         identifier = self._plain(name)
         definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
+        if is_format_table(definition.options):
+            made_format = self._made_format_table(identifier, definition, exist_ok=exist_ok)
+            return cast("Table", made_format)
         table_schema = checked_schema(definition)
         check_width(identifier.full_name, table_schema, self.max_columns)
         made = self._create(identifier, table_schema)
@@ -571,6 +595,8 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         if identifier.system_table is not None:
             raise SchemaError(f"{name} is read-only; name the table: {identifier.full_name}")
         altered = self._alter(identifier, changes)
+        if is_format_table(altered.schema.options):
+            return cast("Table", self._open_format(altered))
         if identifier.branch is not None:
             return self.table(str(identifier))
         return self._open(altered)
@@ -780,6 +806,21 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
     @abstractmethod
     def _drop(self, identifier: Identifier) -> bool:
         """Delete a table; False if there is no such table."""
+
+    def _made_format_table(
+        self, identifier: Identifier, definition: Schema, *, exist_ok: bool
+    ) -> FormatTable:
+        """Create a format table, if the catalog keeps such."""
+        del definition, exist_ok
+        raise UnsupportedError(
+            f"type = 'format-table' of {identifier.full_name}",
+            "catalogs of a Hive metastore and of a REST server keep format tables; "
+            "catalog.migrate_folder makes a table of a folder of Parquet or ORC files",
+        )
+
+    def _open_format(self, found: FoundTable) -> FormatTable:
+        """Open a format table, if the catalog keeps such."""
+        raise UnsupportedError(f"the format table {found.identifier.full_name}", "see `connect`")
 
     def _publisher(self, found: FoundTable, file_io: FileIO, layout: TableLayout) -> TablePublisher:
         """Return what makes snapshots of a table visible; the layout is that of its main branch."""

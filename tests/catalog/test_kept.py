@@ -6,14 +6,18 @@ from pathlib import Path
 import pytest
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.spec.format_table import FORMATS
 from paimonlab.spec.function import Function
 from paimonlab.spec.view import View
 from paimonlab.storage import LocalFileIO
 from tests.catalog.contracts import FUNCTION, VIEW, FunctionContract, ViewContract
+from tests.catalog.format_contract import FormatTableContract
 from tests.catalog.kept import KeepingCatalog
 
 
-class TestKeepingCatalog(ViewContract, FunctionContract):
+class TestKeepingCatalog(ViewContract, FunctionContract, FormatTableContract):
+    formats = tuple(one for one in FORMATS if one != "text")
+
     @pytest.fixture
     def catalog(self, tmp_path: Path) -> KeepingCatalog:
         catalog = KeepingCatalog(str(tmp_path), LocalFileIO())

@@ -16,10 +16,10 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from paimonlab.catalog.catalog import FoundTable
-from paimonlab.catalog.hive import objects
+from paimonlab.catalog.hive import format_objects, objects
 from paimonlab.catalog.hive.checks import (
     COMMENT,
     EXTERNAL,
@@ -45,6 +45,7 @@ from paimonlab.catalog.hive.folders import (
     unmake,
     uri_of,
 )
+from paimonlab.catalog.hive.formats import HiveFormatTables
 from paimonlab.catalog.hive.migrating import HiveMigrations
 from paimonlab.catalog.hive.partitions import PartitionSync, TagSync
 from paimonlab.catalog.hive.repairing import HiveRepair
@@ -64,6 +65,7 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.secrets import without_credentials
+from paimonlab.spec.format_table import is_format_table
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange
@@ -84,8 +86,8 @@ class HiveTable(FoundTable, frozen=True, kw_only=True):
     """As the metastore has it."""
 
 
-class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
-    """Databases, tables and views that a Hive metastore knows."""
+class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables):
+    """Databases, tables, format tables and views that a Hive metastore knows."""
 
     takes_places = True
 
@@ -101,6 +103,9 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
         return sorted(one.tableName for one in found if objects.is_paimon(one))
 
     def _found(self, identifier: Identifier) -> FoundTable | None:
+        of_format = self._format_object(identifier)
+        if of_format is not None:
+            return self._found_format(identifier, of_format)
         found = self._table_object(identifier)
         return None if found is None else self._found_at(identifier, found)
 
@@ -177,6 +182,9 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
         """
         identifier = self._plain(name)
         definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
+        if is_format_table(definition.options):
+            made_format = self._made_format_table(identifier, definition, exist_ok=exist_ok)
+            return cast("Table", made_format)
         of_place = {
             key: option_text(definition.options[key])
             for key in OF_PLACE
@@ -272,7 +280,7 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
             found = self._object(identifier)
             return (
                 found is not None
-                and objects.is_paimon(found)
+                and (objects.is_paimon(found) or format_objects.is_paimons(found))
                 and found.createTime == made.createTime
                 and self._path_of(found) == self._path_of(made)
             )
@@ -301,7 +309,7 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
             return False
         if objects.is_view(found):
             raise AlreadyExistsError("view", identifier.full_name)
-        if is_foreign(found):
+        if is_foreign(found) and not format_objects.is_paimons(found):
             raise AlreadyExistsError(f"table of {objects.kind_of(found)}", identifier.full_name)
         return True
 
@@ -334,7 +342,7 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
                 error,
             )
             return False
-        return found is None or not objects.is_paimon(found)
+        return found is None or (is_foreign(found) and not format_objects.is_paimons(found))
 
     def _alter(self, identifier: Identifier, changes: Sequence[SchemaChange]) -> FoundTable:
         main = Identifier(identifier.database, identifier.table)
@@ -462,7 +470,9 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
 
     def _rename(self, old: Identifier, new: Identifier) -> None:
         self._check_writable(f"renaming {old.full_name}")
-        table = self._table_object(old)
+        table = self._object(old)
+        if table is None or not format_objects.is_paimons(table):
+            table = self._table_object(old)
         if table is None:
             raise self._not_found(old)
         database = self._known_database(new.database)
@@ -542,6 +552,9 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations):
 
     def _drop(self, identifier: Identifier) -> bool:
         self._check_writable(f"dropping {identifier.full_name}")
+        of_format = self._format_object(identifier)
+        if of_format is not None:
+            return self._drop_format(identifier, of_format)
         table = self._table_object(identifier)
         if table is None:
             return False

@@ -7,7 +7,7 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimonlab.catalog.hive import objects
+from paimonlab.catalog.hive import format_objects, objects
 from paimonlab.catalog.hive.checks import COMMENT, check_lower, is_foreign
 from paimonlab.catalog.hive.client import (
     MissingObjectError,
@@ -111,7 +111,11 @@ class HiveDatabases(HiveObjects):
         self._check_writable(f"dropping database {database}")
         path, store = self._store_of(self._known_database(database), database)
         inside = self._objects(database)
-        foreign = [one.tableName for one in inside if is_foreign(one)]
+        foreign = [
+            one.tableName
+            for one in inside
+            if is_foreign(one) and not format_objects.is_paimons(one)
+        ]
         if foreign:
             raise SchemaError(
                 f"database {database} has tables that are not Paimon's ({', '.join(foreign[:5])}); "

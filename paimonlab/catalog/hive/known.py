@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from paimonlab.catalog.hive import objects
+from paimonlab.catalog.hive import format_objects, objects
 from paimonlab.catalog.hive.checks import is_foreign, is_lower
 from paimonlab.catalog.hive.client import (
     Metastore,
@@ -43,6 +43,8 @@ class HiveOptions:
     """``alter-table-cascade``: whether partitions get the columns of their table."""
     skips_statistics: bool
     """``hive.skip-update-stats``"""
+    has_format_tables: bool
+    """``format-table.enabled``"""
 
 
 class HiveObjects(SchemaFileCatalog):
@@ -111,6 +113,11 @@ class HiveObjects(SchemaFileCatalog):
         if found is None or objects.is_view(found):
             return None
         if is_foreign(found):
+            if format_objects.is_paimons(found):
+                raise UnsupportedError(
+                    f"this for {identifier.full_name}, a format table,",
+                    "only tables with snapshots have that",
+                )
             raise UnsupportedError(
                 f"{identifier.full_name}, a table of {objects.kind_of(found)},",
                 "the metastore has it, and it is no table of Paimon's",

@@ -85,7 +85,7 @@ def location_of(of: Struct) -> str | None:
     return None if not location else str(location)
 
 
-_OF_METASTORE = (
+OF_METASTORE = (
     *("transient_lastDdlTime", "last_modified_by", "last_modified_time"),
     *("numFiles", "totalSize"),
 )
@@ -97,7 +97,7 @@ def are_alike(one: Struct, other: Struct) -> bool:
 
     def known(table: Struct) -> tuple[object, ...]:
         parameters = dict(table.parameters or {})
-        for key in _OF_METASTORE:
+        for key in OF_METASTORE:
             parameters.pop(key, None)
         keys = [(key.name, key.type) for key in table.partitionKeys or ()]
         return parameters, table.sd.cols, keys, table.viewExpandedText, table.tableType

@@ -16,7 +16,7 @@ from paimonlab.errors import UnsupportedError
 _DEFAULTS = {
     "alter-table-cascade": "true",
     "client-pool-size": "2",
-    "format-table.enabled": "false",
+    "format-table.enabled": "true",
     "hive.skip-update-stats": "false",
     "location-in-properties": "false",
     "lock-acquire-timeout": "8 min",
@@ -26,9 +26,8 @@ _DEFAULTS = {
     "sync-all-properties": "true",
     "table.type": "managed",
 }
-"""Those of Java Paimon's ``CatalogOptions`` and ``HiveCatalogOptions``, but for format tables."""
+"""Those of Java Paimon's ``CatalogOptions`` and ``HiveCatalogOptions``."""
 _ONLY = {
-    "format-table.enabled": "tables of Hive's own formats are not read",
     "lock.type": "a Hive catalog has hive",
     "metastore.client.class": "the metastore is reached over Thrift",
 }
@@ -66,6 +65,7 @@ def _opened(request: CatalogRequest) -> Catalog:
         makes_external=given["table.type"] == "external",
         cascades=option_values.boolean(given, "alter-table-cascade"),
         skips_statistics=option_values.boolean(given, "hive.skip-update-stats"),
+        has_format_tables=option_values.boolean(given, "format-table.enabled"),
     )
     metastore = Metastore(
         addresses_of(settings.uris),

@@ -12,7 +12,8 @@ from typing import Any, NoReturn, TypeVar
 from msgspec import structs
 
 from paimonlab.catalog.altering import altered_schema
-from paimonlab.catalog.catalog import Catalog, FoundTable
+from paimonlab.catalog.catalog import FoundTable
+from paimonlab.catalog.format_tables import FormatTableCatalog
 from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.names import parse
 from paimonlab.catalog.replacing import Replacement, replaced_table
@@ -51,6 +52,7 @@ from paimonlab.catalog.rest.wire import (
     Replace,
     SchemaDocument,
     TableAnswer,
+    TableDetailsPage,
     TablesPage,
     ViewAnswer,
     ViewsPage,
@@ -68,6 +70,7 @@ from paimonlab.errors import (
     ViewNotFoundError,
 )
 from paimonlab.metadata.layout import TableLayout
+from paimonlab.spec.format_table import FILE_FORMAT, FORMAT_TABLE, TYPE, is_format_table
 from paimonlab.spec.function import (
     AddDefinition,
     DropDefinition,
@@ -77,11 +80,13 @@ from paimonlab.spec.function import (
     changed_function,
 )
 from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.options.given import text_options
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.schema.schema_changes import (
     RemoveOption,
     SchemaChange,
     SetOption,
+    UpdateColumnComment,
     UpdateComment,
 )
 from paimonlab.spec.schema.table_schema import TableSchema
@@ -94,6 +99,7 @@ from paimonlab.spec.view import (
     changed_view,
 )
 from paimonlab.storage import FileIO
+from paimonlab.table import format_tables
 from paimonlab.table.table import Table
 
 T = TypeVar("T")
@@ -111,7 +117,7 @@ class ServedTable(FoundTable, frozen=True, kw_only=True):
     """Whether its files are its own: the server knows nothing of its snapshots."""
 
 
-class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
+class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog):
     """Databases and tables that a server names; `paimonlab.connect` opens it.
 
     Parameters
@@ -213,16 +219,35 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
         )
 
     def _contents(self, database: str) -> list[str]:
-        return sorted([*self._table_names(database), *self.views(database)])
+        return sorted([*self._names(TablesPage, database, "tables"), *self.views(database)])
 
     # Tables
 
     def _table_names(self, database: str) -> list[str]:
-        return self._names(TablesPage, database, "tables")
+        names = self._names(TablesPage, database, "tables")
+        formats = set(self.format_tables(database)) if names else set()
+        return [name for name in names if name not in formats]
 
-    def _names(self, kind: type[TablesPage | ViewsPage | FunctionsPage], *parts: str) -> list[str]:
+    def format_tables(self, database: str) -> list[str]:
+        """Names of the format tables of a database, sorted."""
+        query = (("tableType", FORMAT_TABLE),)
+        named = self._names(TablesPage, database, "tables", query=query)
+        if not named:
+            return []
+        # A server that does not know the parameter names all tables; what it says of each is sure.
+        details = self._client.pages(
+            TableDetailsPage, "databases", database, "table-details", query=query
+        )
+        return sorted(one.name for one in details if is_format_table(one.schema.options or {}))
+
+    def _names(
+        self,
+        kind: type[TablesPage | ViewsPage | FunctionsPage],
+        *parts: str,
+        query: Sequence[tuple[str, str]] = (),
+    ) -> list[str]:
         try:
-            return sorted(self._client.pages(kind, "databases", *parts))
+            return sorted(self._client.pages(kind, "databases", *parts, query=query))
         except RefusalError as error:
             if error.code == 404:
                 raise DatabaseNotFoundError(parts[0], self.databases()) from None
@@ -274,6 +299,37 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
             return None
         return self._surely_found(identifier)
 
+    def _create_format(self, identifier: Identifier, schema: TableSchema) -> ServedTable | None:
+        if self._is_there(identifier):  # not every server looks, for tables without snapshots
+            return None
+        body = CreateTable(
+            identifier=IdentifierDocument.of(identifier), schema=SchemaDocument.of(schema)
+        )
+        options = {key: value for key, value in schema.options.items() if key not in _OF_CATALOG}
+        wanted = replace(schema, options=options)
+
+        def is_done() -> bool:
+            made = self._found(identifier)
+            return made is not None and _is_like(made.schema, wanted)
+
+        try:
+            self._change(
+                "POST",
+                body,
+                *("databases", identifier.database, "tables"),
+                name=identifier.full_name,
+                missing="DATABASE",
+                taken="TABLE",
+                is_done=is_done,
+            )
+        except AlreadyExistsError as error:
+            if error.what != "table":
+                raise
+            return None
+        found = self._surely_found(identifier)
+        found.file_io.make_directory(found.path)
+        return found
+
     def _table_defaults(self) -> dict[str, str]:
         return {
             key.removeprefix(_DEFAULTS): value
@@ -291,6 +347,8 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
         found = self._found(identifier)
         if found is None:
             raise self._not_found(identifier)
+        if is_format_table(found.schema.options):
+            return self._alter_format(identifier, found, changes)
         altered = altered_schema(
             found.schema,
             changes,
@@ -303,6 +361,38 @@ class RestCatalog(ViewCatalog, FunctionCatalog, Catalog):
         def is_done() -> bool:
             now = self._surely_found(identifier).schema
             return now.id > found.schema.id and _is_like(now, altered)
+
+        self._change("POST", body, *_path(identifier), name=str(identifier), is_done=is_done)
+        return self._surely_found(identifier)
+
+    def _alter_format(
+        self, identifier: Identifier, found: ServedTable, changes: Sequence[SchemaChange]
+    ) -> ServedTable:
+        """Change options and comments: files stay as they are, and nothing says how they were."""
+        name = identifier.full_name
+        options = dict(found.schema.options)
+        for change in changes:
+            if isinstance(change, SetOption):
+                options.update(text_options({change.key: change.value}))
+            elif isinstance(change, RemoveOption):
+                options.pop(change.key, None)
+            elif not isinstance(change, UpdateComment | UpdateColumnComment):
+                raise UnsupportedError(
+                    f"{type(change).__name__} of the format table {name}",
+                    "its files stay as they are, and nothing says what they were written as",
+                )
+        wanted = replace(found.schema, options=options)
+        before, after = found.schema.options.get(FILE_FORMAT), options.get(FILE_FORMAT)
+        if before != after or not is_format_table(options):
+            raise UnsupportedError(
+                f"changing {FILE_FORMAT} or {TYPE} of the format table {name}",
+                "its files stay what they are",
+            )
+        format_tables.options.check_new(name, wanted)
+        body = Alter(changes=changes_to_json(changes, found.schema.fields))
+
+        def is_done() -> bool:
+            return _is_like(self._surely_found(identifier).schema, wanted)
 
         self._change("POST", body, *_path(identifier), name=str(identifier), is_done=is_done)
         return self._surely_found(identifier)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from paimonlab.catalog.catalog import Catalog
+from paimonlab.catalog.format_tables import FormatTableCatalog
 from paimonlab.catalog.replacing import changed_meanwhile
 from paimonlab.catalog.rest.changes import changes_from_json
 from paimonlab.catalog.rest.wire import (
@@ -26,11 +29,16 @@ from paimonlab.catalog.rest_server.listing import matching, page_of
 from paimonlab.errors import (
     BranchNotFoundError,
     NotFoundError,
+    SchemaError,
     TableNotFoundError,
     UnsupportedError,
 )
+from paimonlab.spec.format_table import FORMAT_TABLE
 from paimonlab.spec.identifier import Identifier
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.format_tables.format_table import FormatTable
 
 
 def listed(catalog: Catalog, request: Request, database: str) -> TablesPage:
@@ -45,7 +53,7 @@ def described(catalog: Catalog, request: Request, database: str) -> TableDetails
     tables = []
     for name in page:
         try:
-            tables.append(table_answer(catalog.table(f"{database}.{name}")))
+            tables.append(_answer(catalog, f"{database}.{name}"))
         except TableNotFoundError:
             continue  # dropped meanwhile
     return TableDetailsPage(table_details=tables, next_page_token=token)
@@ -63,10 +71,15 @@ def listed_everywhere(catalog: Catalog, request: Request) -> AllTablesPage:
 
 
 def _names(catalog: Catalog, request: Request, database: str) -> list[str]:
-    names = matching(catalog.tables(database), request.query.get("tableNamePattern"))
+    formats = catalog.format_tables(database) if isinstance(catalog, FormatTableCatalog) else []
     wanted = request.query.get("tableType")
+    pattern = request.query.get("tableNamePattern")
+    if wanted == FORMAT_TABLE:
+        return matching(formats, pattern)
+    tables = catalog.tables(database)
     if not wanted:
-        return names
+        return matching(sorted([*tables, *formats]), pattern)
+    names = matching(tables, pattern)
     return [
         name
         for name in names
@@ -84,6 +97,8 @@ def created(catalog: Catalog, request: Request, database: str) -> None:
 def found(catalog: Catalog, request: Request, database: str, name: str) -> TableAnswer:
     """Describe a table, or one of its branches."""
     del request
+    if _is_format(catalog, f"{database}.{name}"):
+        return _answer(catalog, f"{database}.{name}")
     return table_answer(opened(catalog, database, name))
 
 
@@ -99,6 +114,11 @@ def found_by_id(catalog: Catalog, request: Request, table_id: str) -> TableAnswe
 
 def altered(catalog: Catalog, request: Request, database: str, name: str) -> None:
     """Change the definition of a table, or of one of its branches."""
+    if _is_format(catalog, f"{database}.{name}"):
+        schema = format_table_of(catalog, f"{database}.{name}").schema
+        changes = changes_from_json(request.document(Alter).changes, schema.fields)
+        catalog.alter_table(f"{database}.{name}", *changes)
+        return
     table = opened(catalog, database, name)
     changes = changes_from_json(request.document(Alter).changes, table.schema.fields)
     catalog.alter_table(f"{database}.{name}", *changes)
@@ -135,6 +155,42 @@ def registered(catalog: Catalog, request: Request, database: str) -> None:
         f"registering {_named(asked.identifier, database)} at {asked.path}",
         "who may write one database would reach tables of others by their folders; register it "
         "where the catalog is served",
+    )
+
+
+def _is_format(catalog: Catalog, name: str) -> bool:
+    if not isinstance(catalog, FormatTableCatalog):
+        return False
+    try:
+        return catalog.has_format_table(name)
+    except (NotFoundError, SchemaError, ValueError):  # a branch; what is opened next says so
+        return False
+
+
+def format_table_of(catalog: Catalog, name: str) -> FormatTable:
+    """Open a format table of a catalog that has it."""
+    assert isinstance(catalog, FormatTableCatalog), "asked before"
+    return catalog.format_table(name)
+
+
+def _answer(catalog: Catalog, name: str) -> TableAnswer:
+    """Describe a table of any kind."""
+    if not _is_format(catalog, name):
+        return table_answer(catalog.table(name))
+    table = format_table_of(catalog, name)
+    path = table.path if "://" in table.path else f"file:{table.path}"
+    options = {**table.options, "path": path}
+    return TableAnswer(
+        id=hashlib.sha256(f"{name} {table.schema.time_millis}".encode()).hexdigest()[:32],
+        database=table.identifier.database,
+        name=table.identifier.table,
+        path=path,
+        is_external=any(options.get(key, "").lower() == "true" for key in ("external", "EXTERNAL")),
+        schema_id=table.schema.id,
+        schema=SchemaDocument.of(replace(table.schema, options=options)),
+        owner=options.get("owner"),
+        created_at=table.schema.time_millis,
+        updated_at=table.schema.time_millis,
     )
 
 

@@ -228,7 +228,8 @@ def test_the_code_in_the_body_beats_the_status(scripts: list[Script]) -> None:
 def test_missing_things_are_named_by_what_the_server_says(scripts: list[Script]) -> None:
     missing: Answer = (404, {"message": "no", "code": 404, "resourceType": "TABLE"})
     there: Answer = (200, {"name": "db"})
-    script = Script([CONFIG, missing, there, (200, {"tables": ["tt"]})])
+    formats: Answer = (200, {"tables": []})
+    script = Script([CONFIG, missing, there, (200, {"tables": ["tt"]}), formats])
     scripts.append(script)
     with pytest.raises(TableNotFoundError, match=r"db\.t not found\. Did you mean 'db\.tt'"):
         pl.connect(_options(script)).table("db.t")

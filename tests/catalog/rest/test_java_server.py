@@ -10,6 +10,7 @@ import paimonlab as pl
 from paimonlab.catalog.rest.catalog import RestCatalog
 from paimonlab.errors import AccessDeniedError
 from tests.catalog.contracts import OTHER, FunctionContract, ViewContract
+from tests.catalog.format_contract import FormatTableContract
 from tests.catalog.rest.conftest import without_java
 from tests.catalog.rest.java_server import java_server
 from tests.catalog.rest.test_served_catalog import life_of_a_table
@@ -36,7 +37,7 @@ def catalog(java_address: str) -> pl.Catalog:
             opened.drop_view(f"{database}.{view}")
         for function in opened.functions(database):
             opened.drop_function(f"{database}.{function}")
-        for table in opened.tables(database):
+        for table in [*opened.tables(database), *opened.format_tables(database)]:
             opened.drop_table(f"{database}.{table}")
         opened.drop_database(database, cascade=True)
     opened.create_database("db", options={"owner": "me"})
@@ -53,6 +54,13 @@ class TestViews(ViewContract):
 @NEWEST_SERVER
 class TestFunctions(FunctionContract):
     pass
+
+
+@NEWEST_SERVER
+class TestFormatTables(FormatTableContract):
+    deletes_files = False
+    # The mock does not look for format tables when it creates others.
+    test_its_name_is_taken = None  # type: ignore[assignment]
 
 
 @NEWEST_SERVER

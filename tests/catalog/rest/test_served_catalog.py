@@ -24,6 +24,7 @@ from paimonlab.errors import (
 )
 from paimonlab.spec.snapshot import Snapshot
 from tests.catalog.contracts import FunctionContract, ViewContract
+from tests.catalog.format_contract import FormatTableContract
 from tests.catalog.kept import KeepingCatalog
 
 
@@ -32,6 +33,10 @@ class TestViews(ViewContract):
 
 
 class TestFunctions(FunctionContract):
+    pass
+
+
+class TestFormatTables(FormatTableContract):
     pass
 
 

@@ -12,7 +12,9 @@ import org.apache.paimon.operation.BaseAppendFileStoreWrite;
 import org.apache.paimon.shade.jackson2.com.fasterxml.jackson.databind.JsonNode;
 import org.apache.paimon.table.BucketMode;
 import org.apache.paimon.table.FileStoreTable;
+import org.apache.paimon.table.FormatTable;
 import org.apache.paimon.table.SpecialFields;
+import org.apache.paimon.table.Table;
 import org.apache.paimon.table.sink.BatchTableCommit;
 import org.apache.paimon.table.sink.BatchTableWrite;
 import org.apache.paimon.table.sink.BatchWriteBuilder;
@@ -29,6 +31,9 @@ final class Writing {
 
     /** {@code rows [[kind, [values]], ...], overwrite {partition}}: one batch commit. */
     static Long write(Request request) throws Exception {
+        if (request.table() instanceof FormatTable) {
+            return writeFiles(request, request.table());
+        }
         FileStoreTable table = request.storeTable();
         BatchWriteBuilder builder = table.newBatchWriteBuilder();
         if (request.has("overwrite")) {
@@ -44,6 +49,21 @@ final class Writing {
             commit.commit(write.prepareCommit());
         }
         return latest(table);
+    }
+
+    private static Long writeFiles(Request request, Table table) throws Exception {
+        BatchWriteBuilder builder = table.newBatchWriteBuilder();
+        if (request.has("overwrite")) {
+            builder.withOverwrite(request.map("overwrite"));
+        }
+        try (BatchTableWrite write = builder.newWrite();
+                BatchTableCommit commit = builder.newCommit()) {
+            for (JsonNode row : request.get("rows")) {
+                write.write(Values.kindAndRow(row, table.rowType()));
+            }
+            commit.commit(write.prepareCommit());
+        }
+        return null;
     }
 
     /** Compact every bucket fully, whatever {@code write-only} says. */
