@@ -814,8 +814,8 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         del definition, exist_ok
         raise UnsupportedError(
             f"type = 'format-table' of {identifier.full_name}",
-            "catalogs of a Hive metastore and of a REST server keep format tables; "
-            "catalog.migrate_folder makes a table of a folder of Parquet or ORC files",
+            "catalogs of a Hive metastore and of a REST server keep format tables, this one has "
+            "Paimon tables only: in SQL write USING paimon, or leave it out",
         )
 
     def _open_format(self, found: FoundTable) -> FormatTable:

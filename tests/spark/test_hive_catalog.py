@@ -189,3 +189,28 @@ def test_databases_and_partitions_are_those_of_the_metastore(
     spark.sql(f"USE {NAME}.default")
     spark.sql("DROP DATABASE db CASCADE")
     assert catalog.databases() == ["default"]
+
+
+def test_format_tables_are_those_of_the_metastore(spark: SparkSession, catalog: Catalog) -> None:
+    assert isinstance(catalog, HiveCatalog)
+    spark.sql(f"CREATE DATABASE {NAME}.db")
+    spark.sql(f"USE {NAME}.db")
+    spark.sql("CREATE TABLE o (a INT, b STRING) USING orc")
+    spark.sql(
+        "CREATE TABLE c (a INT, b STRING) USING csv OPTIONS ('csv.field-delimiter' ';') "
+        "PARTITIONED BY (p INT)"
+    )
+    spark.sql("INSERT INTO c VALUES (1, 'x;y', 7), (2, NULL, 8)")
+    spark.sql("INSERT INTO o SELECT a, b FROM c")
+
+    assert rows(spark, "SELECT * FROM o") == [(1, "x;y"), (2, None)]
+    assert rows(spark, "SELECT a FROM c WHERE p = 7") == [(1,)]
+    assert [row.tableName for row in spark.sql("SHOW TABLES").collect()] == ["c", "o"]
+    assert "'csv.field-delimiter' = ';'" in str(rows(spark, "SHOW CREATE TABLE c"))
+    assert parameters(catalog, "c")["table_type"] == "CSV"
+    assert catalog.format_table("db.o").to_arrow().num_rows == 2
+    with pytest.raises(UnsupportedError, match="TIMESTAMP"):
+        spark.sql("CREATE TABLE t (at TIMESTAMP) USING parquet")
+    spark.sql("DROP TABLE c")
+    spark.sql(f"DROP DATABASE {NAME}.db CASCADE")
+    assert catalog.databases() == ["default"]

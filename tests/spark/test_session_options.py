@@ -223,8 +223,8 @@ REFUSED = {
     "write.hive-style-dynamic-partition.enabled": "true",
 }
 WITHOUT_EFFECT = {
-    "format-table.repair.collect-statistics": "of format tables, which are refused",
-    "format-table.statistics.parallelism": "of format tables, which are refused",
+    "format-table.repair.collect-statistics": "of partitions that catalogs keep, which is newer",
+    "format-table.statistics.parallelism": "of partitions that catalogs keep, which is newer",
     "requiredSparkConfsCheck.enabled": "connect sets what it needs",
     "vector-search.lateral-join.parallelism": "of vector_search, which is refused",
     "write.use-v2-write": "which of Java's two writers writes the same rows",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from paimonlab.catalog.format_tables import FormatTableCatalog
 from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.names import is_name, parse
 from paimonlab.errors import (
@@ -30,6 +31,12 @@ from paimonlab.spark.catalogs.sql_function_calls import resolve_sql_functions
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.catalogs.views import Views
+from paimonlab.spark.format_tables.relation import (
+    CreatedFormatTable,
+    FormatRelation,
+    check_created_with_rows,
+    with_session_options,
+)
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.callers import reads_rows, statement
 from paimonlab.spark.reading import relation
@@ -53,7 +60,9 @@ from paimonlab.spark.writing.access import (
     check_access,
     check_statement,
 )
+from paimonlab.spec.format_table import is_format_table
 from paimonlab.spec.identifier import MAIN_BRANCH
+from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.system import CatalogTable, SystemTable
 from paimonlab.table.table import Table
 
@@ -122,6 +131,8 @@ class SparkCatalog(Views, Functions, Procedures):
         if table is None:
             return self._relation_of_view(identifier, is_read=reads_rows(self._bridge))
         check_statement(statement(self._bridge))
+        if isinstance(table, FormatTable):
+            return self._described_format(table)
         table, given = self._chosen(identifier, table)
         if isinstance(table, SystemTable) or not reads_rows(self._bridge):
             return self._described(table)
@@ -133,9 +144,15 @@ class SparkCatalog(Views, Functions, Procedures):
         ``arguments`` are what `travel_arguments` and `check_access` take.
         """
         with self._missing_as_spark_says(identifier):
-            table = self._open(identifier)
+            table = self._opened(identifier)
         check_access(self._bridge, table.name, arguments)
         point = travel_arguments(arguments)
+        if isinstance(table, FormatTable):
+            if point:
+                raise UnsupportedError(
+                    f"time travel of {table.name}", "a format table has no snapshots"
+                )
+            return self._described_format(table)
         if point:
             return self._as_of(point, identifier, table)
         return self._described(self._chosen(identifier, table)[0])
@@ -163,6 +180,10 @@ class SparkCatalog(Views, Functions, Procedures):
         branch = chosen_branch(str(identifier.name()), given)
         return table if branch is None else table.on_branch(branch), given
 
+    def _described_format(self, table: FormatTable) -> Proxy:
+        given = session_options(self._bridge, self._parts(table))
+        return FormatRelation(self._bridge, self._name, with_session_options(table, given))
+
     def _described(self, table: Table | SystemTable) -> Proxy:
         if isinstance(table, SystemTable):
             return SystemRelation(self._bridge, f"{self._name}.{table.name}", table)
@@ -175,12 +196,25 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def createTable(self, identifier: Any, definition: Any) -> Any:
         """Run CREATE TABLE."""
-        return TableRelation(self._bridge, self._name, self._created(identifier, definition))
+        return self._relation_of(self._created(identifier, definition))
+
+    def _relation_of(self, table: Table | FormatTable) -> Proxy:
+        if isinstance(table, FormatTable):
+            return FormatRelation(self._bridge, self._name, table)
+        return TableRelation(self._bridge, self._name, table)
 
     def stageCreate(self, identifier: Any, definition: Any) -> Any:
         """Start CREATE TABLE AS SELECT."""
         table = self._created(identifier, definition)
         name = self._full_name(identifier)
+        if isinstance(table, FormatTable):
+            check_created_with_rows(table, lambda: self._catalog.drop_table(name))
+            return CreatedFormatTable(
+                self._bridge,
+                self._name,
+                table,
+                lambda: self._catalog.drop_table(name, missing_ok=True),
+            )
         if table.snapshot is not None:  # at a LOCATION that has a table
             self._catalog.drop_table(name)
             raise SchemaError(
@@ -212,7 +246,7 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def _created(
         self, identifier: Any, definition: Any, copied: Mapping[str, str] | None = None
-    ) -> Table:
+    ) -> Table | FormatTable:
         name = self._full_name(identifier)
         if "$" in name:
             raise UnsupportedError(f"CREATE TABLE {name}", "'$' in a name means a system table")
@@ -222,6 +256,8 @@ class SparkCatalog(Views, Functions, Procedures):
         )
         self._make_default_database(identifier.namespace())
         try:
+            if is_format_table(schema.options) and isinstance(self._catalog, FormatTableCatalog):
+                return self._catalog.create_format_table(name, schema)
             return self._catalog.create_table(name, schema)
         except AlreadyExistsError:
             self._throw("TableAlreadyExistsException", identifier)
@@ -231,8 +267,7 @@ class SparkCatalog(Views, Functions, Procedures):
     def createTableLike(self, identifier: Any, definition: Any, source: Any) -> Any:
         """Run CREATE TABLE … LIKE: what the source is, with the options that the statement adds."""
         copied = copied_properties(dict(source.properties()))
-        table = self._created(identifier, definition, copied)
-        return TableRelation(self._bridge, self._name, table)
+        return self._relation_of(self._created(identifier, definition, copied))
 
     def alterTable(self, identifier: Any, changes: Sequence[Any]) -> Any:
         """Run ALTER TABLE: all changes or none."""
@@ -244,8 +279,8 @@ class SparkCatalog(Views, Functions, Procedures):
         found = schema_changes(self._bridge, changes)
         check_no_replacement(str(name), found)
         with self._missing_as_spark_says(identifier):
-            table = self._catalog.alter_table(str(name), *found)
-        return TableRelation(self._bridge, self._name, table)
+            altered: Table | FormatTable = self._catalog.alter_table(str(name), *found)
+        return self._relation_of(altered)
 
     def dropTable(self, identifier: Any) -> bool:
         """Run DROP TABLE; False if there is no such table."""
@@ -294,10 +329,16 @@ class SparkCatalog(Views, Functions, Procedures):
     # Names
 
     def _open(self, identifier: Any) -> Table | SystemTable:
+        found = self._opened(identifier)
+        if isinstance(found, FormatTable):
+            raise UnsupportedError(f"this of {found.name}", "a format table has no snapshots")
+        return found
+
+    def _opened(self, identifier: Any) -> Table | SystemTable | FormatTable:
         name = self._full_name(identifier)
         if not is_name(name):  # ``parquet.`/data/orders.parquet` ``: Spark looks for a table first
             raise TableNotFoundError(name)
-        return self._catalog.relation(name)
+        return self._catalog.opened(name)
 
     def _identifier(self, namespace: Sequence[str], name: str) -> Any:
         return self._bridge.identifier(list(namespace), name)
@@ -306,7 +347,10 @@ class SparkCatalog(Views, Functions, Procedures):
         if self._is_missing_default(namespace):
             return []
         try:
-            return self._catalog.tables(self._database(namespace))
+            names = self._catalog.tables(self._database(namespace))
+            if not isinstance(self._catalog, FormatTableCatalog):
+                return names
+            return sorted([*names, *self._catalog.format_tables(self._database(namespace))])
         except DatabaseNotFoundError:
             self._throw("NoSuchNamespaceException", namespace)
 
@@ -319,13 +363,13 @@ class SparkCatalog(Views, Functions, Procedures):
             raise UnsupportedError(f"changing {name}", "a system table is read-only")
         return name
 
-    def _found(self, identifier: Any) -> Table | SystemTable | None:
+    def _found(self, identifier: Any) -> Table | SystemTable | FormatTable | None:
         try:
-            return self._open(identifier)
+            return self._opened(identifier)
         except (TableNotFoundError, DatabaseNotFoundError):
             return None
 
-    def _parts(self, table: Table | SystemTable) -> tuple[str, str, str]:
+    def _parts(self, table: Table | SystemTable | FormatTable) -> tuple[str, str, str]:
         name = table.identifier
         return (self._name, name.database, name.table)
 

@@ -11,6 +11,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.values.defaults import default_text
 from paimonlab.spark.values.types import fields_from_spark, from_spark
+from paimonlab.spec.format_table import FILE_FORMAT, FORMAT_TABLE, FORMATS, TYPE
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.schema.schema_changes import (
     AddColumn,
@@ -67,7 +68,8 @@ def table_definition(
     fields = fields_from_spark(bridge.python_schema(definition.schema()))
     properties = {**(copied or {}), **dict(definition.properties())}
     comment = properties.pop(COMMENT, None)
-    of_place = _place(properties) if takes_places else {}
+    is_format = properties.get("provider", "").lower() in FORMATS
+    of_place = _place(properties) if takes_places or is_format else {}
     return Schema(
         fields=_with_defaults(fields, definition.columns()),
         primary_keys=_primary_key(definition.constraints()),
@@ -104,10 +106,11 @@ def _primary_key(constraints: Iterable[Any]) -> list[str]:
 
 def table_options(properties: Mapping[str, str]) -> dict[str, str]:
     """Keep of TBLPROPERTIES and OPTIONS what is a table option; refuse what cannot be one."""
-    provider = properties.get("provider", PROVIDER)
-    if provider.lower() != PROVIDER:
-        advice = "this catalog has Paimon tables only; write USING paimon, or leave it out"
-        raise UnsupportedError(f"USING {provider}", advice)
+    provider = properties.get("provider", PROVIDER).lower()
+    of_format = {TYPE: FORMAT_TABLE, FILE_FORMAT: provider} if provider in FORMATS else {}
+    if provider != PROVIDER and not of_format:
+        advice = "write USING paimon, or leave it out; format tables are of "
+        raise UnsupportedError(f"USING {provider}", advice + ", ".join(FORMATS))
     for key, clause in _NO_OPTION.items():
         if key in properties:
             raise UnsupportedError(clause, "a table lives in the folder of its database")
@@ -118,7 +121,7 @@ def table_options(properties: Mapping[str, str]) -> dict[str, str]:
         and key not in _SET_BY_SPARK
         # OPTIONS (…) arrive twice: as they are, and with this in front.
         and not key.startswith(_OPTION_PREFIX)
-    }
+    } | of_format
 
 
 def copied_properties(of_source: Mapping[str, str]) -> dict[str, str]:

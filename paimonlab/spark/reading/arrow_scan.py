@@ -50,6 +50,7 @@ class Piece:
     pickled: bytes
     size_bytes: int
     row_count: int
+    """Negative: unknown."""
 
 
 class ExecutorRows(Protocol):
@@ -303,7 +304,9 @@ class ArrowScan(Proxy):
         return ArrowStatistics(
             self._bridge,
             sum(piece.size_bytes for piece in self._pieces),
-            sum(piece.row_count for piece in self._pieces),
+            None
+            if any(piece.row_count < 0 for piece in self._pieces)
+            else sum(piece.row_count for piece in self._pieces),
         )
 
     def estimateSizeInBytes(self) -> Any:
@@ -346,7 +349,7 @@ class ArrowStatistics(Proxy):
 
         implements = [CONNECTOR + "read.Statistics"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, size_bytes: int, row_count: int) -> None:
+    def __init__(self, bridge: Bridge, size_bytes: int, row_count: int | None) -> None:
         super().__init__(bridge)
         self._size_bytes = size_bytes
         self._row_count = row_count
@@ -356,7 +359,9 @@ class ArrowStatistics(Proxy):
         return self._bridge.jvm.java.util.OptionalLong.of(self._size_bytes)
 
     def numRows(self) -> Any:
-        """Return the rows of the files, before merging."""
+        """Return the rows of the files, before merging; nothing if they are not counted."""
+        if self._row_count is None:
+            return self._bridge.jvm.java.util.OptionalLong.empty()
         return self._bridge.jvm.java.util.OptionalLong.of(self._row_count)
 
     def columnStats(self) -> Any:

@@ -35,6 +35,8 @@ _STATEMENTS = {
     "OverwritePartitionsDynamic": "INSERT OVERWRITE",
     "UpdateTable": "UPDATE",
 }
+_file_targets: weakref.WeakValueDictionary[int, FileTarget] = weakref.WeakValueDictionary()
+"""Tables without snapshots, by their hash codes."""
 _targets: weakref.WeakValueDictionary[int, Target] = weakref.WeakValueDictionary()
 """Tables that Spark has opened to write to, by their hash codes."""
 
@@ -83,6 +85,18 @@ class Target(Proxy):
         return command(bridge, run, text, StructType())
 
 
+class FileTarget(Proxy):
+    """Base of the relations whose rows are replaced by partitions, and not changed one by one."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        super().__init__(bridge)
+        _file_targets[self.hashCode()] = self
+
+    def _overwriting(self, plan: Any, relation: Any) -> Any:
+        """Return the command that replaces those partitions that a query has rows of."""
+        raise NotImplementedError
+
+
 def rewrite_statements(bridge: Bridge) -> None:
     """Let the session run DELETE, UPDATE and MERGE INTO on tables of ours."""
     install_rule(bridge, _Rewrite(bridge))
@@ -99,6 +113,14 @@ class _Rewrite(Proxy):
     def apply(self, plan: Any) -> Any:
         """Return the command; nothing is run yet."""
         relation = target_of(self._bridge, plan)
+        of_files = _file_targets.get(int(relation.table().hashCode()))
+        if of_files is not None:
+            if plan.getClass().getSimpleName() == "OverwritePartitionsDynamic":
+                return of_files._overwriting(plan, relation)
+            raise UnsupportedError(
+                f"{_STATEMENTS[plan.getClass().getSimpleName()]} {relation.name()}",
+                "the rows of a format table are not changed one by one: INSERT OVERWRITE it",
+            )
         target = _targets.get(int(relation.table().hashCode()))
         if target is None:
             raise UnsupportedError(

@@ -62,7 +62,7 @@ def drop_command(bridge: Bridge, plan: Any) -> Any:
 def table_at(place: Place) -> Table | None:
     """Open a table to change it; None if there is no such table."""
     try:
-        table = place.catalog.relation(place.name)
+        table = place.catalog.opened(place.name)
     except (TableNotFoundError, DatabaseNotFoundError):
         return None
     return table if isinstance(table, Table) else None

@@ -1,0 +1,1 @@
+"""Format tables in Spark: our reader and writer on executors, partitions, definitions."""

@@ -1,0 +1,301 @@
+"""Format tables in Spark, through a server that keeps them.
+
+``PAIMONLAB_FORMATS=1`` goes through all formats where one is looked at else.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+import paimonlab as pl
+from paimonlab.catalog.format_tables import FormatTableCatalog
+from paimonlab.catalog.rest_server.authorising import User
+from paimonlab.catalog.rest_server.serving import ServeOptions, Server
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spark import connect
+from paimonlab.storage import LocalFileIO
+from paimonlab.table.format_tables.format_table import FormatTable
+from tests.catalog.kept import KeepingCatalog
+
+
+@pytest.fixture(scope="module")
+def server(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("format_tables") / "warehouse"
+    served = KeepingCatalog(str(folder), LocalFileIO())
+    served.create_database("db")
+    with Server(served, [User(name="me", token="a-token")], ServeOptions()) as running:
+        connect(running.options, catalog="served", spark=spark)
+        yield running
+
+
+@pytest.fixture
+def sql(spark: SparkSession, server: Server) -> Iterator[Any]:
+    """Run statements with the database current; what they create is dropped afterwards."""
+    spark.sql("USE served.db")
+
+    def run(text: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in spark.sql(text).collect()]
+
+    yield run
+    spark.sql("USE spark_catalog.default")
+    catalog = pl.connect(server.options)
+    assert isinstance(catalog, FormatTableCatalog)
+    for name in catalog.format_tables("db"):
+        catalog.drop_table(f"db.{name}")
+
+
+def ours(server: Server, name: str = "t") -> FormatTable:
+    catalog = pl.connect(server.options)
+    assert isinstance(catalog, FormatTableCatalog)
+    return catalog.format_table(f"db.{name}")
+
+
+EVERY = [("parquet", "zstd"), ("csv", "gzip"), ("json", "gzip"), ("orc", "zlib")]
+
+
+@pytest.mark.parametrize(
+    ("file_format", "compression"), EVERY if os.environ.get("PAIMONLAB_FORMATS") else EVERY[:1]
+)
+def test_rows_of_partitions_are_written_and_read(
+    sql: Any, server: Server, file_format: str, compression: str
+) -> None:
+    sql(
+        f"CREATE TABLE t (id INT, name STRING, value DOUBLE, at TIMESTAMP_NTZ) USING {file_format} "
+        "PARTITIONED BY (dept STRING, n INT) COMMENT 'ours' "
+        f"TBLPROPERTIES ('file.compression' = '{compression}')"
+    )
+    sql(
+        "INSERT INTO t VALUES "
+        "(1, 'Alice, \"A\"', 10.5, TIMESTAMP_NTZ '2024-01-02 03:04:05', 'x', 1), "
+        "(2, 'Bob', 20.7, NULL, 'x', 2), (3, NULL, NULL, NULL, NULL, NULL)"
+    )
+
+    assert sql("SELECT id, name, value FROM t WHERE dept = 'x' AND value > 15") == [
+        (2, "Bob", 20.7)
+    ]
+    assert sql("SELECT count(*) FROM t") == [(3,)]
+    assert sql("SELECT n FROM t WHERE id = 3") == [(None,)]
+    assert sql("SHOW PARTITIONS t PARTITION (dept = 'x')") == [
+        ("dept=x/n=1",),
+        ("dept=x/n=2",),
+    ]
+    table = ours(server)
+    assert table.format == file_format
+    assert {row["id"]: row["name"] for row in table.to_arrow().to_pylist()} == {
+        1: 'Alice, "A"',
+        2: "Bob",
+        3: None,
+    }
+    described = dict(row[:2] for row in sql("DESCRIBE EXTENDED t"))
+    assert described["Provider"] == file_format
+    created = sql("SHOW CREATE TABLE t")[0][0]
+    assert f"USING {file_format}" in created
+    assert "PARTITIONED BY (dept, n)" in created
+    assert ("db", "t", False) in sql("SHOW TABLES")
+
+
+def test_partitions_are_replaced(spark: SparkSession, sql: Any, server: Server) -> None:
+    sql("CREATE TABLE t (age INT, name STRING) USING csv PARTITIONED BY (id INT, k STRING)")
+    sql("INSERT INTO t PARTITION (id = 1, k = 'a') VALUES (5, 'Ben'), (7, 'Larry')")
+    sql("INSERT OVERWRITE t PARTITION (id = 1, k = 'a') VALUES (5, 'Jerry'), (7, 'Tom')")
+    sql("INSERT INTO t PARTITION (id = 3, k = 'a') VALUES (5, 'Alice')")
+    assert sql("SELECT id, age, name FROM t ORDER BY id, age") == [
+        (1, 5, "Jerry"),
+        (1, 7, "Tom"),
+        (3, 5, "Alice"),
+    ]
+
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    try:
+        sql("INSERT OVERWRITE t VALUES (6, 'Eve', 3, 'b'), (1, 'Tim', 1, 'a')")
+        assert sorted(sql("SELECT id, k, name FROM t")) == [
+            (1, "a", "Tim"),
+            (3, "a", "Alice"),
+            (3, "b", "Eve"),
+        ]
+    finally:
+        spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+
+    sql("INSERT OVERWRITE t PARTITION (id = 3, k) SELECT 9, 'New', 'c'")
+    assert sorted(sql("SELECT id, k, name FROM t")) == [(1, "a", "Tim"), (3, "c", "New")]
+    sql("INSERT OVERWRITE t PARTITION (id = 8, k = 'z') SELECT 1, 'x' WHERE false")
+    assert (Path(ours(server).path) / "id=8" / "k=z").is_dir()
+    sql("TRUNCATE TABLE t PARTITION (id = 3, k = 'c')")
+    assert sql("SELECT id FROM t") == [(1,)]
+    sql("ALTER TABLE t ADD PARTITION (id = 4, k = 'n')")
+    sql("ALTER TABLE t DROP PARTITION (id = 1, k = 'a')")
+    # Folders stay that are empty now, as in Java.
+    assert [row[0] for row in sql("SHOW PARTITIONS t")] == [
+        *("id=3/k=a", "id=3/k=b", "id=3/k=c", "id=4/k=n", "id=8/k=z")
+    ]
+    sql("INSERT OVERWRITE t VALUES (5, 'Jerry', 1, 'q')")
+    assert sql("SELECT id, k FROM t") == [(1, "q")]
+    sql("TRUNCATE TABLE t")
+    assert sql("SELECT * FROM t") == []
+
+
+def test_an_unpartitioned_table_is_replaced_also_by_no_rows(sql: Any, server: Server) -> None:
+    sql("CREATE TABLE t (age INT, name STRING) USING csv")
+    sql("INSERT INTO t VALUES (5, 'Ben'), (7, 'Larry')")
+    sql("INSERT OVERWRITE t VALUES (5, 'Jerry'), (7, 'Tom')")
+    assert sorted(sql("SELECT * FROM t")) == [(5, "Jerry"), (7, "Tom")]
+    sql("INSERT OVERWRITE t SELECT * FROM t WHERE age = 7")
+    assert sql("SELECT * FROM t") == [(7, "Tom")]
+    sql("INSERT OVERWRITE t SELECT * FROM t WHERE false")
+    assert sql("SELECT * FROM t") == []
+    assert [one.name for one in Path(ours(server).path).iterdir()] == []
+    own = "spark_catalog.default.of_spark"  # which stays Spark's own business
+    sql(f"CREATE TABLE {own} (id INT, dt STRING) USING parquet PARTITIONED BY (dt)")
+    sql(f"INSERT OVERWRITE {own} PARTITION (dt) SELECT 1 AS id, '2026-07-01' AS dt")
+    assert sql(f"SELECT * FROM {own}") == [(1, "2026-07-01")]
+    sql(f"DROP TABLE {own}")
+
+
+def test_lines_of_csv_are_read_as_options_say(sql: Any, server: Server) -> None:
+    sql("CREATE TABLE t (f0 INT, f1 INT) USING csv OPTIONS ('csv.field-delimiter' ';')")
+    (Path(ours(server).path) / "part-00000.csv").write_text("1;2\n3;4")
+    assert sorted(sql("SELECT * FROM t")) == [(1, 2), (3, 4)]
+    assert "'csv.field-delimiter' = ';'" in sql("SHOW CREATE TABLE t")[0][0]
+    sql(
+        "CREATE TABLE m (f0 INT, f1 STRING, f2 INT) USING csv TBLPROPERTIES ('seq' = '|', "
+        "'lineSep' = '\\n', 'format-table.implementation' = 'paimon') PARTITIONED BY (ds BIGINT)"
+    )
+    folder = Path(ours(server, "m").path) / "ds=20250920"
+    folder.mkdir()
+    (folder / "part-0.csv").write_text("1|asf|aaaa|10\n2|asf|11")
+    assert sorted(sql("SELECT * FROM m")) == [
+        (1, "asf", None, 20250920),
+        (2, "asf", 11, 20250920),
+    ]
+    sql("ALTER TABLE m SET TBLPROPERTIES ('mode' = 'dropmalformed')")
+    assert sql("SELECT * FROM m") == [(2, "asf", 11, 20250920)]
+    sql("CREATE TABLE l (age INT, name STRING) USING csv OPTIONS ('lineSep' 'abc')")
+    sql("INSERT INTO l VALUES (5, 'ab'), (7, 'Larry')")
+    assert sql("SELECT age, name FROM l ORDER BY age") == [(5, "ab"), (7, "Larry")]
+    sql(
+        "CREATE TABLE o (id INT, v STRING) USING csv TBLPROPERTIES ('csv.field-delimiter' = ';', "
+        "'csv.line-delimiter' = '?', 'csv.quote-character' = '%', 'csv.include-header' = 'true', "
+        "'csv.null-literal' = 'null', 'csv.mode' = 'permissive', "
+        "'format-table.file.compression' = 'gzip')"
+    )
+    sql("INSERT INTO o SELECT id, id + 1 FROM range(2)")
+    sql("INSERT INTO o VALUES (2, null)")
+    assert sql("SELECT * FROM o ORDER BY id") == [(0, "1"), (1, "2"), (2, None)]
+
+
+@pytest.mark.parametrize("file_format", ["json"])
+def test_files_that_were_compressed_are_read(sql: Any, server: Server, file_format: str) -> None:
+    sql(f"CREATE TABLE t (a INT, b INT, c INT) USING {file_format}")
+    sql("INSERT INTO t VALUES (1, 2, 3)")
+    (file,) = Path(ours(server).path).iterdir()
+    file.with_name(f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+    assert sql("SELECT * FROM t") == [(1, 2, 3)]
+
+
+def test_lines_of_text_are_rows(sql: Any) -> None:
+    sql("CREATE TABLE t (v STRING) USING text TBLPROPERTIES ('text.line-delimiter' = '?')")
+    sql("INSERT INTO t VALUES ('aaaa'), ('bb?cc'), (null)")
+    assert sql("SELECT count(*) FROM t") == [(4,)]
+    assert sql("SELECT * FROM t ORDER BY v") == [("",), ("aaaa",), ("bb",), ("cc",)]
+
+
+def test_partition_columns_may_stand_anywhere_and_folders_be_values_alone(
+    sql: Any, server: Server
+) -> None:
+    sql(
+        "CREATE TABLE t (ds BIGINT, age INT, ds1 BIGINT, name STRING, ds2 BIGINT) USING orc "
+        "PARTITIONED BY (ds, ds1, ds2)"
+    )
+    sql("INSERT INTO t VALUES (5, 11, 12, 'ab', 13), (7, 11, 12, 'Larry', 13)")
+    assert sql("SELECT ds, age, ds1, name, ds2 FROM t ORDER BY ds") == [
+        (5, 11, 12, "ab", 13),
+        (7, 11, 12, "Larry", 13),
+    ]
+    sql(
+        "CREATE TABLE v (f0 INT, f1 STRING) USING csv PARTITIONED BY (ds BIGINT) TBLPROPERTIES "
+        "('format-table.partition-path-only-value' = 'true')"
+    )
+    sql("INSERT INTO v VALUES (1, 'asf', 20250920), (2, 'asf', 20250920)")
+    assert (Path(ours(server, "v").path) / "20250920").is_dir()
+    assert sql("SELECT ds, f0 FROM v WHERE ds = 20250920 ORDER BY f0 LIMIT 1") == [(20250920, 1)]
+
+
+def test_small_tables_are_broadcast_and_folders_pruned(spark: SparkSession, sql: Any) -> None:
+    sql("CREATE TABLE t1 (f0 INT, f1 INT) USING csv PARTITIONED BY (p STRING, q INT)")
+    sql("CREATE TABLE t2 (f0 INT, f2 INT) USING csv")
+    sql("INSERT INTO t1 VALUES (1, 1, 'a', 1), (2, 2, 'b', 2)")
+    sql("INSERT INTO t2 VALUES (1, 1)")
+    joined = spark.sql("SELECT t1.f0, f1, f2 FROM t1 JOIN t2 ON t1.f0 = t2.f0")
+    assert "BroadcastHashJoin" in joined._jdf.queryExecution().executedPlan().toString()
+    assert [tuple(row) for row in joined.collect()] == [(1, 1, 1)]
+    assert spark.sql("SELECT f0 FROM t1 WHERE p = 'a'").rdd.getNumPartitions() == 1
+    either = "(p = 'a' AND q = 1) OR (p = 'b' AND q = 1) OR (p = 'c' AND f0 = 9)"
+    assert spark.sql(f"SELECT f0 FROM t1 WHERE {either}").rdd.getNumPartitions() == 1
+
+
+def test_tables_are_created_with_rows_and_at_places(
+    sql: Any, server: Server, tmp_path: Path
+) -> None:
+    sql("CREATE TABLE t USING json AS SELECT id, 'x' AS v FROM range(3)")
+    assert sql("SELECT count(*), min(v) FROM t") == [(3, "x")]
+    with pytest.raises(UnsupportedError, match="use CREATE TABLE, then INSERT"):
+        sql("CREATE TABLE p USING csv PARTITIONED BY (v) AS SELECT * FROM t")
+    folder = tmp_path / "elsewhere"
+    sql(
+        "CREATE TABLE e (a INT, b STRING, pt STRING) USING csv PARTITIONED BY (pt) "
+        f"LOCATION '{folder}'"
+    )
+    sql("INSERT INTO e VALUES (1, 'x', 'p1')")
+    sql("DROP TABLE e")
+    assert len(list((folder / "pt=p1").iterdir())) == 1
+    assert [row[1] for row in sql("SHOW TABLES")] == ["t"]
+
+
+def test_what_has_no_snapshots_cannot_do_is_an_error(
+    spark: SparkSession, sql: Any, server: Server
+) -> None:
+    sql("CREATE TABLE t (id INT, v STRING) USING parquet")
+    sql("INSERT INTO t VALUES (1, 'a')")
+    refused = [
+        "DELETE FROM t WHERE id = 1",
+        "UPDATE t SET v = 'b'",
+        "SELECT * FROM t VERSION AS OF 1",
+        "CALL served.sys.compact(table => 'db.t')",
+        "ALTER TABLE t CREATE TAG x",
+        "ALTER TABLE t RENAME COLUMN v TO w",
+        "ALTER TABLE t SET TBLPROPERTIES ('file.format' = 'csv')",
+        "ALTER TABLE t SET TBLPROPERTIES ('bucket' = '2')",
+        "CREATE TABLE u (id INT) USING avro",
+        "CREATE TABLE u (id INT, PRIMARY KEY (id)) USING csv",
+        "CREATE TABLE u (id INT) USING csv OPTIONS ('csv.quote-character' '')",
+        "CREATE OR REPLACE TABLE t (id INT) USING parquet",
+        "SELECT * FROM `t$snapshots`",
+    ]
+    for statement in refused:
+        with pytest.raises((UnsupportedError, SchemaError, AnalysisException)):
+            sql(statement)
+    spark.conf.set("spark.paimon.format-table.implementation", "engine")
+    try:
+        with pytest.raises(UnsupportedError, match="engine"):
+            sql("SELECT * FROM t")
+    finally:
+        spark.conf.unset("spark.paimon.format-table.implementation")
+    assert sql("SELECT * FROM t") == [(1, "a")]
+    assert [one.name.startswith("data-") for one in Path(ours(server).path).iterdir()] == [True]
+
+
+def test_rows_that_files_cannot_say_leave_nothing(sql: Any, server: Server) -> None:
+    sql("CREATE TABLE t (id BIGINT, v STRING) USING csv PARTITIONED BY (p BIGINT)")
+    with pytest.raises(Exception, match="end of a line"):
+        sql("INSERT INTO t SELECT id, if(id = 77, 'a\\nb', 'x'), id % 3 FROM range(0, 100, 1, 4)")
+    assert sql("SELECT * FROM t") == []
+    assert list(Path(ours(server).path).iterdir()) == []
