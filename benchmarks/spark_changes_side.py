@@ -101,15 +101,23 @@ def cpu_seconds() -> float:
     return sum(ticks.get(process, 0) for process in tree) / os.sysconf("SC_CLK_TCK")
 
 
-def measured(work: Callable[[int], object], rounds: int) -> dict[str, float]:
-    """Repeat a work once more than is counted; return medians."""
-    cpu, clock = [], []
+def measured(rounds: int, *works: Callable[[int], object]) -> list[dict[str, float]]:
+    """Repeat works in turn once more than is counted; return medians of each.
+
+    What is compared is done in turn: later works find code of the JVM that earlier ones had compiled.
+    """
+    cpu: list[list[float]] = [[] for _ in works]
+    clock: list[list[float]] = [[] for _ in works]
     for turn in range(rounds + 1):
-        before, begun = cpu_seconds(), time.perf_counter()
-        work(turn)
-        cpu.append(cpu_seconds() - before)
-        clock.append(time.perf_counter() - begun)
-    return {"cpu": statistics.median(cpu[1:]), "clock": statistics.median(clock[1:])}
+        for number, work in enumerate(works):
+            before, begun = cpu_seconds(), time.perf_counter()
+            work(turn)
+            cpu[number].append(cpu_seconds() - before)
+            clock[number].append(time.perf_counter() - begun)
+    return [
+        {"cpu": statistics.median(seconds[1:]), "clock": statistics.median(passed[1:])}
+        for seconds, passed in zip(cpu, clock, strict=True)
+    ]
 
 
 def main(engine: str, folder: str, jars: str, rows: str, rounds: str) -> None:
@@ -129,11 +137,10 @@ def main(engine: str, folder: str, jars: str, rows: str, rounds: str) -> None:
     frame.write.mode("overwrite").parquet(f"{folder}/source")
     source = spark.read.parquet(f"{folder}/source")
     source.createOrReplaceTempView("source")
-    found = {
-        "plain write": measured(
-            lambda _: source.write.mode("overwrite").parquet(f"{folder}/plain"), turns
-        )
-    }
+    found = dict[str, dict[str, float]]()
+    (found["plain write"],) = measured(
+        turns, lambda _: source.write.mode("overwrite").parquet(f"{folder}/plain")
+    )
     for kind, (using, properties) in TABLES[engine].items():
         table = f"{catalog}.db.t_{''.join(filter(str.isalnum, kind))}"
         made = f"CREATE TABLE {table} {_COLUMNS} {using} TBLPROPERTIES ({properties})"
@@ -144,7 +151,7 @@ def main(engine: str, folder: str, jars: str, rows: str, rounds: str) -> None:
             "DELETE 1 %": partial(delete, spark, table),
         }
         for name, work in works.items():
-            found[f"{name}, {kind}"] = measured(work, turns)
+            (found[f"{name}, {kind}"],) = measured(turns, work)
     if "keys" in TABLES[engine]:
         found |= grouped(spark, f"{catalog}.db.runs", folder, count, turns)
     version = spark.version
@@ -188,12 +195,12 @@ def grouped(
     sql = "SELECT p, count(*), sum(v), max(s) FROM {} GROUP BY p"
     files = [str(path) for path in Path(folder).rglob("runs/**/*.parquet")]
     spark.read.parquet(*files).createOrReplaceTempView("unmerged")
-    return {
-        "group-by, 8 runs": measured(lambda _: spark.sql(sql.format(table)).collect(), turns),
-        "group-by, unmerged files": measured(
-            lambda _: spark.sql(sql.format("unmerged")).collect(), turns
-        ),
-    }
+    merged, unmerged = measured(
+        turns,
+        lambda _: spark.sql(sql.format(table)).collect(),
+        lambda _: spark.sql(sql.format("unmerged")).collect(),
+    )
+    return {"group-by, 8 runs": merged, "group-by, unmerged files": unmerged}
 
 
 if __name__ == "__main__":
