@@ -27,7 +27,7 @@ MASK_COLUMN = "__paimon_winners"
 MASK_SCHEMA = st.StructType([st.StructField(MASK_COLUMN, st.BinaryType())])
 
 _WORD_BYTES = 4
-_WORD_BITS_LOG2 = 5
+_BYTE_BITS_LOG2 = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def is_winner(bridge: Bridge) -> Column:
     a row (``substring``) costs as much but a mask of eight times the size.
     """
     row = functions.col("_metadata.row_index").cast("int")
-    first_byte = functions.shiftleft(functions.shiftright(row, _WORD_BITS_LOG2), 2)
+    first_byte = functions.shiftright(row, _BYTE_BITS_LOG2).bitwiseAND(-_WORD_BYTES)
     word = call_static(
         bridge,
         "org.apache.parquet.bytes.BytesUtils",
@@ -93,5 +93,7 @@ def is_winner(bridge: Bridge) -> Column:
         (functions.col(MASK_COLUMN), "binary"),
         (first_byte, "int"),
     )
-    bit = functions.getbit(word, row.bitwiseAND(functions.lit(8 * _WORD_BYTES - 1)))
-    return functions.col(MASK_COLUMN).isNull() | (bit == 1)
+    # Java shifts by the lowest five bits of a number: those of ~row are 31 less the place of the
+    # bit in the word, which so becomes the sign.
+    sign = functions.call_function("shiftleft", word, functions.bitwise_not(row))
+    return functions.col(MASK_COLUMN).isNull() | (sign < 0)
