@@ -116,7 +116,7 @@ def _window(translator: Translating, node: exp.Window, function: str) -> tuple[s
 def _frame(node: exp.Window, function: str, *, has_order: bool) -> tuple[list[str], list[str]]:
     spec = node.args.get("spec")
     if spec is None:
-        if function in WINDOWS and function not in _FRAMED:
+        if function in WINDOWS and function not in _FRAMED and function != "cume_dist":
             return [], [_NO_FRAME]
         if has_order:
             return [], ["RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"]

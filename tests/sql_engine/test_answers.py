@@ -86,6 +86,17 @@ def test_rows_are_merged_before_they_are_joined(catalog: Catalog) -> None:
     ]
 
 
+def test_the_share_up_to_a_row_is_of_a_range_as_spark_calls_it(catalog: Catalog) -> None:
+    """The others are of rows."""
+    sql = "SELECT cume_dist() OVER (ORDER BY id), rank() OVER (ORDER BY id) FROM db.keyed"
+    until = "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+
+    assert [name for name, _ in rows_of_schema(planned(catalog, sql))] == [
+        f"cume_dist() OVER (ORDER BY id ASC NULLS FIRST RANGE {until}",
+        f"RANK() OVER (ORDER BY id ASC NULLS FIRST ROWS {until}",
+    ]
+
+
 def test_a_query_named_by_with_is_read_as_often_as_it_is_mentioned(catalog: Catalog) -> None:
     sql = "WITH q AS (SELECT id FROM db.keyed) SELECT count(*) FROM q a, q b, q c"
 
