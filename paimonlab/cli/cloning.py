@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from paimonlab.cli.opening import open_catalog, refused
 from paimonlab.cli.output import json_text, some
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
+from paimonlab.spec.external_paths import scheme_of
 
 if TYPE_CHECKING:
     from paimonlab.catalog.cloning import TableClone
@@ -31,8 +33,9 @@ def register(catalog: Catalog, *, name: str, folder: str, as_json: bool) -> None
 
     A Hive metastore or a REST server takes any folder, a database (JDBC) that of the name.
     """
+    place = folder if scheme_of(folder) else str(Path(folder).absolute())
     with refused():
-        made = catalog.register(name, folder)
+        made = catalog.register(name, place)
     if as_json:
         click.echo(json_text({"table": name, "path": made.path}))
     else:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 _LISTED = ("schemas", "options", "tags", "branches", "consumers")
 _AT_A_TIME = ("files", "manifests", "partitions", "buckets", "statistics")
+_OTHER = "--catalog-option metastore=jdbc --catalog-option uri=jdbc:sqlite:tables.sqlite"
+"""A catalog that knows no table yet."""
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "tables": ("paimonlab tables", "paimonlab tables ./warehouse shop --json"),
@@ -35,6 +37,14 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "paimonlab create shop --if-not-exists",
         "paimonlab create shop.users 'id BIGINT NOT NULL' 'name STRING' --primary-key id",
         "paimonlab create shop.prices --like prices.csv -o bucket=2 --primary-key item",
+    ),
+    "register": (
+        f"paimonlab create shop --if-not-exists {_OTHER}",
+        f"paimonlab register shop.orders ./warehouse/shop.db/orders {_OTHER}",
+    ),
+    "clone": (
+        "paimonlab clone ./warehouse ./backup --database shop --dry-run",
+        "paimonlab clone ./warehouse ./backup --database shop --table orders --tag v1 --yes",
     ),
     "ingest": (
         "paimonlab ingest files ./arriving --into ods --name prices --primary-key item --dry-run",
