@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 
 from paimonlab import catalog
-from paimonlab.catalog import copying, filled_tables, ingesting, opening
+from paimonlab.catalog import clones, copying, filled_tables, ingesting, opening
 from paimonlab.catalog.names import SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.commit.publisher import RenamelessPublisher
@@ -383,7 +383,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
 
     copy_table = copying.copy_table
     copy_to = copying.copy_to
-    clone_to = copying.clone_to
+    clone_to = clones.clone_to
     write_table = filled_tables.write_table
     ingest = ingesting.ingest
 

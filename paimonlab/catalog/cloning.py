@@ -75,7 +75,7 @@ class TableClone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneRequest:
-    """What is asked for, by the names of `paimonlab.catalog.copying.clone_to`."""
+    """What is asked for, by the names of `paimonlab.catalog.clones.clone_to`."""
 
     database: str | None = None
     table: str | None = None
@@ -98,7 +98,7 @@ class CloneRequest:
 def clone(
     catalog: CopyingCatalog, other: CopyingCatalog, request: CloneRequest
 ) -> list[TableClone]:
-    """Clone tables; see `paimonlab.catalog.copying.clone_to`."""
+    """Clone tables; see `paimonlab.catalog.clones.clone_to`."""
     named = _names(catalog, request)
     if (request.snapshot is not None or request.tag is not None) and request.table is None:
         raise ValueError("snapshot and tag are for one table: name it")
