@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -45,6 +46,7 @@ class Numbers:
 
 def main(warehouse: str, end: int) -> None:
     """Run the job."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts it may ignore it
     leases.LIVES_MILLIS = LIVES_MILLIS
     job = pm.connect(warehouse).ingest(Numbers(end, 0.005), into="ods", name="job", max_rows=3)
     job.run(None)

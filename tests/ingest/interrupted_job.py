@@ -6,6 +6,7 @@ Each part of its work can be made to take long, in a step that Python does not i
 from __future__ import annotations
 
 import ctypes
+import signal
 import sys
 import threading
 import time
@@ -90,6 +91,7 @@ PARTS: Mapping[str, tuple[Any, str]] = {
 
 def main(warehouse: str) -> None:
     """Run a job once for each part of its work; say when an interrupt was answered."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts it may ignore it
     catalog = pm.connect(warehouse)
     for part, (owner, name) in PARTS.items():
         size = 1 if part == "spill" else 1 << 20

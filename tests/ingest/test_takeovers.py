@@ -48,9 +48,11 @@ def _process(warehouse: Path) -> subprocess.Popen[str]:
 
 
 def _errors(process: subprocess.Popen[str]) -> str:
-    assert process.stderr is not None
-    told = process.stderr.read()
-    assert process.wait(LIMIT) != 0
+    try:
+        _, told = process.communicate(timeout=LIMIT)
+    finally:
+        process.kill()
+    assert process.returncode != 0
     return told
 
 
