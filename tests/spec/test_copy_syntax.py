@@ -56,7 +56,7 @@ def test_a_query_is_what_is_between_its_parentheses() -> None:
         ("t FROM '/x' FILE_FORMAT = (TYPE = CSV) ON_ERROR = SKIP", "SKIP_FILE here, not SKIP"),
         ("t FROM '/x' FILE_FORMAT = (TYPE = CSV) FORCE = TRUE FORCE = TRUE", "each once"),
         ("t FROM '/x' FILE_FORMAT = (TYPE = CSV) OVERWRITE = TRUE", "PATTERN, FORCE or ON_ERROR"),
-        ("t FROM '/x'", r"FILE_FORMAT = \( here, not the end"),
+        ("t FROM '/x'", r"FILE_FORMAT = \(TYPE = CSV\), or another type, here, not the end"),
         ("t FROM /x", "in quotes here, not /"),
         ("'/x' FROM t FILE_FORMAT = (TYPE = CSV) FORCE = TRUE", "the end here, not FORCE"),
         ("'/x' FROM (SELECT 1 FILE_FORMAT = (TYPE = CSV)", r"\) here, not the end"),
