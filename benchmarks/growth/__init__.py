@@ -25,5 +25,6 @@ SUBJECTS = (
     "spark_writes",
     "spark_planning",
     "spark_grouping",
+    "spark_sizes",
 )
 """Modules of this package, in the order of the table."""
