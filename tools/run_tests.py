@@ -321,7 +321,15 @@ def in_memory(place: Path = _IN_MEMORY) -> Path | None:
     is_free = found.f_bavail * found.f_frsize >= _FREE_FOR_FILES
     if not (is_usable and is_free and _memory() >= _MEMORY_FOR_FILES):
         return None
-    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=place))
+
+
+def free_memory(place: Path = _IN_MEMORY) -> None:
+    """Delete the files in memory of runs that were killed."""
+    for folder in place.glob(f"{_PREFIX}*-*"):
+        number = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if number.isdigit() and not Path("/proc", number).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def move(memory: Path, folder: Path, names: Iterable[str]) -> None:
@@ -365,6 +373,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--quick", action="store_true")
     parts = QUICK if parser.parse_args(arguments).quick else PARTS
     signal.signal(signal.SIGTERM, _be_ended)
+    free_memory()
     folder, memory = Path(tempfile.mkdtemp(prefix=_PREFIX)), in_memory()
     suite = Suite(parts, folder, sys.stdout, sparks(), memory)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import signal
 import subprocess
@@ -12,7 +13,18 @@ from pathlib import Path
 import pytest
 
 from tools import run_tests
-from tools.run_tests import PARTS, QUICK, Part, Suite, in_memory, main, may_start, move, report
+from tools.run_tests import (
+    PARTS,
+    QUICK,
+    Part,
+    Suite,
+    free_memory,
+    in_memory,
+    main,
+    may_start,
+    move,
+    report,
+)
 
 ROOT = Path(__file__).parents[2]
 PASSES = """
@@ -178,6 +190,18 @@ def test_without_enough_memory_files_are_on_the_disk(
     monkeypatch.setattr(run_tests, "_FREE_FOR_FILES", 1)
     monkeypatch.setattr(run_tests, "_memory", lambda: run_tests._MEMORY_FOR_FILES - 1)
     assert in_memory(tmp_path) is None
+
+
+def test_what_a_killed_run_had_in_memory_is_deleted(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    names = [f"paimonlab-tests-{number}-x" for number in (ended.pid, os.getpid())]
+    for name in (*names, "others-1-x"):
+        (tmp_path / name / "part").mkdir(parents=True)
+
+    free_memory(tmp_path)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["others-1-x", names[1]]
 
 
 SPARK = Part("spark", (), starts_spark=True)
