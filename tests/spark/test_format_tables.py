@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -23,6 +24,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark import connect
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.format_tables.format_table import FormatTable
+from paimonlab.table.format_tables.writing import remove_attempts
 from tests.catalog.kept import KeepingCatalog
 
 
@@ -299,3 +301,25 @@ def test_rows_that_files_cannot_say_leave_nothing(sql: Any, server: Server) -> N
         sql("INSERT INTO t SELECT id, if(id = 77, 'a\\nb', 'x'), id % 3 FROM range(0, 100, 1, 4)")
     assert sql("SELECT * FROM t") == []
     assert list(Path(ours(server).path).iterdir()) == []
+
+
+def test_what_other_attempts_of_tasks_left_is_deleted(sql: Any, server: Server) -> None:
+    sql("CREATE TABLE t (id INT) USING csv PARTITIONED BY (p STRING)")
+    table = ours(server)
+    job, rows = table.writer(), pa.record_batch({"id": pa.array([1], pa.int32()), "p": ["x"]})
+    counted, speculative = job.another(), job.another()
+    for one in (counted, speculative):
+        one.write(rows)
+    staged, _ = (one.staged() for one in (counted, speculative))
+    other = table.writer()
+    other.write(rows)
+    [of_others] = other.staged()
+
+    table.publish(staged)
+    remove_attempts(table.file_io, staged)
+
+    assert sorted(path.name for path in Path(table.path, "p=x").iterdir()) == [
+        Path(of_others.hidden).name,
+        Path(staged[0].path).name,
+    ]
+    assert sql("SELECT * FROM t") == [(1, "x")]

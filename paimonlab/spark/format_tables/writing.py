@@ -1,7 +1,7 @@
 """INSERT INTO and INSERT OVERWRITE of format tables: executors write files, the driver names them.
 
 Where a task is tried again the files of all its attempts have hidden names, and those of the one
-that Spark counts become visible; what the others left is deleted.
+that Spark counts become visible; what the others left beside them is deleted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.shipping import ship
 from paimonlab.table.format_tables.folders import texts_of_given
 from paimonlab.table.format_tables.format_table import FormatTable
-from paimonlab.table.format_tables.writing import StagedFile, discard, remove_hidden
+from paimonlab.table.format_tables.writing import (
+    StagedFile,
+    discard,
+    remove_attempts,
+    remove_hidden,
+)
 
 _PREDICATE_UTILS = "org.apache.spark.sql.internal.connector.PredicateUtils"
 
@@ -135,11 +140,14 @@ class _FormatInsert(Proxy):
             self._table.publish(staged)
         else:
             self._table.replace(staged, self._replaced, dynamic=False)
+        remove_attempts(self._table.file_io, staged)
 
 
 def replace_dynamically(bridge: Bridge, rows: DataFrame, table: FormatTable) -> None:
     """Write rows in place of those of the partitions that they are of."""
-    table.replace(written(bridge, rows, table), dynamic=True)
+    staged = written(bridge, rows, table)
+    table.replace(staged, dynamic=True)
+    remove_attempts(table.file_io, staged)
 
 
 def written(bridge: Bridge, rows: DataFrame, table: FormatTable) -> list[StagedFile]:

@@ -43,6 +43,11 @@ class StagedFile:
     size_bytes: int
     row_count: int
 
+    @property
+    def ending(self) -> str:
+        """What the hidden names of all files of the statement end with."""
+        return "." + ".".join(self.hidden.rsplit(".", 2)[1:])
+
 
 class _Output(Protocol):
     @property
@@ -242,6 +247,15 @@ def remove_hidden(file_io: FileIO, folder: str, job: str) -> None:
             file_io.delete_empty_directory(path)
         elif path.endswith(f".{job}.tmp"):
             file_io.delete(path)
+
+
+def remove_attempts(file_io: FileIO, staged: Sequence[StagedFile]) -> None:
+    """Delete what other attempts of the tasks that wrote ``staged`` left beside these files."""
+    for folder in {one.folder for one in staged}:
+        ends = {one.ending for one in staged if one.folder == folder}
+        for one in file_io.list(folder):
+            if not one.is_directory and one.path.endswith(tuple(ends)):
+                file_io.delete(one.path)
 
 
 def publish(file_io: FileIO, staged: Sequence[StagedFile], root: str) -> None:
