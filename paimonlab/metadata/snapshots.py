@@ -22,6 +22,7 @@ from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
+from paimonlab.storage.schemes import store_kind
 
 _MOST_OVERTAKEN = 16
 """How often the newest snapshot may go before it is read."""
@@ -405,6 +406,9 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         """
         if self._is_there(snapshot_id + 1):
             return  # whoever published that one writes the hint
+        # In a store that would be one more request for what the check afterwards sees as well.
+        if store_kind(self._layout.table_path) is None and not self._is_there(snapshot_id):
+            return
         write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
         while self._is_there(snapshot_id + 1) or not self._is_there(snapshot_id):
             ids = self.live_ids()
