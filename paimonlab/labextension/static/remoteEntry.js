@@ -2947,30 +2947,31 @@ function summary(column, total) {
   const range = ends.join(" … ");
   const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
   const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
+  const line = (...parts) => h("div", { class: "faint facts", title }, ...parts);
   return [
-    h("div", { class: "faint facts", title }, words),
-    range && h("div", { class: "faint facts", title }, ...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
-    column.bins.length > 0 && histogram(column),
-    column.bins.length === 0 && column.top.length > 0 && bars(column, total),
+    line(words),
+    range && line(...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
+    column.bins.length ? histogram(column) : column.top.length && bars(column, total),
   ].filter(Boolean);
+}
+
+function picture(label, ...shapes) {
+  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label }, s("title", {}, label), ...shapes);
 }
 
 function histogram({ name, bins, low, high }) {
   const most = Math.max(...bins);
   const label = `distribution of ${name} from ${low} to ${high}: ${bins.join(", ")}`;
-  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
-    s("title", {}, label),
-    ...bins.map((number, place) => {
-      const height = number && Math.max(1, (19 * number) / most);
-      return s("rect", { x: place * 8, y: 20 - height, width: 7, height, fill: COLOURS.blue });
-    }));
+  return picture(label, ...bins.map((number, place) => {
+    const height = number && Math.max(1, (19 * number) / most);
+    return s("rect", { x: place * 8, y: 20 - height, width: 7, height, fill: COLOURS.blue });
+  }));
 }
 
 function bars({ name, top }, total) {
   const label = `most frequent of ${name}: ${top.map(([text, times]) => `${text} ${times}`).join(", ")}`;
   let x = 0;
-  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
-    s("title", {}, label), s("rect", { x: 0, y: 11, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
+  return picture(label, s("rect", { x: 0, y: 11, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
     ...top.map(([, times], place) => {
       const width = (96 * times) / Math.max(total, 1);
       const bar = s("rect", { x, y: 11, width: Math.max(width - 1, 0.5), height: 8, fill: place % 2 ? COLOURS.sky : COLOURS.blue });
@@ -3050,15 +3051,16 @@ function strip(text) {
 }
 
 function literal(text, kind) {
+  const number = text.length <= 100 && NUMBER.test(text) ? text : null;
   switch (kind) {
     case "whole":
     case "decimal":
-      return text.length <= 100 && NUMBER.test(text) ? text : null;
+      return number;
     case "float":
     case "double":
       if (/^nan$/i.test(text)) return "NaN";
       if (/^-?infinity$/i.test(text)) return text.startsWith("-") ? "-Infinity" : "Infinity";
-      return text.length <= 100 && NUMBER.test(text) ? text : null;
+      return number;
     case "text":
       return /^'.*'$/s.test(text) && text.length > 1 ? text.slice(1, -1).replaceAll("''", "'") : text;
     case "boolean":
@@ -3247,7 +3249,7 @@ const MOST_FACTS = 240;
 
 function usualWidth(column, cells, facts) {
   const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
-  const lines = Math.min(MOST_FACTS, Math.max(0, ...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
+  const lines = Math.min(MOST_FACTS, Math.max(...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
 }
@@ -3427,13 +3429,17 @@ function render({ data, el, host }) {
   };
   const isFocusIn = () => tbody.contains((el.shadowRoot)?.activeElement);
     const cellAt = ([row, column]) => (view.row(row)?.children[column + 1]);
+  const point = (isHere) => {
+    const cell = cellAt(focus);
+    cell?.setAttribute("tabindex", isHere ? "0" : "-1");
+    cell?.parentElement?.classList.toggle("here", isHere);
+  };
+  const reach = () => box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
     const mark = (row, column) => {
-    cellAt(focus)?.setAttribute("tabindex", "-1");
-    cellAt(focus)?.parentElement?.classList.remove("here");
+    point(false);
     focus = [Math.max(0, Math.min(browsed() - 1, row)), Math.max(0, Math.min(columns.length - 1, column))];
-    cellAt(focus)?.setAttribute("tabindex", "0");
-    cellAt(focus)?.parentElement?.classList.add("here");
-    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
+    point(true);
+    reach();
   };
     const go = (row, column) => {
     if (!browsed()) return;
@@ -3511,13 +3517,14 @@ function render({ data, el, host }) {
     if (again && state.descending) state.by = -1;
     else state.by = place;
     state.descending = again && !state.descending;
+    const way = state.descending ? "descending" : "ascending";
     heads.forEach(({ head, arrow }, at) => {
-      const direction = at !== state.by ? "none" : state.descending ? "descending" : "ascending";
+      const direction = at === state.by ? way : "none";
       head.setAttribute("aria-sort", direction);
       arrow.replaceChildren({ none: "", ascending: "▲", descending: "▼" }[direction] ?? "");
     });
     arrange();
-    say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${state.descending ? "descending" : "ascending"}`);
+    say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${way}`);
   };
   const filters = columns.map((column, place) =>
     h("th", { class: `c${place}` }, h("input", {
@@ -3538,7 +3545,8 @@ function render({ data, el, host }) {
   } }, "wrap");
 
   const opened = h("div", { class: "opened", role: "region", "aria-label": "the whole cell", tabindex: "0", hidden: true });
-  const open = async () => {
+  const open = () => reveal().catch(failed);
+  const reveal = async () => {
     const [position, column] = focus;
     const row = source.at(position);
     if (!row) return;
@@ -3571,7 +3579,7 @@ function render({ data, el, host }) {
     if (!cell || !row?.hasAttribute("aria-rowindex")) return;
     go(Number(row.getAttribute("aria-rowindex")) - 3, cell.cellIndex - 1);
     if (cell.matches("th")) copyRow();
-    else if (source.at(focus[0])?.trees[focus[1]] || isBig(cell)) open().catch(failed);
+    else if (source.at(focus[0])?.trees[focus[1]] || isBig(cell)) open();
   });
   const keys = (event) => {
     if ((event.target).closest("thead")) return;
@@ -3587,8 +3595,8 @@ function render({ data, el, host }) {
       PageUp: () => go(row - view.page, column),
       Home: () => go(all ? 0 : row, 0),
       End: () => go(all ? browsed() - 1 : row, last),
-      Enter: () => open().catch(failed),
-      " ": () => open().catch(failed),
+      Enter: open,
+      " ": open,
     });
     if (all && event.key.toLowerCase() === "c" && browsed()) (event.shiftKey ? copyRow : copyCell)();
     else if (moves[event.key]) moves[event.key]();
@@ -3604,7 +3612,7 @@ function render({ data, el, host }) {
   const view = rowWindow({ box, head, body: tbody, columnCount: columns.length + 1, count: browsed, make: makeRow, need });
   box.addEventListener("scroll", () => {
     if (!cellAt(focus) && el.shadowRoot?.activeElement === null) box.focus({ preventScroll: true });
-    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
+    reach();
   });
   const notes = [
     !source.asks && rows.length < rowCount && `without its kernel, only these ${count(rows.length)} rows are sorted, filtered and copied`,
@@ -3613,9 +3621,7 @@ function render({ data, el, host }) {
   body.append(rules,
     isLong && h("div", { class: "row tools", title: "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row" }, search, found, h("label", {}, "freeze ", freeze), wrap,
       h("span", { class: "faint" }, "copy"), button("cell", copyCell), button("row", copyRow),
-      button("CSV", () => copy((all) => asCsv(columns, all))),
-      button("Markdown", () => copy((all) => asMarkdown(columns, all))),
-      button("INSERT", () => copy((all) => asInsert(columns, all)))) || "",
+      ...Object.entries({ CSV: asCsv, Markdown: asMarkdown, INSERT: asInsert }).map(([label, write]) => button(label, () => copy((all) => write(columns, all))))) || "",
     box, opened, h("div", { class: "legend" }, notes));
   layOut();
   view.draw(true);

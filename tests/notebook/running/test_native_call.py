@@ -104,7 +104,11 @@ def test_statements_run_in_order_and_none_is_limited(table: Table) -> None:
         ("CALL sys.create_tag(tag => 'x', 'db.t')", "has no name", "'db.t'"),
         ("CALL sys.create_tag('db.t', 'x', tag => 'y')", "given twice", "tag => 'y'"),
         ("CALL sys.create_tag('db.t', concat('a'))", "literal", "concat"),
-        ("CALL sys.migrate_table('hive', 'db.t')", "Hive", "sys.migrate_table"),
+        (
+            "CALL sys.migrate_table('hive', 'db.t', target_table => 'db.x')",
+            "in no Hive metastore",
+            "'db.t'",
+        ),
     ],
 )
 def test_errors_point_at_what_is_wrong(table: Table, text: str, said: str, pointed_at: str) -> None:

@@ -64,15 +64,16 @@ function strip(text) {
 
 /** A value as cells of its column write it; null: it is none. @param {string} text @param {string} kind @returns {string | null} */
 function literal(text, kind) {
+  const number = text.length <= 100 && NUMBER.test(text) ? text : null;
   switch (kind) {
     case "whole":
     case "decimal":
-      return text.length <= 100 && NUMBER.test(text) ? text : null;
+      return number;
     case "float":
     case "double":
       if (/^nan$/i.test(text)) return "NaN";
       if (/^-?infinity$/i.test(text)) return text.startsWith("-") ? "-Infinity" : "Infinity";
-      return text.length <= 100 && NUMBER.test(text) ? text : null;
+      return number;
     case "text":
       return /^'.*'$/s.test(text) && text.length > 1 ? text.slice(1, -1).replaceAll("''", "'") : text;
     case "boolean":

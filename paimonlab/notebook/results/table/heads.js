@@ -25,32 +25,34 @@ export function summary(column, total) {
   const range = ends.join(" … ");
   const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
   const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
+  const line = (/** @type {any[]} */ ...parts) => h("div", { class: "faint facts", title }, ...parts);
   return [
-    h("div", { class: "faint facts", title }, words),
-    range && h("div", { class: "faint facts", title }, ...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
-    column.bins.length > 0 && histogram(column),
-    column.bins.length === 0 && column.top.length > 0 && bars(column, total),
+    line(words),
+    range && line(...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
+    column.bins.length ? histogram(column) : column.top.length && bars(column, total),
   ].filter(Boolean);
+}
+
+/** @param {string} label @param {Node[]} shapes */
+function picture(label, ...shapes) {
+  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label }, s("title", {}, label), ...shapes);
 }
 
 /** @param {ResultColumn} column */
 function histogram({ name, bins, low, high }) {
   const most = Math.max(...bins);
   const label = `distribution of ${name} from ${low} to ${high}: ${bins.join(", ")}`;
-  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
-    s("title", {}, label),
-    ...bins.map((number, place) => {
-      const height = number && Math.max(1, (19 * number) / most);
-      return s("rect", { x: place * 8, y: 20 - height, width: 7, height, fill: COLOURS.blue });
-    }));
+  return picture(label, ...bins.map((number, place) => {
+    const height = number && Math.max(1, (19 * number) / most);
+    return s("rect", { x: place * 8, y: 20 - height, width: 7, height, fill: COLOURS.blue });
+  }));
 }
 
 /** The most frequent texts, the rest hatched by its absence. @param {ResultColumn} column @param {number} total */
 function bars({ name, top }, total) {
   const label = `most frequent of ${name}: ${top.map(([text, times]) => `${text} ${times}`).join(", ")}`;
   let x = 0;
-  return s("svg", { width: 96, height: 20, role: "img", "aria-label": label },
-    s("title", {}, label), s("rect", { x: 0, y: 11, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
+  return picture(label, s("rect", { x: 0, y: 11, width: 96, height: 8, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
     ...top.map(([, times], place) => {
       const width = (96 * times) / Math.max(total, 1);
       const bar = s("rect", { x, y: 11, width: Math.max(width - 1, 0.5), height: 8, fill: place % 2 ? COLOURS.sky : COLOURS.blue });

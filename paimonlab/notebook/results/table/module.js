@@ -73,14 +73,18 @@ export function render({ data, el, host }) {
   const isFocusIn = () => tbody.contains(/** @type {any} */ (el.shadowRoot)?.activeElement);
   /** @param {[number, number]} at @returns {HTMLElement | undefined} */
   const cellAt = ([row, column]) => /** @type {any} */ (view.row(row)?.children[column + 1]);
+  const point = (/** @type {boolean} */ isHere) => {
+    const cell = cellAt(focus);
+    cell?.setAttribute("tabindex", isHere ? "0" : "-1");
+    cell?.parentElement?.classList.toggle("here", isHere);
+  };
+  const reach = () => box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
   /** Where the keys are, with or without moving the focus there. @param {number} row @param {number} column */
   const mark = (row, column) => {
-    cellAt(focus)?.setAttribute("tabindex", "-1");
-    cellAt(focus)?.parentElement?.classList.remove("here");
+    point(false);
     focus = [Math.max(0, Math.min(browsed() - 1, row)), Math.max(0, Math.min(columns.length - 1, column))];
-    cellAt(focus)?.setAttribute("tabindex", "0");
-    cellAt(focus)?.parentElement?.classList.add("here");
-    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
+    point(true);
+    reach();
   };
   /** @param {number} row @param {number} column */
   const go = (row, column) => {
@@ -165,13 +169,14 @@ export function render({ data, el, host }) {
     if (again && state.descending) state.by = -1;
     else state.by = place;
     state.descending = again && !state.descending;
+    const way = state.descending ? "descending" : "ascending";
     heads.forEach(({ head, arrow }, at) => {
-      const direction = at !== state.by ? "none" : state.descending ? "descending" : "ascending";
+      const direction = at === state.by ? way : "none";
       head.setAttribute("aria-sort", direction);
       arrow.replaceChildren({ none: "", ascending: "▲", descending: "▼" }[direction] ?? "");
     });
     arrange();
-    say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${state.descending ? "descending" : "ascending"}`);
+    say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${way}`);
   };
   const filters = columns.map((column, place) =>
     h("th", { class: `c${place}` }, h("input", {
@@ -193,7 +198,8 @@ export function render({ data, el, host }) {
 
   // Opened and copied.
   const opened = h("div", { class: "opened", role: "region", "aria-label": "the whole cell", tabindex: "0", hidden: true });
-  const open = async () => {
+  const open = () => reveal().catch(failed);
+  const reveal = async () => {
     const [position, column] = focus;
     const row = source.at(position);
     if (!row) return;
@@ -227,7 +233,7 @@ export function render({ data, el, host }) {
     if (!cell || !row?.hasAttribute("aria-rowindex")) return;
     go(Number(row.getAttribute("aria-rowindex")) - 3, cell.cellIndex - 1);
     if (cell.matches("th")) copyRow();
-    else if (source.at(focus[0])?.trees[focus[1]] || isBig(cell)) open().catch(failed);
+    else if (source.at(focus[0])?.trees[focus[1]] || isBig(cell)) open();
   });
   const keys = (/** @type {KeyboardEvent} */ event) => {
     if (/** @type {HTMLElement} */ (event.target).closest("thead")) return;
@@ -243,8 +249,8 @@ export function render({ data, el, host }) {
       PageUp: () => go(row - view.page, column),
       Home: () => go(all ? 0 : row, 0),
       End: () => go(all ? browsed() - 1 : row, last),
-      Enter: () => open().catch(failed),
-      " ": () => open().catch(failed),
+      Enter: open,
+      " ": open,
     });
     if (all && event.key.toLowerCase() === "c" && browsed()) (event.shiftKey ? copyRow : copyCell)();
     else if (moves[event.key]) moves[event.key]();
@@ -261,7 +267,7 @@ export function render({ data, el, host }) {
   box.addEventListener("scroll", () => {
     // The keys go on from a row that was scrolled away.
     if (!cellAt(focus) && el.shadowRoot?.activeElement === null) box.focus({ preventScroll: true });
-    box.setAttribute("tabindex", cellAt(focus) ? "-1" : "0");
+    reach();
   });
   const notes = [
     !source.asks && rows.length < rowCount && `without its kernel, only these ${count(rows.length)} rows are sorted, filtered and copied`,
@@ -270,9 +276,7 @@ export function render({ data, el, host }) {
   body.append(rules,
     isLong && h("div", { class: "row tools", title: "Enter opens a cell; Ctrl+C copies it, Ctrl+Shift+C its row" }, search, found, h("label", {}, "freeze ", freeze), wrap,
       h("span", { class: "faint" }, "copy"), button("cell", copyCell), button("row", copyRow),
-      button("CSV", () => copy((all) => asCsv(columns, all))),
-      button("Markdown", () => copy((all) => asMarkdown(columns, all))),
-      button("INSERT", () => copy((all) => asInsert(columns, all)))) || "",
+      ...Object.entries({ CSV: asCsv, Markdown: asMarkdown, INSERT: asInsert }).map(([label, write]) => button(label, () => copy((all) => write(columns, all))))) || "",
     box, opened, h("div", { class: "legend" }, notes));
   layOut();
   view.draw(true);

@@ -14,7 +14,7 @@ const MOST_FACTS = 240;
  */
 export function usualWidth(column, cells, facts) {
   const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
-  const lines = Math.min(MOST_FACTS, Math.max(0, ...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
+  const lines = Math.min(MOST_FACTS, Math.max(...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
 }
