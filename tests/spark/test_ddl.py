@@ -414,7 +414,7 @@ def test_a_name_that_is_taken_is_not_overwritten(spark: SparkSession, catalog: C
         ("SET TBLPROPERTIES ('pk-clustering-override' = 'true')", "pk-clustering-override"),
         ("SET TBLPROPERTIES ('bukcet' = '4')", "bukcet"),
         ("SET LOCATION '/elsewhere'", "LOCATION"),
-        ("CLUSTER BY (id)", "ClusterBy"),
+        ("CLUSTER BY (id)", "ALTER TABLE … CLUSTER BY"),
         ("ADD CONSTRAINT positive CHECK (id > 0)", "ADD CONSTRAINT"),
         ("DROP CONSTRAINT IF EXISTS positive", "DROP CONSTRAINT"),
     ],
