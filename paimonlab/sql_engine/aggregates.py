@@ -122,11 +122,22 @@ def _of_several(name: str, values: Sequence[Value], which: str) -> tuple[str, Ki
     if name in _CHOSEN and kinds.VOID not in (first.kind, second.kind):
         return f"{_CHOSEN[name]}({first.text}, {second.text}){HERE}", first.kind
     if name in _PAIRED and all(kinds.is_whole(v.kind) or v.kind == kinds.DOUBLE for v in values):
-        sides = ", ".join(cast(value, kinds.DOUBLE).text for value in values)
-        return f"{_PAIRED[name]}({sides}){HERE}", kinds.DOUBLE
+        sides = [cast(value, kinds.DOUBLE).text for value in values]
+        found = f"{_PAIRED[name]}({', '.join(sides)}){HERE}"
+        return _correlation(sides, found) if name == "corr" else found, kinds.DOUBLE
     if name == "percentile" and second.is_literal:
         return _percentile(first, float(second.literal))
     return None
+
+
+def _correlation(sides: list[str], found: str) -> str:
+    """Make NULL of what Spark does not divide by: all values of a side are the same number."""
+    pairs = zip(sides, reversed(sides), strict=True)
+    paired = [f"CASE WHEN {other} IS NOT NULL THEN {one} END" for one, other in pairs]
+    ends = [(f"min({one}){HERE}", f"max({one}){HERE}") for one in paired]
+    same = " OR ".join(f"{low} = {high}" for low, high in ends)
+    finite = " AND ".join(f"isfinite({low}) AND isfinite({high})" for low, high in ends)
+    return f"CASE WHEN ({same}) AND {finite} THEN NULL ELSE {found} END"
 
 
 def _percentile(value: Value, share: float) -> tuple[str, Kind] | None:

@@ -38,6 +38,7 @@ FOUND = (
     "SELECT s, listagg(g, ',') WITHIN GROUP (ORDER BY g), sum(x) FROM {t} GROUP BY ALL",
     "SELECT id FROM {t} WHERE b = (x >= (SELECT min(y) FROM {u} WHERE uid = id))",
     "SELECT id, cume_dist() OVER (ORDER BY s), percent_rank() OVER (ORDER BY s) FROM {t}",
+    "SELECT s, corr(x, s), corr(x, id), corr(d, id) FILTER (WHERE id < 9) FROM {t} GROUP BY s",
     "SELECT x > 2.5, x >= 2.5, x < -2.5, s <= 2.5, x = 2.5, 2.5 > x, -2.5 >= x, 2.5 < x FROM {t}",
 )
 """Queries that were answered otherwise once, or that are asked for most."""
