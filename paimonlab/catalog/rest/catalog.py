@@ -275,8 +275,14 @@ class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog):
 
     def _create(self, identifier: Identifier, schema: TableSchema) -> ServedTable | None:
         wanted = replace(schema, options={**self._table_defaults(), **schema.options})
+        return self._posted(identifier, wanted, wanted)
+
+    def _posted(
+        self, identifier: Identifier, sent: TableSchema, wanted: TableSchema
+    ) -> ServedTable | None:
+        """Ask the server for a table, which is then as wanted; None: the name is taken."""
         body = CreateTable(
-            identifier=IdentifierDocument.of(identifier), schema=SchemaDocument.of(wanted)
+            identifier=IdentifierDocument.of(identifier), schema=SchemaDocument.of(sent)
         )
 
         def is_done() -> bool:
@@ -302,31 +308,10 @@ class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog):
     def _create_format(self, identifier: Identifier, schema: TableSchema) -> ServedTable | None:
         if self._is_there(identifier):  # not every server looks, for tables without snapshots
             return None
-        body = CreateTable(
-            identifier=IdentifierDocument.of(identifier), schema=SchemaDocument.of(schema)
-        )
         options = {key: value for key, value in schema.options.items() if key not in _OF_CATALOG}
-        wanted = replace(schema, options=options)
-
-        def is_done() -> bool:
-            made = self._found(identifier)
-            return made is not None and _is_like(made.schema, wanted)
-
-        try:
-            self._change(
-                "POST",
-                body,
-                *("databases", identifier.database, "tables"),
-                name=identifier.full_name,
-                missing="DATABASE",
-                taken="TABLE",
-                is_done=is_done,
-            )
-        except AlreadyExistsError as error:
-            if error.what != "table":
-                raise
+        found = self._posted(identifier, schema, replace(schema, options=options))
+        if found is None:
             return None
-        found = self._surely_found(identifier)
         found.file_io.make_directory(found.path)
         return found
 
