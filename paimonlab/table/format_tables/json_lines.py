@@ -281,7 +281,7 @@ def _spelled(values: pa.Array, data_type: DataType, column: str) -> list[Any]:
         items = _spelled(values.items, data_type.value, column)
         pairs = list(zip(keys, items, strict=True))
         return [
-            dict(pairs[ends[row] - ends[0] : ends[row + 1] - ends[0]]) if is_there else None
+            dict(pairs[ends[row] : ends[row + 1]]) if is_there else None
             for row, is_there in enumerate(values.is_valid().to_pylist())
         ]
     assert isinstance(data_type, ArrayType), "other types are refused when a table is made"
