@@ -17,6 +17,8 @@ from tests.ports import HOST, free_port
 from tools import short_java
 
 _START_SECONDS = 120
+_NAMES = (HOST, "localhost")
+"""Of this machine: Spark starts no second attempt of a task on the host of the first."""
 
 
 @contextmanager
@@ -31,12 +33,13 @@ def standalone_cluster(folder: Path, *, workers: int = 2) -> Iterator[str]:
         for number in range(workers):
             work = folder / f"worker-{number}"
             worker = ["worker.Worker", "--cores", "1", "--memory", "1g", "--work-dir", str(work)]
-            running.enter_context(_daemon(work, [*worker, url]))
+            name = _NAMES[number % len(_NAMES)]
+            running.enter_context(_daemon(work, [*worker, url], host=name))
         yield url
 
 
 @contextmanager
-def _daemon(folder: Path, arguments: list[str]) -> Iterator[None]:
+def _daemon(folder: Path, arguments: list[str], *, host: str = HOST) -> Iterator[None]:
     folder.mkdir(parents=True)
     home = Path(pyspark.__file__).parent
     name, *rest = arguments
@@ -44,7 +47,7 @@ def _daemon(folder: Path, arguments: list[str]) -> Iterator[None]:
         str(home / "bin" / "spark-class"),
         f"org.apache.spark.deploy.{name}",
         "--host",
-        HOST,
+        host,
         "--webui-port",
         "0",
         *rest,

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -74,10 +75,12 @@ class Journal:
     """How many statements of each kind were harmed."""
     landed: int = 0
     """Statements that a killed driver had committed."""
-    seconds: float = 2.0
-    """What a statement took last."""
+    expected: float = 2.0
+    """Seconds that the statement that runs will take."""
+    took: dict[str, float] = field(default_factory=dict)
+    """Seconds that statements of each kind took last."""
     seen: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SEEN, 0))
-    """What Spark made of the faults, in drivers that were not killed."""
+    """What Spark made of the faults, up to the last statement of each driver."""
 
     def store(self, path: Path) -> None:
         """Write it, whole or not at all."""
@@ -171,26 +174,76 @@ def processes() -> dict[int, tuple[int, str]]:
     return found
 
 
-def seen(spark: Any) -> dict[str, int]:
-    """Count what Spark had to do again."""
-    context = spark.sparkContext
-    store, gateway = context._jsc.sc().statusStore(), context._gateway
-    quantiles = gateway.new_array(gateway.jvm.double, 0)
-    statuses = gateway.jvm.java.util.ArrayList()
-    stages = store.stageList(None, False, False, quantiles, statuses)
-    counts = dict.fromkeys(SEEN, 0)
-    for number in range(stages.size()):
-        stage = stages.apply(number)
-        counts["failed tasks"] += stage.numFailedTasks()
-        counts["stages run again"] += stage.attemptId() > 0
-        summary = store.speculationSummary(stage.stageId(), stage.attemptId())
-        if summary.isDefined():
-            counts["speculative tasks"] += summary.get().numTasks()
-    return counts
+@dataclass
+class Watch:
+    """Counts what one driver's Spark had to do again."""
+
+    spark: Any
+    _first: int = 0
+    """The first stage that was not counted."""
+
+    def seen(self) -> dict[str, int]:
+        """Count what came since this was asked last."""
+        context = self.spark.sparkContext
+        store, gateway = context._jsc.sc().statusStore(), context._gateway
+        quantiles = gateway.new_array(gateway.jvm.double, 0)
+        statuses = gateway.jvm.java.util.ArrayList()
+        stages = store.stageList(None, False, False, quantiles, statuses)
+        counts, first = dict.fromkeys(SEEN, 0), self._first
+        for number in range(stages.size()):  # the newest come first
+            stage = stages.apply(number)
+            if stage.stageId() < first:
+                break
+            self._first = max(self._first, stage.stageId() + 1)
+            counts["failed tasks"] += stage.numFailedTasks()
+            counts["stages run again"] += stage.attemptId() > 0
+            summary = store.speculationSummary(stage.stageId(), stage.attemptId())
+            if summary.isDefined():
+                counts["speculative tasks"] += summary.get().numTasks()
+        return counts
+
+    def reads_shuffle(self) -> bool:
+        """Whether a stage runs whose rows another stage of its job has made."""
+        tracker = self.spark.sparkContext.statusTracker()
+        for number in tracker.getActiveJobsIds():
+            job = tracker.getJobInfo(number)
+            found = [tracker.getStageInfo(one) for one in (job.stageIds if job else ())]
+            stages = [stage for stage in found if stage is not None]
+            are_done = [stage.numCompletedTasks == stage.numTasks for stage in stages]
+            if any(are_done) and any(stage.numActiveTasks for stage in stages):
+                return True
+        return False
+
+
+@dataclass
+class Harm:
+    """What is done to a process while a statement runs."""
+
+    kind: str
+    watch: Watch
+    delay: float
+    """Seconds to wait before."""
+    patience: float
+    """Seconds to wait at most for a stage that reads what another has made."""
+    made_at: float | None = None
+    """When it was done; None: it was not."""
+
+    def run(self, over: threading.Event) -> None:
+        """Do it, unless the statement is over before."""
+        over.wait(self.delay)
+        end = time.monotonic() + self.patience
+        while time.monotonic() < end and not over.is_set() and not self.watch.reads_shuffle():
+            over.wait(0.02)
+        now = time.monotonic()
+        if not over.is_set() and strike(self.kind, self.watch.spark.sparkContext.applicationId):
+            self.made_at = now
 
 
 def strike(kind: str, application: str) -> bool:
-    """Harm a process of this application; False if there is none of the kind."""
+    """Harm a process of this application; False if there is none of the kind.
+
+    A pause stops an executor with its workers, as one whose machine does not answer.
+    """
     running = processes()
     executors = [
         pid
@@ -199,17 +252,23 @@ def strike(kind: str, application: str) -> bool:
     ]
     daemons = [pid for pid, (parent, _) in running.items() if parent in executors]
     workers = [pid for pid, (parent, _) in running.items() if parent in daemons]
-    victims = executors if kind == "executor" else workers
+    victims = workers if kind == "worker" else executors
     if not victims:
         return False
     victim = random.choice(victims)
-    with suppress(ProcessLookupError):
-        os.kill(victim, signal.SIGSTOP if kind == "pause" else signal.SIGKILL)
-        if kind == "pause":
-            time.sleep(PAUSE_SECONDS)
-            os.kill(victim, signal.SIGCONT)
-        return True
-    return False
+    if kind != "pause":
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+            return True
+        return False
+    daemon_of = [pid for pid in daemons if running[pid][0] == victim]
+    stopped = [victim, *daemon_of, *(pid for pid in workers if running[pid][0] in daemon_of)]
+    pids = " ".join(map(str, stopped))
+    script = f"kill -STOP {pids}; sleep {PAUSE_SECONDS}; kill -CONT {pids}"
+    subprocess.run(  # it goes on where this driver is killed meanwhile
+        ["/bin/sh", "-c", script], start_new_session=True, capture_output=True, check=False
+    )
+    return True
 
 
 def main(master: str, folder: str, faults: str) -> None:
@@ -232,15 +291,15 @@ def main(master: str, folder: str, faults: str) -> None:
             )
     elif journal.table:
         settle(journal, catalog)
+    watch = Watch(spark)
     while sum(journal.faults.values()) < int(faults):
-        run(spark, catalog, journal, path)
+        run(watch, catalog, journal, path)
     for name, rows in journal.rows.items():
         assert contents(catalog, name) == sorted(rows.items()), name
         table = catalog.table(f"db.{name}")
         assert isinstance(table, Table)
         report = table.fsck(deep=True)
         assert not report.findings, str(report)
-    journal.seen = seen(spark)
     spark.stop()
     print(json.dumps(asdict(journal) | {"rows": {}, "after": {}}))  # noqa: T201
 
@@ -275,22 +334,25 @@ def execute(spark: Any, text: str, folder: Path) -> None:
             return
 
 
-def run(spark: Any, catalog: Catalog, journal: Journal, path: Path) -> None:
+def run(watch: Watch, catalog: Catalog, journal: Journal, path: Path) -> None:
     """Run a statement while something is harmed; compare what it leaves."""
     number = journal.next
     sql, name, after = statement(number, journal.rows)
+    verb = sql.partition(" ")[0]
     journal.next, journal.table, journal.after = number + 1, name, after
+    journal.expected = journal.took.get(verb, journal.expected)
     journal.store(path)
     kind = KINDS[number % len(KINDS)]
-    application = spark.sparkContext.applicationId
-    made: list[bool] = []
-    delay = random.uniform(0, journal.seconds)
-    harm = threading.Timer(delay, lambda: made.append(strike(kind, application)))
+    is_aimed = kind == "executor" and name == "keyed"  # rows are shuffled into its buckets
+    delay = 0 if is_aimed else random.uniform(0, 0.9) * journal.expected
+    patience = journal.expected if is_aimed else 0
+    harm, over = Harm(kind, watch, delay, patience), threading.Event()
+    harming = threading.Thread(target=harm.run, args=(over,))
     print(f"statement {number}", flush=True)  # noqa: T201
-    harm.start()
     begun = time.monotonic()
+    harming.start()
     try:
-        execute(spark, sql, path.parent)
+        execute(watch.spark, sql, path.parent)
     except PostCommitError:
         pass
     except (Py4JJavaError, PySparkException) as error:
@@ -298,13 +360,14 @@ def run(spark: Any, catalog: Catalog, journal: Journal, path: Path) -> None:
         journal.failed += 1
         after = journal.rows[name]
     ended = time.monotonic()
-    harm.join()
-    was_running = begun + delay < ended
-    if made == [True] and was_running:
-        journal.faults[kind] += 1
-        verb = sql.partition(" ")[0]
+    over.set()
+    harming.join()
+    if harm.made_at is not None and harm.made_at < ended:
+        journal.faults[harm.kind] += 1
         journal.kinds[verb] = journal.kinds.get(verb, 0) + 1
-    journal.seconds = 0.7 * journal.seconds + 0.3 * min(ended - begun, 10)
+    journal.took[verb] = 0.5 * journal.expected + 0.5 * min(ended - begun, 20)
+    for what, count in watch.seen().items():
+        journal.seen[what] += count
     assert contents(catalog, name) == sorted(after.items()), sql
     journal.rows[name], journal.table = after, ""
     journal.store(path)

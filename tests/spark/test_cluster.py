@@ -82,8 +82,8 @@ def kill_in_a_statement(
     assert driver.stdout is not None
     for _ in range(chance.randint(1, 4)):
         assert driver.stdout.readline().startswith("statement"), "the driver ended too early"
-    seconds = json.loads(journal.read_text())["seconds"]
-    time.sleep(chance.uniform(0.3, 1.1) * seconds)
+    expected = json.loads(journal.read_text())["expected"]
+    time.sleep(chance.uniform(0.3, 1.1) * expected)
     os.killpg(driver.pid, signal.SIGKILL)
     driver.communicate()
 
