@@ -25,6 +25,10 @@ class RowCondition(Protocol):
         """Tell of each row whether it is true: n values without nulls."""
         ...
 
+    def part_over(self, names: frozenset[str]) -> RowCondition | None:
+        """Return what it says of these columns alone, true wherever it is; None: nothing."""
+        ...
+
 
 class RowLook(Struct, frozen=True):
     """What makes a row one that is looked for."""

@@ -87,8 +87,8 @@ def masks_of(
         Only rows whose key may satisfy it are looked for; it looks at nothing but the primary
         key. None: all.
     condition
-        The same, looked at key by key; see `is_of_keys`. Files that overlap no other are not asked.
-        None: all.
+        The same, looked at key by key; see `key_condition`. Files that overlap no other are not
+        asked. None: all.
 
     Returns
     -------
@@ -119,14 +119,17 @@ def key_predicate(plan: ReadPlan) -> Predicate | None:
     return all_of(*parts) if parts else None
 
 
-def is_of_keys(condition: RowCondition, plan: ReadPlan) -> bool:
-    """Whether all rows of a key agree on a condition, so that it may leave them out before merging.
+def key_condition(condition: RowCondition, plan: ReadPlan) -> RowCondition | None:
+    """Return the part of a condition that looks at primary key columns only.
 
-    Both zeros are one key, and so are all NaNs: keys with such values are not said to agree.
+    All rows of a key agree on it, so it may leave rows out before they are merged. Both zeros are
+    one key, and so are all NaNs: of columns with such values that cannot be said.
     """
-    keys = plan.schema.trimmed_primary_keys
-    types = [to_arrow(plan.schema.field(name).type) for name in keys]
-    return condition.columns <= set(keys) and not any(map(pa.types.is_floating, types))
+    names = plan.schema.trimmed_primary_keys
+    types = {name: to_arrow(plan.schema.field(name).type) for name in names}
+    return condition.part_over(
+        frozenset(name for name, one in types.items() if not pa.types.is_floating(one))
+    )
 
 
 class SplitMerger(Struct, frozen=True):

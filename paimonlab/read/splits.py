@@ -25,7 +25,7 @@ from paimonlab.progress import Progress
 from paimonlab.read.lookups import few_rows, rules_out_most
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
-from paimonlab.read.merging import is_of_keys, key_predicate, masks_of, open_data_file
+from paimonlab.read.merging import key_condition, key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.reading_progress import FileSource, told
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
@@ -323,7 +323,7 @@ def _masks(
     if split.raw_convertible and not split.has_deletions:
         return [None] * len(split.files)
     predicate = key_predicate(plan)
-    asked = condition if condition is not None and is_of_keys(condition, plan) else None
+    asked = None if condition is None else key_condition(condition, plan)
 
     def find() -> list[Mask | None]:
         return masks_of(split, plan, file_io)

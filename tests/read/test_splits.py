@@ -15,7 +15,7 @@ from msgspec import structs
 
 from paimonlab.errors import CorruptDataError, SchemaNotFoundError
 from paimonlab.formats.parquet import ParquetInput
-from paimonlab.read.merging import is_of_keys
+from paimonlab.read.merging import key_condition
 from paimonlab.read.read_plan import ReadBounds, ReadOptions
 from paimonlab.read.splits import count_rows, read_split, read_splits, winner_masks
 from paimonlab.scan.split import DataSplit
@@ -107,6 +107,24 @@ class Condition:
         self.asked += rows.num_rows
         return pc.is_in(rows.column(name), value_set=self._wanted)
 
+    def part_over(self, names: frozenset[str]) -> Condition | None:
+        return self if self.columns <= names else None
+
+
+class Both:
+    """Two conditions that have to be true."""
+
+    def __init__(self, *parts: Condition) -> None:
+        self.parts = parts
+        self.columns = frozenset().union(*(part.columns for part in parts))
+
+    def is_true(self, rows: pa.RecordBatch) -> pa.Array:
+        one, other = (part.is_true(rows) for part in self.parts)
+        return pc.and_(one, other)
+
+    def part_over(self, names: frozenset[str]) -> Condition | None:
+        return next((part for part in self.parts if part.columns <= names), None)
+
 
 @pytest.mark.parametrize("name", KEYS)
 def test_a_condition_leaves_out_rows_before_they_are_merged_or_after(
@@ -132,6 +150,14 @@ def test_a_condition_leaves_out_rows_before_they_are_merged_or_after(
                     read_split(split, plan, FILE_IO, condition), plan.arrow_schema
                 )
                 assert found.equals(expected), (attempt, bounds, column)
+                keys = rows.column("k").combine_chunks()
+                few = keys.filter(pa.array(rng.random(len(keys)) < 0.5))
+                both = Both(condition, Condition("k", few))
+                found = pa.Table.from_batches(
+                    read_split(split, plan, FILE_IO, both), plan.arrow_schema
+                )
+                kept = pc.is_in(expected.column("k"), value_set=few)
+                assert found.equals(expected.filter(kept)), (attempt, bounds, column)
                 if column == "v":
                     narrow = files.plan("v", bounds=bounds, where=col("v") > 7)
                     found = pa.Table.from_batches(
@@ -170,12 +196,26 @@ def test_rows_are_merged_before_a_condition_on_values_is_looked_at(tmp_path: Pat
             assert found.num_rows >= 2
 
 
+def test_values_of_other_keys_than_a_condition_names_are_not_asked(tmp_path: Path) -> None:
+    files = _keyed(tmp_path)
+    files.add([_row(key, key, 0) for key in range(100)])
+    files.add([_row(key, -key, 1) for key in range(50, 150)])
+    of_value = Condition("v", pa.array([-60, 40, 60], pa.int32()))
+    few = Both(of_value, Condition("k", pa.array([40, 60, 70], pa.int32())))
+    rows = list(read_split(files.split(), files.plan(), FILE_IO, few))
+    assert sorted(row["v"] for batch in rows for row in batch.to_pylist()) == [-60, 40]
+    assert of_value.asked == 3
+
+
 def test_keys_that_are_equal_in_two_ways_are_merged_before(tmp_path: Path) -> None:
     wanted = pa.array([0])
     for key_type in ("INT", "DOUBLE", "FLOAT"):
         plan = _keyed(tmp_path, key_type).plan()
-        assert is_of_keys(Condition("k", wanted), plan) == (key_type == "INT")
-        assert not is_of_keys(Condition("v", wanted), plan)
+        of_key, of_value = Condition("k", wanted), Condition("v", wanted)
+        expected = of_key if key_type == "INT" else None
+        for asked in (of_key, Both(of_value, of_key)):
+            assert key_condition(asked, plan) is expected
+        assert key_condition(of_value, plan) is None
 
 
 def _random_runs(

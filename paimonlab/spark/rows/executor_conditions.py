@@ -9,9 +9,11 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, null_filled
 from paimonlab.errors import PaimonError
@@ -21,10 +23,11 @@ from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.rows.executor_changes import ChangeOutcome, ChangeTask, Positions
-from paimonlab.spark.rows.expression_trees import Columns, Tree, bound, names_of
+from paimonlab.spark.rows.expression_trees import Columns, Tree, bound, conjuncts, names_of
 from paimonlab.spark.writing.executor_write import KIND_COLUMN, TaskOutcome, WriteTask
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.storage import FileIO
+from paimonlab.write.expressions.conditions import truth
 from paimonlab.write.expressions.expression import Expression
 from paimonlab.write.lost_changes import LostChanges
 from paimonlab.write.writer import TableWriter
@@ -54,25 +57,54 @@ class RowChange:
         UnsupportedError
             If Spark has to evaluate something of it, or a value is not of its column's type.
         """
+        parts = [
+            Part(truth(bound(tree, self.columns)), names_of(tree, self.columns))
+            for tree in conjuncts(self.condition)
+        ]
         return BoundChange(
-            bound(self.condition, self.columns),
-            names_of(self.condition, self.columns),
+            Conjunction(tuple(parts)),
             {name: bound(tree, self.columns) for name, tree in (self.values or {}).items()},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A condition that is true wherever another is of which it is a part."""
+
+    condition: Expression
+    columns: frozenset[str]
+    """Those that it looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    """Conditions all of which have to be true."""
+
+    parts: tuple[Part, ...]
+    """At least one."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that are looked at."""
+        return frozenset().union(*(part.columns for part in self.parts))
+
+    def is_true(self, rows: pa.RecordBatch) -> pa.Array:
+        """Tell of each row whether the condition is true: n values without nulls."""
+        (first, *others) = (part.condition.evaluate(rows) for part in self.parts)
+        return null_filled(reduce(pc.and_kleene, others, first), False)
+
+    def part_over(self, names: frozenset[str]) -> Conjunction | None:
+        """Return the parts that look at these columns alone; None: no part does."""
+        found = tuple(part for part in self.parts if part.columns <= names)
+        return Conjunction(found) if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class BoundChange:
     """A `RowChange` that can be evaluated."""
 
-    condition: Expression
-    columns: frozenset[str]
-    """Those of the condition."""
+    condition: Conjunction
     values: Mapping[str, Expression]
-
-    def is_true(self, rows: pa.RecordBatch) -> pa.Array:
-        """Tell of each row whether the condition is true: n values without nulls."""
-        return null_filled(self.condition.evaluate(rows), False)
 
     def applied(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return rows with their new values."""
@@ -103,7 +135,7 @@ class KeyedChangeTask:
         change, kind = self.change.bound(), int(self.change.kind)
         lost = LostChanges.of(self.write.plan)
         for split in splits_of(self.splits, numbers):
-            for rows in read_split(split, self.reading, self.write.file_io, change):
+            for rows in read_split(split, self.reading, self.write.file_io, change.condition):
                 found = change.applied(rows)
                 if self.change.values is None:
                     lost.check_deletes(rows)
@@ -157,7 +189,7 @@ class _Seen:
     def look(self, split: DataSplit, writer: TableWriter) -> None:
         """Look for rows of a file, and write what is left of it."""
         file_io: FileIO = self.task.write.file_io
-        match = match_of(split, self.task.reading, file_io, self.change)
+        match = match_of(split, self.task.reading, file_io, self.change.condition)
         if not match.matched.cardinality:
             return
         self.count += match.matched.cardinality

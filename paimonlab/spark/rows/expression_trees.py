@@ -94,6 +94,15 @@ def names_of(tree: Tree, columns: Columns) -> frozenset[str]:
     return frozenset().union(*(names_of(child, columns) for child in tree.children))
 
 
+def conjuncts(tree: Tree) -> tuple[Tree, ...]:
+    """Return the conditions all of which are true where a condition is; at least one."""
+    if tree.kind in SAME_AS_CHILD:
+        return conjuncts(tree.children[0])
+    if tree.kind == "And":
+        return tuple(part for child in tree.children for part in conjuncts(child))
+    return (tree,)
+
+
 def bare(tree: Tree) -> Tree:
     """Return a value without its name, and without the test of NOT NULL, which writers do, too."""
     return bare(tree.children[0]) if tree.kind in _NAMED else tree

@@ -154,7 +154,7 @@ def _can_be_done(change: RowChange) -> bool:
     has_types = all(
         value.type == columns.schema.field(name).type for name, value in made.values.items()
     )
-    return bool(made.columns) and has_types
+    return bool(made.condition.columns) and has_types
 
 
 def _work(

@@ -62,3 +62,7 @@ class Condition(Struct, frozen=True):
     def is_true(self, rows: pa.RecordBatch) -> pa.Array:
         """Tell of each row whether it is true: n values without nulls."""
         return null_filled(self.evaluate(rows), False)
+
+    def part_over(self, names: frozenset[str]) -> Condition | None:
+        """Return it if it reads these columns alone; what it consists of is not known."""
+        return self if self.columns <= names else None

@@ -203,6 +203,23 @@ def test_tasks_change_rows_where_they_read_them(
     without_spark()
 
 
+def test_a_condition_on_keys_and_values_is_of_the_newest_rows(
+    catalog: Catalog, spark: SparkSession, without_spark: Callable[[], None]
+) -> None:
+    options = {"bucket": "1", "write-only": "true"}
+    table = catalog.create_table("db.t", COLUMNS, primary_keys=["id"], options=options)
+    for value in (7, 8):
+        ids = pa.array(range(10), pa.int32())
+        table.write(
+            pa.table({"id": ids, "v": ["a"] * 10, "n": [value - (one > 6) for one in range(10)]})
+        )
+    assert counts(spark, "DELETE FROM paimon.db.t WHERE id % 2 = 1 AND n = 7 AND id < 9") == (1,)
+    assert counts(spark, "UPDATE paimon.db.t SET n = 0 WHERE n = 8 AND id % 3 = 0") == (3,)
+    expected = {one: 8 - (one > 6) for one in range(10) if one != 7} | dict.fromkeys((0, 3, 6), 0)
+    assert [(row[0], row[2]) for row in rows(table)] == sorted(expected.items())
+    without_spark()
+
+
 def test_files_are_marked_or_written_again(
     catalog: Catalog, spark: SparkSession, without_spark: Callable[[], None]
 ) -> None:
