@@ -20,9 +20,10 @@ from paimonlab.errors import SchemaError
 from paimonlab.sql_engine import engine
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.tables import Sources
-from tests.sql_engine.generated import Queries, T, U, tables
+from tests.sql_engine.generated import Queries
 from tests.sql_engine.market import market
 from tests.sql_engine.statements import statements
+from tests.sql_engine.two_tables import T, U, tables
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
 COUNT = int(os.environ.get("PAIMONLAB_SQL_QUERIES", "40"))
