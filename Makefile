@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
-UV := build/uv/bin/uv
+UV := $(BIN)/uv
 
 export PYTHON
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
@@ -79,7 +79,7 @@ labextension: $(INSTALLED) ## build the JupyterLab extension anew after a change
 	$(BIN)/python -m tools.labextension
 
 .PHONY: lock
-lock: $(UV) ## resolve both lock files anew
+lock: $(INSTALLED) ## resolve both lock files anew
 	$(UV) pip compile pyproject.toml --output-file requirements.lock --constraints tools/lock-constraints.txt \
 	  --extra spark --extra connect --extra stores --extra hdfs --extra rest --extra serve --extra sql --extra notebook --extra tutorials --extra docs --extra dev \
 	  --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
@@ -87,10 +87,6 @@ lock: $(UV) ## resolve both lock files anew
 	$(UV) pip compile tools/java.in --output-file requirements-java.lock \
 	  --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --upgrade --quiet \
 	  --custom-compile-command 'make lock'
-
-$(UV): | $(INSTALLED)
-	$(BIN)/python -m venv build/uv
-	build/uv/bin/pip install --disable-pip-version-check --quiet 'uv>=0.13'
 
 .PHONY: java
 java: $(INSTALLED)
