@@ -8,7 +8,7 @@ or writes anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -356,6 +356,50 @@ class RereadableSource(Protocol):
         ------
         PaimonError
             If the source was set up in a way that does not allow it, or the other system fails.
+        """
+        ...
+
+
+@runtime_checkable
+class PartitionedSource(Protocol):
+    """A source whose log has parts that several processes read at the same time.
+
+    It can be pickled. Rows of one key are in one part, or their order does not matter.
+    """
+
+    def beginning(self) -> JsonValue:
+        """Return the position at which reading begins without one, as the source was set up."""
+        ...
+
+    def newest(
+        self, position: JsonValue, *, most: int | None = None, until: JsonValue = None
+    ) -> JsonValue:
+        """Return a position up to which all is there to be read.
+
+        Parameters
+        ----------
+        position
+            Where reading goes on.
+        most
+            About how many changes there may be in between; None: as many as there are.
+        until
+            A position that is not passed; None: there is none.
+
+        Raises
+        ------
+        PaimonError
+            If what comes after the position is not there any more, or the other system fails.
+        """
+        ...
+
+    def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:
+        """Return what is between two positions, as parts; none if they are equal."""
+        ...
+
+    def read_part(self, part: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        """Yield the rows and events of a part, the same ones each time.
+
+        The only `Boundary` is the last event; its position says nothing.
         """
         ...
 

@@ -27,6 +27,7 @@ from paimonlab.ingest.sources.kafka_positions import (
     Start,
     from_json,
     start_of,
+    to_json,
 )
 from paimonlab.ingest.sources.kafka_reader import Reader, Wanted
 from paimonlab.ingest.sources.login_options import check_options
@@ -259,6 +260,7 @@ class KafkaSource:
         self._settings = settings
         self._start = start
         self._consumer: Consumer | None = None
+        self._asking: Reader | None = None
         self._decoders: dict[str, Decode] = {}
         self._decoder("")  # settings that do not do are refused at once
 
@@ -308,6 +310,44 @@ class KafkaSource:
             self._consumer = None
             reader.close()
 
+    def beginning(self) -> JsonValue:
+        """Return the offsets at which reading begins."""
+        return to_json(self._asked().first_offsets(None))
+
+    def newest(
+        self, position: JsonValue, *, most: int | None = None, until: JsonValue = None
+    ) -> JsonValue:
+        """Return offsets up to which all is there; see `PartitionedSource.newest`.
+
+        New partitions are in it, and are read from their beginning.
+        """
+        return to_json(self._asked().newest(position, most=most, until=until))
+
+    def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:
+        """Return ``[topic, number, offset, end]`` of each partition that has something."""
+        first = from_json(begin)
+        found: list[JsonValue] = []
+        for partition, stop in from_json(end).items():
+            start = first.get(partition)
+            if start is None:
+                start = self._asked().first_of(partition)
+            if start < stop:
+                found.append([*partition, start, stop])
+        return found
+
+    def read_part(self, part: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        """Yield what a partition has between two offsets."""
+        assert isinstance(part, list)
+        topic, number, begin, end = part
+        reader = self._reader()
+        try:
+            for event in reader.part((str(topic), int(number)), int(begin), int(end)):  # type: ignore[arg-type]
+                table = getattr(event, "table", None)
+                if table is None or wanted(table):
+                    yield event
+        finally:
+            reader.close()
+
     def acknowledge(self, position: JsonValue) -> None:
         """Copy a position to the consumer group, if there is one."""
         if self._cluster.group is None or position is None:
@@ -332,7 +372,21 @@ class KafkaSource:
                 consumer.close()
 
     def close(self) -> None:
-        """Do nothing: what is open is open while `read` is."""
+        """Close what asked for offsets; what reads is open while `read` is."""
+        if self._asking is not None:
+            self._asking.close()
+            self._asking = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what it was made of; another process has its own connections."""
+        made = (self._cluster, self._topics, self._pattern, self._format, self._settings)
+        return KafkaSource, (*made, self._start)
+
+    def _asked(self) -> Reader:
+        """Return what asks for offsets, and is not read with."""
+        if self._asking is None:
+            self._asking = self._reader()
+        return self._asking
 
     def _reader(self) -> Reader:
         wanted = Wanted(

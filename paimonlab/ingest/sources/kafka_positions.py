@@ -158,6 +158,39 @@ def continued(source: str, offsets: Offsets, ranges: Mapping[Partition, Range]) 
     return {partition: offsets.get(partition, found.low) for partition, found in ranges.items()}
 
 
+def limited(
+    begin: Offsets, ends: Offsets, *, most: int | None = None, until: Offsets | None = None
+) -> Offsets:
+    """Return how far partitions are read at once: in equal shares of what each has.
+
+    Parameters
+    ----------
+    begin, ends
+        Where reading goes on, and where partitions end; of the same partitions.
+    most
+        How many offsets together; None: no limit.
+    until
+        Offsets that are not passed; partitions that are not in it are not read.
+
+    Examples
+    --------
+    >>> limited({("a", 0): 10, ("a", 1): 0}, {("a", 0): 110, ("a", 1): 300}, most=40)
+    {('a', 0): 20, ('a', 1): 30}
+    >>> limited({("a", 0): 10}, {("a", 0): 12}, until={("a", 0): 11})
+    {('a', 0): 11}
+    """
+    if until is not None:
+        ends = {one: min(end, until.get(one, begin[one])) for one, end in ends.items()}
+    behind = {one: max(end - begin[one], 0) for one, end in ends.items()}
+    total = sum(behind.values())
+    if most is None or total <= most:
+        return {one: begin[one] + count for one, count in behind.items()}
+    shares = {one: count * most // total for one, count in behind.items()}
+    if not any(shares.values()):
+        shares[max(behind, key=lambda one: behind[one])] = most
+    return {one: begin[one] + count for one, count in shares.items()}
+
+
 _WAY_OUT = (
     "what is missing cannot be read again: compare the tables with their origin, then begin a job "
     "of another name with start='earliest', or with offsets"

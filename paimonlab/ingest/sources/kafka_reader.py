@@ -28,6 +28,7 @@ from paimonlab.ingest.sources.kafka_positions import (
     Start,
     continued,
     from_json,
+    limited,
     lost,
     specific,
     to_json,
@@ -205,6 +206,47 @@ class Reader:
                 for number in np.unique(batch.partitions).tolist():
                     left[batch.topic, number] -= int((batch.partitions == number).sum())
             self._boundary()
+
+    def newest(
+        self, position: JsonValue, *, most: int | None = None, until: JsonValue = None
+    ) -> Offsets:
+        """Return how far partitions can be read now; see `limited`."""
+        partitions = self._partitions(self._metadata(_CONTACT_SECONDS))
+        ranges = {partition: self._range(partition) for partition in partitions}
+        begin = continued(self._name, from_json(position), ranges)
+        ends = {partition: found.high for partition, found in ranges.items()}
+        stop = None if until is None else from_json(until)
+        return limited(begin, ends, most=most, until=stop)
+
+    def first_of(self, partition: Partition) -> int:
+        """Return the first offset that a partition has."""
+        return self._range(partition).low
+
+    def part(self, partition: Partition, begin: int, end: int) -> Iterator[Event]:
+        """Yield what one partition has from an offset on, up to another, and then a boundary."""
+        found = self._range(partition)
+        if begin < found.low or end > found.high:
+            continued(self._name, {partition: begin}, {partition: found})
+            raise lost(self._name, partition, end, f"it ends at offset {found.high}")
+        self._assign({partition: begin})
+        arrived = time.monotonic()
+        while self._next[partition] < end:
+            messages = self._consume()
+            kept = [message for message in messages if (message.offset() or 0) < end]
+            for batch in self._batches(kept):
+                yield from self._wanted.decoder(batch.topic)(batch)
+            self._boundary()
+            if len(kept) < len(messages):
+                break
+            now = time.monotonic()
+            arrived = now if messages else arrived
+            if now - arrived > _PATIENCE_SECONDS:
+                raise lost(
+                    self._name, partition, self._next[partition], "no message came for a minute"
+                )
+        yield Boundary(
+            position=None, phase=Phase.STREAM, seen_millis=self._newest_millis, behind=None
+        )
 
     def _is_at_end(self, partition: Partition) -> bool:
         return self._ends.get(partition) == self._next[partition]

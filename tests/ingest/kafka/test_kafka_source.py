@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -385,3 +386,41 @@ def test_a_broker_that_is_killed_and_started_again_loses_nothing(
     found += _until(events, lambda boundary: boundary.position == {topic: {"0": 200}})
 
     assert _ids(found) == list(range(200))
+
+
+def test_parts_are_what_is_read_without_them(
+    kafka_broker: Broker, topic: str, rng: np.random.Generator
+) -> None:
+    from confluent_kafka import Producer  # noqa: PLC0415 - an extra
+
+    kafka_broker.create(topic, 3)
+    for number in range(20):
+        kafka_broker.produce(
+            topic, _rows(int(rng.integers(60)), number * 100), partition=number % 3
+        )
+    producer = Producer({"bootstrap.servers": kafka_broker.address, "transactional.id": topic})
+    producer.init_transactions(60)
+    producer.begin_transaction()
+    producer.produce(topic, _row(7777), partition=1)
+    producer.commit_transaction(30)  # a marker is after it
+    source = pickle.loads(pickle.dumps(_source(kafka_broker, topic)))
+    wanted, end = _caught_up(source)
+
+    position, found = source.beginning(), []
+    assert source.newest(position) == end
+    until = end
+    kafka_broker.produce(topic, _rows(3, 9000))
+    while position != end:
+        step = source.newest(position, most=50, until=until)
+        for part in source.parts(position, step):
+            events = list(source.read_part(part, lambda _: True))
+            assert [isinstance(event, Boundary) for event in events][-1]
+            assert _ids(events) == _ids(list(source.read_part(part, lambda _: True)))
+            found += _ids(events)
+        assert step != position
+        position = step
+    source.close()
+
+    assert sorted(found) == sorted(wanted)
+    with pytest.raises(SourceError, match="ends at offset"):
+        list(source.read_part([topic, 0, 0, 10_000], lambda _: True))
