@@ -36,6 +36,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     max_rows: int | None = None,
     max_dead: int = 0,
     state: str | None = None,
+    engine: Literal["native", "spark"] = "native",
     **others: Any,
 ) -> Any:
     """Make a job that reads the tables of a source into a database, each row exactly once.
@@ -100,6 +101,9 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         ends the job.
     state
         A folder for the job's notes; None: ``.paimonlab/ingest`` in the warehouse.
+    engine
+        ``native``: one process, this one; ``spark``: executors of the active session of Spark, or
+        of a local one, read the partitions of Kafka and write the files.
     **others
         Refused: what other tools can be told, and what is not implemented here.
 
@@ -144,5 +148,6 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         max_rows=max_rows,
         max_dead=max_dead,
         state=state,
+        engine=engine,
         **others,
     )

@@ -41,8 +41,8 @@ _MANY = (
     *("table_prefix_db", "table_suffix_db"),
 )
 """May be given several times."""
-_OURS = ("name", "until")
-"""What the actions do not have: the name of the job, and when it ends."""
+_OURS = ("name", "until", "engine")
+"""What the actions do not have: the name of the job, when it ends, and what runs it."""
 REFUSED = {
     "force_start_flink_job": "there is no Flink here",
 }
@@ -146,6 +146,8 @@ def action_job(action: str, given: Mapping[str, Sequence[str]]) -> ActionJob:
     words |= _columns(told, words)
     if "table_conf" in told:
         words["options"] = _pairs("table_conf", told["table_conf"])
+    if "engine" in told:
+        words["engine"] = told["engine"][0]
     kind = action.partition("_")[0]
     conf = _pairs(f"{kind}_conf", told.get(f"{kind}_conf", ()))
     made = {"mysql": _mysql, "postgres": _postgres, "kafka": _kafka}[kind](

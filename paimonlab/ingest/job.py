@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import signal
 import threading
@@ -26,6 +27,7 @@ from paimonlab.errors import (
 from paimonlab.ingest import leases, recovery
 from paimonlab.ingest.changes import MetadataSource, Source, WideningSource
 from paimonlab.ingest.controls import Controls, Pace, Until
+from paimonlab.ingest.engines import Engine, check_engine
 from paimonlab.ingest.epochs import JobFiles, Known
 from paimonlab.ingest.event_log import JobEvent
 from paimonlab.ingest.evolution import Evolve
@@ -77,8 +79,15 @@ class Job:
     """
 
     def __init__(
-        self, catalog: Catalog, source: Source, rules: IngestRules, pace: Pace, files: JobFiles
+        self,
+        catalog: Catalog,
+        source: Source,
+        rules: IngestRules,
+        pace: Pace,
+        files: JobFiles,
+        engine: Engine = "native",
     ) -> None:
+        self._engine = engine
         self._catalog = catalog
         self._source = source
         self._rules = rules
@@ -449,7 +458,7 @@ class Job:
     def _run(self, until: Until) -> None:
         lease = self._take()
         try:
-            runner = Runner(
+            runner = _runner_of(self._engine)(
                 job=self.name,
                 catalog=self._catalog,
                 source=self._source,
@@ -507,6 +516,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     max_rows: int | None = None,
     max_dead: int = 0,
     state: str | None = None,
+    engine: Engine = "native",
     **others: Any,
 ) -> Job:
     """Make a job; see `Catalog.ingest`."""
@@ -544,7 +554,16 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     pace = Pace(
         interval_seconds=_seconds(interval), max_bytes=size, max_rows=max_rows, max_dead=max_dead
     )
-    return Job(catalog, source, rules, pace, files_of(catalog, name, state))
+    check_engine(engine, source, rules, pace)
+    return Job(catalog, source, rules, pace, files_of(catalog, name, state), engine)
+
+
+def _runner_of(engine: Engine) -> type[Runner]:
+    if engine == "native":
+        return Runner
+    # Spark is loaded where a job runs on it, and by nothing else.
+    found: type[Runner] = importlib.import_module("paimonlab.ingest.spark.running").SparkRunner
+    return found
 
 
 def _names(given: Sequence[str]) -> tuple[str, ...]:

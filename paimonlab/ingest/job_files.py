@@ -169,6 +169,7 @@ _JOB: _Taken = {
     "on_truncate": _text,
     "on_error": _text,
     "state": _text,
+    "engine": _text,
 }
 _TABLES: _Taken = {
     "names": _names,

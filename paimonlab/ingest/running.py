@@ -35,6 +35,7 @@ from paimonlab.ingest.changes import (
     RowChanges,
     SizedSource,
     Source,
+    SourceSchema,
     SourceSchemaChange,
     Truncated,
     Unreadable,
@@ -88,6 +89,9 @@ class Runner:
     _position: JsonValue = None
     _boundary: Boundary | None = None
     _epoch_began: float | None = None
+    _looked_for_rows: float = 0.0
+    """When the source was asked for what came after its last boundary. What came while an epoch was
+    committed has waited since then."""
     _noted: float = 0.0
     _waiting_bytes: int = 0
     _open_bytes: int = 0
@@ -278,6 +282,7 @@ class Runner:
             self._snapshot_total = self.source.estimated_rows(self.rules.wants)
         events: Iterator[Event] = self.source.read(self._position, self.rules.wants)
         self._boundary = None
+        self._looked_for_rows = self.clock()
         self._has_spilled = False
         self.tables.read_again()
         with closing(_closable(events)) as reading:
@@ -329,27 +334,15 @@ class Runner:
                 self._take_unreadable(event)
 
     def _take_rows(self, changes: RowChanges) -> None:
-        target = self.tables.target_for(changes.table, changes.schema)
-        if target is None:
-            return
         count = changes.rows.num_rows
-        self._read_rows += count
-        self._snapshot_rows += count
-        if target.stopped is None:
-            self.tables.follow_rows(target, changes.table, changes.schema)
-        if target.stopped is None and not target.table.primary_keys and retracts(changes):
-            self.tables.stop(
-                target,
-                f"{changes.table} updates or deletes rows, but {target.name} has no primary key to "
-                "find them by; give primary_keys and let the job begin anew",
-            )
-        if target.stopped is not None:
-            target.skipped += count
-            self.tables.has_news = True
+        target = self._accepting(
+            changes.table, changes.schema, count, retracts=lambda: retracts(changes)
+        )
+        if target is None:
             return
         if not count:
             return
-        self._epoch_began = self._epoch_began or self.clock()
+        self._epoch_began = self._epoch_began or self._looked_for_rows
         start = len(target.open)
         size_bytes, bad = target.take(fitted(changes))
         self._open_bytes += size_bytes
@@ -358,6 +351,41 @@ class Runner:
             self._set_aside(bad, self._open_dead, target, target.open, is_late=False)
         if self._waiting_bytes + self._open_bytes >= self.pace.max_bytes:
             self._make_room()
+
+    def _accepting(
+        self, source: str, schema: SourceSchema, count: int, *, retracts: Callable[[], bool]
+    ) -> Target | None:
+        """Return the table that takes rows, which follows their schema; None: none does.
+
+        Parameters
+        ----------
+        source
+            ``database.table`` that they come from.
+        schema
+            Of the rows.
+        count
+            How many they are.
+        retracts
+            Says whether some are updated or deleted.
+        """
+        target = self.tables.target_for(source, schema)
+        if target is None:
+            return None
+        self._read_rows += count
+        self._snapshot_rows += count
+        if target.stopped is None:
+            self.tables.follow_rows(target, source, schema)
+        if target.stopped is None and not target.table.primary_keys and retracts():
+            self.tables.stop(
+                target,
+                f"{source} updates or deletes rows, but {target.name} has no primary key to "
+                "find them by; give primary_keys and let the job begin anew",
+            )
+        if target.stopped is not None:
+            target.skipped += count
+            self.tables.has_news = True
+            return None
+        return target
 
     def _make_room(self) -> None:
         """Let rows go that take too much memory before the source comes to a boundary."""
@@ -381,6 +409,7 @@ class Runner:
             self._tell(boundary.phase.value)  # what takes the place of rows is not whole yet
             return
         self._boundary = boundary
+        self._looked_for_rows = self.clock()
         self._has_spilled = False
         self._is_snapshot = self._is_snapshot and boundary.phase is Phase.SNAPSHOT
         for target in self.tables.targets.values():
@@ -549,6 +578,7 @@ class Runner:
     def _commit_epoch(self) -> None:
         boundary = self._boundary
         assert boundary is not None, "an epoch ends at a boundary"
+        began = self.clock()
         number = self._number + 1
         owner = self.lease.owner.id
         commits = self._prepared_all(number)
@@ -582,7 +612,7 @@ class Runner:
         self._land(epoch)
         self.source.acknowledge(boundary.position)
         self._waiting_bytes = 0
-        self._epoch_began = self.clock() if self._open_bytes else None
+        self._epoch_began = began if self._open_bytes else None
         self._noted = self.clock()
 
     def _prepared_all(self, number: int) -> list[TableCommit]:

@@ -233,6 +233,7 @@ _JOB_WORDS: Mapping[str, Any] = {
     "merge-shards": _flag,
     "shard-columns": _list,
     "state": str,
+    "engine": str,
 }
 
 

@@ -136,23 +136,7 @@ def connect(
     """
     _check_version()
     opened = open_catalog(warehouse)
-    active = existing_session() if spark is None else spark
-    if active is None:
-        _check_no_client()
-        active = _build(master, memory, dict(conf or {}))
-    elif master is not None or memory is not None or conf:
-        raise ValueError(
-            "master, memory and conf are for a session that is built here, but there is one "
-            "already; set them on that session, or call its stop() first"
-        )
-    if is_remote(active):
-        raise UnsupportedError(
-            "a catalog in a Spark Connect session",
-            "it runs in the driver's Python: give a classic session here, or start the server "
-            "with paimonlab.spark.serve",
-        )
-    _set_worker_python(active)
-    quiet()
+    active = any_session(spark, master=master, memory=memory, conf=conf)
     bridge = Bridge(active)
     if catalog == SESSION_CATALOG:
         register_as_session_catalog(bridge, opened)
@@ -172,6 +156,38 @@ def connect(
     sources = bridge.session.sessionState().dataSourceManager()
     sources.registerDataSource(NAME, data_source(bridge, PaimonSource))
     check_release(bridge, opened)
+    return active
+
+
+def any_session(
+    spark: SparkSession | None = None,
+    *,
+    master: str | None = None,
+    memory: str | None = None,
+    conf: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Return a session, the active one, or a local one that is built, without a catalog.
+
+    Parameters, and errors, are those of `connect`.
+    """
+    _check_version()
+    active = existing_session() if spark is None else spark
+    if active is None:
+        _check_no_client()
+        active = _build(master, memory, dict(conf or {}))
+    elif master is not None or memory is not None or conf:
+        raise ValueError(
+            "master, memory and conf are for a session that is built here, but there is one "
+            "already; set them on that session, or call its stop() first"
+        )
+    if is_remote(active):
+        raise UnsupportedError(
+            "a catalog in a Spark Connect session",
+            "it runs in the driver's Python: give a classic session here, or start the server "
+            "with paimonlab.spark.serve",
+        )
+    _set_worker_python(active)
+    quiet()
     return active
 
 

@@ -89,6 +89,12 @@ def _batch_of_client(bridge: Bridge) -> StreamBatch | None:
     return None
 
 
+def offset_after(bridge: Bridge, batch: StreamBatch) -> str:
+    """Return where a running batch of a stream ends, as its only source writes offsets."""
+    offsets = _execution(bridge, batch.query).offsetLog().get(batch.number).get().offsets()
+    return str(offsets.head().get().json())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchCommit:
     """How one statement of a batch commits."""

@@ -93,7 +93,8 @@ class StreamWrite(TaskWrite):
         plan = write_plan(definition, store.layout)
         is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS and not self._replaces
         numbers = table.sequence_numbers() if is_numbered else None
-        task = WriteTask(plan, store.file_io, numbers, self._routing(plan), user=self._query)
+        routing = stream_routing(table, plan, self._seen, replaces=self._replaces)
+        task = WriteTask(plan, store.file_io, numbers, routing, user=self._query)
         result = StructType().add(MESSAGE_COLUMN, BinaryType())
         writers = bridge.java_class(PYTHON_SOURCE + "PythonStreamingWriterFactory")
         none = bridge.none()
@@ -140,16 +141,30 @@ class StreamWrite(TaskWrite):
         written, _ = messages_of([bytes(message.pickledMessage()) for message in known])
         discard(self._table, written)
 
-    def _routing(self, plan: WritePlan) -> Routing | None:
-        if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
-            definition, store = definition_of(self._table), store_of(self._table)
-            if self._replaces:
-                stored = StoredKeyIndex.empty(plan, store.file_io)
-            else:
-                live = sequence_numbers(store.sequence_memory, self._seen)
-                stored = KeyIndex(definition, store, self._seen, live).stored()
-            return partial(indexed, stored=stored)
-        return waiting if plan.bucket_mode is BucketMode.POSTPONE_MODE else None
+
+def stream_routing(
+    table: Table, plan: WritePlan, seen: Snapshot | None, *, replaces: bool = False
+) -> Routing | None:
+    """Return what says the buckets of rows in the tasks of a stream; None: the rows themselves do.
+
+    Parameters
+    ----------
+    table, plan
+        The table and how it is written; its keys stay in their partition.
+    seen
+        Its latest snapshot.
+    replaces
+        Whether all rows of the table are replaced.
+    """
+    if plan.bucket_mode is BucketMode.HASH_DYNAMIC:
+        definition, store = definition_of(table), store_of(table)
+        if replaces:
+            stored = StoredKeyIndex.empty(plan, store.file_io)
+        else:
+            live = sequence_numbers(store.sequence_memory, seen)
+            stored = KeyIndex(definition, store, seen, live).stored()
+        return partial(indexed, stored=stored)
+    return waiting if plan.bucket_mode is BucketMode.POSTPONE_MODE else None
 
 
 def _check_table(table: Table) -> None:

@@ -1,0 +1,428 @@
+"""A job at work on Spark: a stream of batches, each of which becomes an epoch.
+
+Spark's Structured Streaming says how far a batch goes. Executors read and decode it and keep what
+they decoded; the driver learns which tables have rows of which schemas, and lets the tables follow;
+executors write the files. What is committed, and after which position, is written ahead as an
+epoch of the job, as without Spark: so a batch is committed once, a job that was killed goes on
+with either engine, and the checkpoint of the stream is not needed any more when a run has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, functions
+from pyspark.sql.streaming.query import StreamingQuery
+
+from paimonlab.errors import (
+    DataError,
+    IngestDataError,
+    IngestError,
+    IngestStateError,
+    PaimonError,
+    SchemaError,
+    SourceError,
+    UnsupportedError,
+)
+from paimonlab.ingest.changes import (
+    Boundary,
+    JsonValue,
+    PartitionedSource,
+    Phase,
+    SourceSchemaChange,
+    Truncated,
+    Unreadable,
+)
+from paimonlab.ingest.controls import Ending, Until
+from paimonlab.ingest.epochs import Epoch, TableCommit
+from paimonlab.ingest.landing import user_of
+from paimonlab.ingest.running import Runner
+from paimonlab.ingest.spark.executor_write import (
+    PIECES,
+    RESULT,
+    SHARE,
+    DivideTask,
+    ShareTask,
+    TableWrite,
+    Written,
+)
+from paimonlab.ingest.spark.reading import (
+    FACTS,
+    NUMBER,
+    PART,
+    ROWS,
+    TABLE,
+    Failed,
+    RowFacts,
+    stream_of,
+)
+from paimonlab.ingest.targets import Target
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.jvm.python_tasks import data_source
+from paimonlab.spark.sessions.session import any_session
+from paimonlab.spark.shipping import ship
+from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask
+from paimonlab.spark.writing.stream_batches import offset_after, running_batch
+from paimonlab.spark.writing.stream_write import stream_routing
+from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS
+from paimonlab.spark.writing.workers import SparkWorkers
+from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.table.compacting.after_write import compact_written
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans.write import write_plan
+
+_MOST = 1_000_000
+"""Changes of a batch, unless ``max_rows`` is given: executors keep them until they are written."""
+_LOOK_SECONDS = 0.1
+_TASKS_PER_CORE = 2
+_OF_TABLES = (DataError, SchemaError, UnsupportedError)
+"""Errors that stop a table, and let the others go on."""
+_OURS = re.compile(r"paimonlab\.errors\.\S*?(\w+Error): ([^\n]+)")
+"""What an error of ours looks like that Spark's Python processes print."""
+
+
+@dataclass(kw_only=True)
+class SparkRunner(Runner):
+    """One run of a job on Spark."""
+
+    _bridge: Bridge | None = None
+    _batch: _Batch | None = None
+    """What the epoch that is made now consists of."""
+    _problem: BaseException | None = None
+    """What ended the batch that ran last."""
+    _is_ending: bool = False
+    """Whether the stream is being stopped: no batch begins any more."""
+    _between: threading.Lock = field(default_factory=threading.Lock)
+    """Held while a batch runs."""
+    _changed: threading.Event = field(default_factory=threading.Event)
+    """Set when a batch has ended."""
+
+    def _read(self, until: Until, began: float) -> Ending:
+        """Run a stream until something ends it."""
+        source = self.source
+        assert isinstance(source, PartitionedSource), "it was checked when the job was made"
+        self._check_tables()
+        session = any_session()
+        bridge = self._bridge = Bridge(session)
+        ship(session.sparkContext)
+        begin = source.beginning() if self._position is None else self._position
+        self._boundary = Boundary(position=begin, phase=Phase.STREAM)
+        self._has_spilled = self._is_ending = False
+        self._is_snapshot, self._problem = False, None
+        self.tables.read_again()
+        name = f"paimonlab-{uuid.uuid4().hex}"
+        kind = stream_of(name, source, begin, self.pace.max_rows or _MOST)
+        sources = bridge.session.sessionState().dataSourceManager()
+        sources.registerDataSource(name, data_source(bridge, kind))
+        with tempfile.TemporaryDirectory(prefix="paimonlab-stream-") as folder:
+            writing = (
+                session.readStream.format(name)
+                .load()
+                .writeStream.foreachBatch(self._take_batch)
+                .option("checkpointLocation", f"file://{folder}")
+                .queryName(f"ingest job {self.job}")
+            )
+            if until.caught_up:
+                writing = writing.trigger(availableNow=True)
+            else:
+                millis = max(round(self.pace.interval_seconds * 1000), 1)
+                writing = writing.trigger(processingTime=f"{millis} milliseconds")
+            with self._running(writing.start()) as query:
+                return self._watched(query, until, began)
+
+    def _check_tables(self) -> None:
+        """Make sure that tasks can write the tables of the job.
+
+        Raises
+        ------
+        UnsupportedError
+            If they cannot write one.
+        IngestStateError
+            If rows were set aside, whose keys would have to be looked for.
+        """
+        if self.tables.letters.known:
+            raise IngestStateError(
+                self.job,
+                "it has rows that were set aside, whose keys Spark's tasks do not look for: go on "
+                "without engine",
+            )
+        for target in self.tables.targets.values():
+            _check_buckets(target)
+
+    @contextmanager
+    def _running(self, query: StreamingQuery) -> Iterator[StreamingQuery]:
+        """Let a stream run, and end it: after its batch, or at once if an interrupt comes."""
+        try:
+            yield query
+        except BaseException:
+            self.controls.interrupt.set()
+            self._is_ending = True
+            query.stop()
+            with self._between:  # what commits does it to its end
+                pass
+            raise
+        with self._between:  # the batch that runs is committed
+            self._is_ending = True
+        query.stop()
+
+    def _watched(self, query: StreamingQuery, until: Until, began: float) -> Ending:
+        """Wait for what ends the stream."""
+        while True:
+            self._changed.wait(_LOOK_SECONDS)
+            self._changed.clear()
+            if self.controls.interrupt.is_set():
+                raise KeyboardInterrupt
+            if self._problem is not None:
+                raise self._problem
+            if not query.isActive:
+                self._raise_of(query)
+                return Ending.DONE
+            if (ending := self._steered()) is not None:
+                return ending
+            is_late = until.seconds is not None and self.clock() - began >= until.seconds
+            if is_late or (until.rows is not None and self._read_rows >= until.rows):
+                return Ending.DONE
+
+    def _raise_of(self, query: StreamingQuery) -> None:
+        """Raise what ended a stream by itself, if something did."""
+        if self._problem is not None:
+            raise self._problem
+        error = query.exception()
+        if error is None:
+            return
+        found = _OURS.findall(str(error))
+        if found:
+            raise SourceError(self.source.name, found[-1][1]) from error
+        raise IngestError(self.job, f"Spark's stream failed: {error}") from error
+
+    # A batch, in the thread of the stream
+
+    def _take_batch(self, frame: DataFrame, number: int) -> None:
+        """Commit a batch, or say why not."""
+        del number  # the epoch's is another
+        with self._between:
+            if self._is_ending:
+                return
+            try:
+                self._take_events(frame.persist())
+            except BaseException as problem:
+                self._problem = problem
+                raise
+            finally:
+                self._batch = None
+                frame.unpersist()
+                self._changed.set()
+
+    def _take_events(self, events: DataFrame) -> None:
+        bridge = self._bridge
+        assert bridge is not None, "a stream runs"
+        batch = running_batch(bridge)
+        assert batch is not None, "this is called for one"
+        position: JsonValue = json.loads(offset_after(bridge, batch))["position"]
+        found = self._batch = _Batch(events)
+        for table, part, number, pickled in _facts(events):
+            event = pickle.loads(pickled)  # noqa: S301 - our own tasks made it
+            if isinstance(event, RowFacts):
+                found.add(self._goes_to(event), table, part, number, event)
+            else:
+                self._take_other(event, found)
+        self._boundary = Boundary(
+            position=position, phase=Phase.STREAM, seen_millis=found.seen_millis
+        )
+        if found.sources or self._is_due(self._boundary):
+            self._commit()
+        self._tell(Phase.STREAM.value)
+
+    def _goes_to(self, facts: RowFacts) -> Target | None:
+        return self._accepting(
+            facts.table, facts.schema, facts.count, retracts=lambda: facts.retracts
+        )
+
+    def _take_other(self, event: Any, found: _Batch) -> None:
+        match event:
+            case Failed():
+                raise event.error
+            case Boundary():
+                found.see(event)
+            case SourceSchemaChange():
+                self._take_schema_change(event)
+            case Truncated():
+                self._take_truncated(event)
+            case Unreadable():
+                self._take_unreadable(event)
+
+    def _prepared_all(self, number: int) -> list[TableCommit]:
+        """Let executors write the rows of a batch."""
+        batch = self._batch
+        if batch is None:
+            return super()._prepared_all(number)
+        targets = {target.name: target for target in batch.sources.values()}
+        writes: dict[str, WriteTask] = {}
+        for name, target in targets.items():
+            try:
+                writes[name] = self._task_for(target)
+            except _OF_TABLES as error:
+                self._stop_written(target, error, batch)
+        done = self._written(batch, writes) if writes else []
+        problem = _problem_of(self.job, done)
+        if problem is not None:
+            self._discard(done)
+            raise problem
+        failed = {one.table: one.error for one in reversed(done) if one.error is not None}
+        self._discard([one for one in done if one.table in failed])
+        for name, why in failed.items():
+            self._stop_written(targets[name], why, batch)
+        commits = [_commit_of(name, done) for name in writes if name not in failed]
+        return [commit for commit in commits if commit.messages]
+
+    def _task_for(self, target: Target) -> WriteTask:
+        """Return what writes the rows of a table in a task."""
+        _check_buckets(target)
+        table = target.table
+        table.refresh()
+        definition, store = definition_of(table), store_of(table)
+        plan = write_plan(definition, store.layout)
+        is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS
+        numbers = table.sequence_numbers() if is_numbered else None
+        routing = stream_routing(table, plan, store.snapshots.latest())
+        return WriteTask(plan, store.file_io, numbers, routing, user=user_of(self.job))
+
+    def _written(self, batch: _Batch, writes: Mapping[str, WriteTask]) -> list[Written]:
+        """Write the rows of tables, each bucket in one task."""
+        bridge = self._bridge
+        assert bridge is not None, "a stream runs"
+        shares = _TASKS_PER_CORE * max(bridge.spark.sparkContext.defaultParallelism, 1)
+        tables = {
+            source: TableWrite(
+                name=target.name,
+                task=writes[target.name],
+                added=target.added,
+                ends={place: end for place, end in batch.ends.items() if place[0] == source},
+            )
+            for source, target in batch.sources.items()
+            if target.name in writes
+        }
+        rows = batch.events.where(functions.col(TABLE).isNotNull()).drop(FACTS)
+        pieces = rows.mapInArrow(DivideTask(tables=tables, shares=shares), PIECES)
+        divided = pieces.repartitionById(shares, functions.col(SHARE))
+        ordered = divided.sortWithinPartitions(TABLE, PART, NUMBER)
+        results = ordered.mapInArrow(ShareTask(writes), RESULT).collect()
+        return [
+            one
+            for row in results
+            for one in pickle.loads(row[MESSAGE_COLUMN])  # noqa: S301 - our own tasks made it
+        ]
+
+    def _stop_written(self, target: Target, error: Exception, batch: _Batch) -> None:
+        self.tables.stop(target, f"its rows cannot be written: {error}")
+        target.skipped += sum(
+            count for source, count in batch.rows.items() if batch.sources[source] is target
+        )
+
+    def _discard(self, done: list[Written]) -> None:
+        """Delete files that will not be committed."""
+        for one in done:
+            with suppress(OSError):
+                messages = [CommitMessage.from_bytes(message) for message in one.messages]
+                self.tables.targets[one.table].drop(messages)
+
+    def _land(self, epoch: Epoch) -> None:
+        """Commit an epoch, then let executors compact the buckets that it wrote to."""
+        super()._land(epoch)
+        bridge = self._bridge
+        if bridge is None or self._batch is None:
+            return
+        workers = SparkWorkers(bridge)
+        for commit in epoch.commits:
+            target = self.tables.targets.get(commit.table)
+            if target is None or not target.table.primary_keys or target.stopped is not None:
+                continue
+            definition, store = definition_of(target.table), store_of(target.table)
+            try:
+                compact_written(
+                    definition,
+                    store,
+                    commit.decoded(),
+                    target.table.snapshot,
+                    workers=workers,
+                    round_number=epoch.number - 1,
+                )
+            except PaimonError as error:  # rows are committed, whatever becomes of it
+                self.journal.note("warning", target.name, str(error))
+
+
+@dataclass
+class _Batch:
+    """What a batch has for each table."""
+
+    events: DataFrame
+    sources: dict[str, Target] = field(default_factory=dict)
+    """Where the rows of tables of the source go."""
+    rows: dict[str, int] = field(default_factory=dict)
+    """How many they are, by table of the source."""
+    ends: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By table of the source and part: the first event that is not written."""
+    seen_millis: int | None = None
+
+    def add(
+        self, target: Target | None, source: str, part: str, number: int, facts: RowFacts
+    ) -> None:
+        """Note rows, and where they go; None: nowhere, nor does what comes after them."""
+        if target is None:
+            self.ends.setdefault((source, part), number)
+        elif facts.count:
+            self.sources[source] = target
+            self.rows[source] = self.rows.get(source, 0) + facts.count
+
+    def see(self, boundary: Boundary) -> None:
+        """Note when the source made its newest change."""
+        if boundary.seen_millis is not None:
+            self.seen_millis = max(self.seen_millis or 0, boundary.seen_millis)
+
+
+def _facts(events: DataFrame) -> list[tuple[str, str, int, bytes]]:
+    """Return what the driver has to know, in the order of parts, as far as there is one."""
+    rows = events.drop(ROWS).collect()
+    found = [(row[TABLE], row[PART], row[NUMBER], bytes(row[FACTS])) for row in rows]
+    return sorted(found, key=lambda one: (one[2], one[1]))
+
+
+def _problem_of(job: str, done: list[Written]) -> PaimonError | None:
+    """Return what ends the job; None: nothing does, though tables may stop."""
+    for one in done:
+        if one.is_bad_row:
+            return IngestDataError(
+                job,
+                f"{one.error}. Nothing of this epoch was committed; mend the source, or go on "
+                "without engine, with max_dead",
+            )
+        if one.error is not None and not isinstance(one.error, _OF_TABLES):
+            return one.error
+    return None
+
+
+def _commit_of(name: str, done: list[Written]) -> TableCommit:
+    mine = [one for one in done if one.table == name]
+    return TableCommit(
+        table=name,
+        messages=tuple(message for one in mine for message in one.messages),
+        rows=sum(one.rows for one in mine),
+    )
+
+
+def _check_buckets(target: Target) -> None:
+    if definition_of(target.table).bucket_mode is BucketMode.KEY_DYNAMIC:
+        raise UnsupportedError(
+            f"engine = 'spark' into {target.name}, whose primary key lacks a partition column",
+            "give bucket = a number and a key with it, or leave engine out",
+        )

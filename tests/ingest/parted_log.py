@@ -1,0 +1,101 @@
+"""Changes of tables in files, a file for each part, as a source that Spark can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, SourceSchema
+from paimonlab.ingest.formats import FormatSettings, decoder_of
+from paimonlab.ingest.formats.messages import messages_of
+
+PARTS = 2
+
+
+@dataclass(frozen=True)
+class PartedLog:
+    """Lines of Debezium's JSON; a position is how many lines of each file were read."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return f"log {self.folder.name}"
+
+    def add(self, part: int, lines: Sequence[str]) -> None:
+        """Write changes."""
+        self.folder.mkdir(exist_ok=True)
+        with self._path(part).open("a", encoding="utf-8") as log:
+            log.writelines(f"{line}\n" for line in lines)
+
+    def tables(self) -> Mapping[str, SourceSchema]:
+        found: dict[str, SourceSchema] = {}
+        for event in self._events(self.newest(self.beginning())):
+            if isinstance(event, RowChanges):
+                found[event.table] = found.get(event.table, event.schema)
+        return found
+
+    def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        begin = self.beginning() if position is None else position
+        while True:
+            end = self.newest(begin)
+            for part in self.parts(begin, end):
+                for event in self.read_part(part, wanted):
+                    if not isinstance(event, Boundary):
+                        yield event
+            yield Boundary(position=end, phase=Phase.CAUGHT_UP)
+            begin = end
+
+    def acknowledge(self, position: JsonValue) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    # What Spark asks
+
+    def beginning(self) -> JsonValue:
+        return [0] * PARTS
+
+    def newest(
+        self, position: JsonValue, *, most: int | None = None, until: JsonValue = None
+    ) -> JsonValue:
+        assert isinstance(position, list)
+        counts = [len(self._lines(part)) for part in range(PARTS)]
+        if most is not None:
+            counts = [min(end, int(at) + most) for end, at in zip(counts, position, strict=True)]  # type: ignore[arg-type]
+        if until is not None:
+            assert isinstance(until, list)
+            counts = [min(end, int(stop)) for end, stop in zip(counts, until, strict=True)]  # type: ignore[arg-type]
+        return [*counts]
+
+    def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:
+        assert isinstance(begin, list)
+        assert isinstance(end, list)
+        pairs = enumerate(zip(begin, end, strict=True))
+        return [[part, first, last] for part, (first, last) in pairs if first != last]
+
+    def read_part(self, part: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        assert isinstance(part, list)
+        number, first, last = (int(value) for value in part)  # type: ignore[arg-type]
+        decode = decoder_of("debezium-json", FormatSettings())
+        lines = self._lines(number)[first:last]
+        for start in range(0, len(lines), 40):
+            some = [line.encode() for line in lines[start : start + 40]]
+            for event in decode(messages_of(some, partition=number, first_offset=first + start)):
+                table = getattr(event, "table", None)
+                if table is None or wanted(table):
+                    yield event
+        yield Boundary(position=None, phase=Phase.STREAM, seen_millis=first + 1)
+
+    def _events(self, end: JsonValue) -> Iterator[Event]:
+        for part in self.parts(self.beginning(), end):
+            yield from self.read_part(part, lambda _: True)
+
+    def _lines(self, part: int) -> list[str]:
+        path = self._path(part)
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+    def _path(self, part: int) -> Path:
+        return self.folder / f"{part}.log"

@@ -1,0 +1,78 @@
+"""Which engine runs a job, and what Spark's does not do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import paimonlab as pm
+from paimonlab.errors import UnsupportedError
+from paimonlab.ingest import batches, changes
+from paimonlab.ingest.actions import action_job
+from tests.ingest.parted_log import PartedLog
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        ({"evolve": "exact"}, "with evolve = 'exact'"),
+        ({"on_truncate": "apply"}, "with on_truncate = 'apply'"),
+        ({"max_dead": 3}, "with max_dead = 3"),
+        ({"max_bytes": "1 mb"}, "with max_bytes = 1048576 .*no rows wait"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_spark_does_not_do_is_refused_by_name(
+    tmp_path: Path, told: dict[str, Any], reason: str
+) -> None:
+    log = PartedLog(tmp_path / "log")
+    assert isinstance(log, changes.PartitionedSource)
+    with pytest.raises(UnsupportedError, match=rf"engine = 'spark' {reason}"):
+        pm.connect(tmp_path / "w").ingest(log, into="a", name="b", engine="spark", **told)
+
+
+def test_sources_that_have_no_parts_are_refused(tmp_path: Path) -> None:
+    catalog = pm.connect(tmp_path)
+    source = batches([], table="a.b")
+    with pytest.raises(UnsupportedError, match=r"engine = 'spark' from .*it reads Kafka"):
+        catalog.ingest(source, into="a", name="b", engine="spark")
+    with pytest.raises(ValueError, match=r"engine = 'flink'.*native, spark"):
+        catalog.ingest(source, into="a", name="b", engine="flink")  # type: ignore[arg-type]
+
+
+def test_actions_take_an_engine() -> None:
+    told = {
+        "warehouse": ["./w"],
+        "database": ["ods"],
+        "engine": ["spark"],
+        "kafka_conf": [
+            "properties.bootstrap.servers=127.0.0.1:1",
+            "topic=t",
+            "value.format=canal-json",
+            "scan.startup.mode=earliest-offset",
+        ],
+    }
+    assert action_job("kafka_sync_database", told).words["engine"] == "spark"
+
+
+def test_no_spark_is_loaded_before_a_job_runs_there(tmp_path: Path) -> None:
+    program = (
+        "import sys, paimonlab as pm\n"
+        "import paimonlab.ingest\n"
+        "from paimonlab.ingest import job\n"
+        "from tests.ingest.parted_log import PartedLog\n"
+        "from pathlib import Path\n"
+        f"log = PartedLog(Path({str(tmp_path / 'log')!r}))\n"
+        f"made = pm.connect({str(tmp_path / 'w')!r}).ingest(log, into='a', name='b',\n"
+        "    engine='spark')\n"
+        "print(made.plan())\n"
+        "found = {'pyspark', 'py4j', 'IPython', 'pandas'} & {*sys.modules}\n"
+        "assert not found, found\n"
+    )
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr

@@ -1,0 +1,160 @@
+"""Jobs that read a source on executors: the same rows as without Spark, once, with each engine."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyspark.sql import SparkSession
+
+import paimonlab as pm
+from paimonlab.errors import IngestDataError, UnsupportedError
+from tests.ingest.parted_log import PARTS, PartedLog
+
+Row = dict[str, Any]
+_TYPES = {"id": "int32", "v": "string", "n": "int32", "dt": "string"}
+
+
+class Shop:
+    """Two tables whose changes are told in a log, with the types of their columns."""
+
+    def __init__(self, log: PartedLog, rng: np.random.Generator) -> None:
+        self.rows: dict[int, Row] = {}
+        self.lines: list[Row] = []
+        self.types = dict(_TYPES)
+        self._log = log
+        self._rng = rng
+
+    def change(self, count: int) -> None:
+        """Make changes of both tables."""
+        lines: list[list[str]] = [[] for _ in range(PARTS)]
+        for number in range(count):
+            key = int(self._rng.integers(60))
+            old = self.rows.pop(key, None)
+            new: Row | None = {"id": key, "v": f"v{number}", "n": number, "dt": f"d{key % 3}"}
+            if old is not None and self._rng.random() < 0.3:
+                new = None
+            else:
+                assert new is not None
+                new |= {name: number for name in self.types if name not in new}
+                self.rows[key] = new
+            lines[key % PARTS].append(self._line("keyed", old, new))
+            one = {"id": len(self.lines), "v": None, "n": number, "dt": "x"}
+            self.lines.append(one)
+            lines[number % PARTS].append(self._line("log", None, one))
+        for part, found in enumerate(lines):
+            self._log.add(part, found)
+
+    def _line(self, table: str, old: Row | None, new: Row | None) -> str:
+        types = self.types if table == "keyed" else _TYPES
+        columns = [
+            {"field": name, "type": kind, "optional": name != "id"} for name, kind in types.items()
+        ]
+        sides = [
+            {"field": side, "type": "struct", "fields": columns} for side in ("before", "after")
+        ]
+        op = "d" if new is None else "c" if old is None else "u"
+        source = {"db": "shop", "table": table}
+        payload = {"before": old, "after": new, "source": source, "op": op, "pkNames": ["id"]}
+        if table == "log":
+            del payload["pkNames"]
+        return json.dumps({"schema": {"type": "struct", "fields": sides}, "payload": payload})
+
+
+def _job(catalog: pm.Catalog, log: PartedLog, engine: Any, options: Any = None, **more: Any) -> Any:
+    return catalog.ingest(
+        log,
+        into="ods",
+        name="shop",
+        engine=engine,
+        interval=0.1,
+        partition_keys={"keyed": ["dt"]},
+        primary_keys={"keyed": ["id", "dt"]},
+        computed={"keyed": {"twice": "upper(v)"}},
+        options=options or {"bucket": "-1"},
+        **more,
+    )
+
+
+def _rows(catalog: pm.Catalog, name: str) -> list[Row]:
+    rows: list[Row] = catalog.table(f"ods.{name}").scan().to_arrow().to_pylist()
+    return sorted(rows, key=lambda row: int(row["id"]))
+
+
+def test_executors_read_what_a_process_reads(
+    spark: SparkSession, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    catalog = pm.connect(tmp_path / "w")
+    log = PartedLog(tmp_path / "log")
+    shop = Shop(log, rng)
+    shop.change(150)
+
+    first = _job(catalog, log, "spark", max_rows=100)
+    first.run()
+    assert first.status.phase == "caught up"
+    assert first.status.rows == _count(log)
+    assert first.status.epoch > 1, "max_rows bounds a batch"
+    shop.change(100)
+    _job(catalog, log, "native").run()
+    shop.types |= {"n": "int64", "more": "int32"}
+    shop.change(100)
+    last = _job(catalog, log, "spark")
+    last.start()
+    end = time.monotonic() + 120
+    while last.status.rows < _count(log):
+        assert time.monotonic() < end, last.status
+        time.sleep(0.05)
+    last.stop()
+    assert last.status.phase == "stopped"
+
+    assert _rows(catalog, "keyed") == [
+        {"more": None} | row | {"twice": row["v"].upper()} for _, row in sorted(shop.rows.items())
+    ]
+    assert _rows(catalog, "log") == shop.lines
+    altered = [event for event in last.events if event.kind == "altered"]
+    assert {event.table for event in altered} == {"ods.keyed"}
+    assert last.status.tables[0].name == "ods.keyed"
+    snapshots = catalog.table("ods.log").snapshots.list()
+    assert {one.commit_user for one in snapshots} == {"ingest-shop"}
+
+
+def _count(log: PartedLog) -> int:
+    lines = [line for part in range(PARTS) for line in log._lines(part)]
+    return sum(2 if json.loads(line)["payload"]["op"] == "u" else 1 for line in lines)
+
+
+def test_what_executors_find_wrong_ends_the_job(spark: SparkSession, tmp_path: Path) -> None:
+    catalog = pm.connect(tmp_path / "w")
+    log = PartedLog(tmp_path / "log")
+    log.add(0, ['{"op":"c","before":null,"after":{"id":1},"source":{"db":"d","table":"t"}}'])
+    job = catalog.ingest(
+        log,
+        into="ods",
+        name="one",
+        engine="spark",
+        computed={"part": "substring(id, 1, 2)"},
+    )
+    with pytest.raises(IngestDataError, match=r"substring\(id, 1, 2\).*go on without engine"):
+        job.run()
+    assert catalog.table("ods.t").snapshot is None
+
+    log.add(1, ["oops"])
+    other = catalog.ingest(log, into="ods", name="two", engine="spark")
+    with pytest.raises(IngestDataError, match="not a change event"):
+        other.run()
+    assert other.status.phase == "failed"
+
+
+def test_keys_that_move_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    catalog = pm.connect(tmp_path / "w")
+    log = PartedLog(tmp_path / "log")
+    log.add(0, ['{"op":"c","after":{"id":1,"dt":"a"},"source":{"db":"d","table":"t"}}'])
+    job = catalog.ingest(
+        log, into="ods", name="one", engine="spark", primary_keys=["id"], partition_keys=["dt"]
+    )
+    with pytest.raises(UnsupportedError, match="whose primary key lacks a partition column"):
+        job.run()
