@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.interrupt`` starts a kernel for each engine, lets it run a ``%%paimon`` cell
 that would take minutes, interrupts it, and waits until the kernel is idle, then until Spark has
-no job left. The native engine merges the runs of a table of some million rows, 200 times.
+no job left. The native engine merges the runs of a table of some million rows, 200 times. ``ingest``
+is a job that commits rows as fast as it can; what it had read is read again by the next run.
 """
 
 from __future__ import annotations
@@ -45,6 +46,34 @@ for run in range(12):
 %paimon_connect "{warehouse.name}" --engine native
 """
 NATIVE_CELL = "%%paimon --limit 0 --yes rows <<\n" + "SELECT * FROM db.t;\n" * 200
+INGEST = """
+import tempfile, time
+import numpy as np, pyarrow as pa, paimonlab
+from paimonlab.ingest import batches
+warehouse = tempfile.TemporaryDirectory(prefix="paimonlab-interrupt ")
+catalog = paimonlab.connect(warehouse.name)
+
+def made(read):
+    number = 50_000 * read
+    while True:
+        ids = np.arange(number, number + 50_000, dtype=np.int64)
+        yield pa.table({"id": ids % 1_000_000, "v": pa.array(ids).cast("string")})
+        number += len(ids)
+
+def job():
+    return catalog.ingest(
+        batches(made, table="a.t", primary_keys=["id"]),
+        into="ods", name="job", interval=0.5, options={"bucket": 2},
+    )
+"""
+INGEST_CELL = "job().run(None)"
+SETUPS = {
+    "spark": (SPARK, SPARK_CELL),
+    "native": (NATIVE, NATIVE_CELL),
+    "ingest": (INGEST, INGEST_CELL),
+}
+ENDS = {"ingest": "KeyboardInterrupt"}
+"""How a cell ends that is interrupted; others are cancelled."""
 GONE = """
 tracker = SparkSession.active().sparkContext.statusTracker()
 while tracker.getActiveJobsIds():
@@ -55,7 +84,7 @@ while tracker.getActiveJobsIds():
 def main() -> None:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engines", nargs="+", default=["spark", "native"])
+    parser.add_argument("--engines", nargs="+", default=[*SETUPS], choices=SETUPS)
     parser.add_argument("--runs", type=int, default=5, help="interrupts of each")
     options = parser.parse_args()
     for engine in options.engines:
@@ -67,7 +96,7 @@ def _measure(engine: str, runs: int) -> None:
         startup_timeout=PATIENCE_SECONDS, env={**os.environ, "PAIMONLAB_PROGRESS": "0"}
     )
     try:
-        setup, cell = (SPARK, SPARK_CELL) if engine == "spark" else (NATIVE, NATIVE_CELL)
+        setup, cell = SETUPS[engine]
         _finish(client, client.execute(setup), wants="ok")
         for _ in range(runs):
             idle, gone = _interrupted(manager, client, cell, engine)
@@ -91,7 +120,7 @@ def _interrupted(
     manager.interrupt_kernel()
     error = _finish(client, request, wants="error")
     idle = time.perf_counter() - begin
-    if error["ename"] != "Cancelled":
+    if error["ename"] != ENDS.get(engine, "Cancelled"):
         raise SystemExit("the cell ended elsewhere:\n" + "\n".join(error["traceback"]))
     if engine != "spark":
         return idle, None

@@ -1,0 +1,1 @@
+"""What it takes to bring changes of other systems into tables; servers are those of the tests."""
