@@ -120,6 +120,7 @@ SERVERS: Mapping[str, _Taken] = {
         "password_env": _text,
         "password_file": _text,
         "tls": _flag_or_file,
+        "certificate": _text,
         "time_zone": _text,
     },
     "postgres": {

@@ -47,6 +47,8 @@ class Login:
     password_env: str | None = None
     password_file: str | os.PathLike[str] | None = None
     tls: bool | str = False
+    certificate: str | None = None
+    """A file with the client's certificate and its key."""
 
     @property
     def name(self) -> str:
@@ -97,6 +99,8 @@ class Connection:
             tls["ssl_ca" if isinstance(login.tls, str) else "ssl"] = (
                 login.tls if isinstance(login.tls, str) else {"check_hostname": True}
             )
+        if login.certificate is not None:
+            tls["ssl_cert"] = login.certificate
         self._made = self._try(
             lambda: pymysql.connect(
                 host=login.host,

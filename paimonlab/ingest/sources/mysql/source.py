@@ -146,6 +146,7 @@ def mysql(
     password_env: str | None = None,
     password_file: str | os.PathLike[str] | None = None,
     tls: bool | str = False,
+    certificate: str | None = None,
     time_zone: str | None = None,
 ) -> MySql:
     r"""Name a server of MySQL or MariaDB.
@@ -160,6 +161,8 @@ def mysql(
     tls
         True: encrypted, and the server's certificate checked; a text: against the authorities in
         that file.
+    certificate
+        File in PEM with the client's certificate and its key, for servers that ask for one.
     time_zone
         In whose local time values of TIMESTAMP are stored, ``Asia/Shanghai`` or ``+08:00``; None:
         that of the server, unless it has none of its own (SYSTEM).
@@ -171,6 +174,8 @@ def mysql(
     """
     if password_env is not None and password_file is not None:
         raise ValueError("give password_env or password_file, not both")
+    if certificate is not None and not tls:
+        raise ValueError("certificate= is for tls=True, or tls= a file with authorities")
     if time_zone is not None:
         zone_of(time_zone)
     login = Login(
@@ -180,6 +185,7 @@ def mysql(
         password_env=password_env,
         password_file=password_file,
         tls=tls,
+        certificate=certificate,
     )
     return MySql(login=login, time_zone=time_zone)
 
