@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+import pickle
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import paimonlab as pm
 from paimonlab.errors import IngestDataError, UnsupportedError
+from paimonlab.ingest.added_columns import AddedColumns
+from paimonlab.ingest.spark.executor_write import DivideTask, ShareTask, TableWrite, Written
+from paimonlab.ingest.spark.reading import FACTS, ChangesReader
+from paimonlab.ingest.spark.running import problem_of
+from paimonlab.spark.writing.executor_write import WriteTask
+from paimonlab.table.inside import definition_of, store_of
+from paimonlab.table.plans.write import write_plan
 from tests.ingest.parted_log import PARTS, PartedLog
 
 Row = dict[str, Any]
+_LINE = '{"op":"c","before":null,"after":{"id":"%s"},"source":{"db":"d","table":"t"}}'
 _TYPES = {"id": "int32", "v": "string", "n": "int32", "dt": "string"}
 
 
@@ -85,32 +96,29 @@ def _rows(catalog: pm.Catalog, name: str) -> list[Row]:
     return sorted(rows, key=lambda row: int(row["id"]))
 
 
-def test_executors_read_what_a_process_reads(
+def test_executors_go_on_where_a_process_ended(
     spark: SparkSession, tmp_path: Path, rng: np.random.Generator
 ) -> None:
     catalog = pm.connect(tmp_path / "w")
     log = PartedLog(tmp_path / "log")
     shop = Shop(log, rng)
     shop.change(150)
-
-    first = _job(catalog, log, "spark", max_rows=100)
+    first = _job(catalog, log, "native")
     first.run()
-    assert first.status.phase == "caught up"
-    assert first.status.rows == _count(log)
-    assert first.status.epoch > 1, "max_rows bounds a batch"
     shop.change(100)
-    _job(catalog, log, "native").run()
     shop.types |= {"n": "int64", "more": "int32"}
     shop.change(100)
-    last = _job(catalog, log, "spark")
+
+    last = _job(catalog, log, "spark", max_rows=150)
     last.start()
     end = time.monotonic() + 120
     while last.status.rows < _count(log):
         assert time.monotonic() < end, last.status
         time.sleep(0.05)
     last.stop()
-    assert last.status.phase == "stopped"
 
+    assert last.status.phase == "stopped"
+    assert last.status.epoch > first.status.epoch + 1, "max_rows bounds a batch"
     assert _rows(catalog, "keyed") == [
         {"more": None} | row | {"twice": row["v"].upper()} for _, row in sorted(shop.rows.items())
     ]
@@ -127,26 +135,39 @@ def _count(log: PartedLog) -> int:
     return sum(2 if json.loads(line)["payload"]["op"] == "u" else 1 for line in lines)
 
 
-def test_what_executors_find_wrong_ends_the_job(spark: SparkSession, tmp_path: Path) -> None:
-    catalog = pm.connect(tmp_path / "w")
+def test_a_row_that_tasks_find_wrong_ends_the_job_and_leaves_nothing(tmp_path: Path) -> None:
     log = PartedLog(tmp_path / "log")
-    log.add(0, ['{"op":"c","before":null,"after":{"id":1},"source":{"db":"d","table":"t"}}'])
-    job = catalog.ingest(
-        log,
-        into="ods",
-        name="one",
-        engine="spark",
-        computed={"part": "substring(id, 1, 2)"},
-    )
-    with pytest.raises(IngestDataError, match=r"substring\(id, 1, 2\).*go on without engine"):
-        job.run()
-    assert catalog.table("ods.t").snapshot is None
+    log.add(0, [_LINE % 1, _LINE % 22])
+    log.add(1, [_LINE % 333, "oops"])
+    catalog = pm.connect(tmp_path / "w")
+    catalog.create_database("ods")
+    table = catalog.create_table("ods.t", {"id": "VARCHAR(2)"})
+    definition, store = definition_of(table), store_of(table)
+    write = WriteTask(write_plan(definition, store.layout), store.file_io, None)
+    tables = {"d.t": TableWrite(name="ods.t", task=write, added=AddedColumns())}
+    reader = ChangesReader(log, log.beginning(), 10)
+    end = reader.latestOffset(reader.initialOffset(), ReadAllAvailable())
+    parts = reader.partitions(reader.initialOffset(), end)
 
-    log.add(1, ["oops"])
-    other = catalog.ingest(log, into="ods", name="two", engine="spark")
-    with pytest.raises(IngestDataError, match="not a change event"):
-        other.run()
-    assert other.status.phase == "failed"
+    events = [[*reader.read(part)] for part in parts]
+    pieces = [[*DivideTask(tables=tables, shares=1)(iter(of))] for of in events]
+    good, bad = (_written(write, of) for of in pieces)
+
+    facts = [pickle.loads(row[FACTS][0].as_buffer()) for row in events[1]]
+    assert [type(one).__name__ for one in facts] == ["RowFacts", "Unreadable", "Boundary"]
+    assert (good.rows, good.error) == (2, None)
+    assert bad.is_bad_row
+    assert not bad.messages
+    with pytest.raises(IngestDataError, match=r"has 3 characters.*with max_dead"):
+        raise problem_of("job", [good, bad]) or AssertionError
+    assert len([*Path(table.path).glob("bucket-*/data-*")]) == 1
+
+
+def _written(write: WriteTask, pieces: list[pa.RecordBatch]) -> Written:
+    ((row,),) = (batch.column(0) for batch in ShareTask({"ods.t": write})(iter(pieces)))
+    (found,) = pickle.loads(row.as_buffer())
+    assert isinstance(found, Written)
+    return found
 
 
 def test_keys_that_move_are_refused(spark: SparkSession, tmp_path: Path) -> None:

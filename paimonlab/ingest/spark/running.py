@@ -274,7 +274,7 @@ class SparkRunner(Runner):
             except _OF_TABLES as error:
                 self._stop_written(target, error, batch)
         done = self._written(batch, writes) if writes else []
-        problem = _problem_of(self.job, done)
+        problem = problem_of(self.job, done)
         if problem is not None:
             self._discard(done)
             raise problem
@@ -397,7 +397,7 @@ def _facts(events: DataFrame) -> list[tuple[str, str, int, bytes]]:
     return sorted(found, key=lambda one: (one[2], one[1]))
 
 
-def _problem_of(job: str, done: list[Written]) -> PaimonError | None:
+def problem_of(job: str, done: list[Written]) -> PaimonError | None:
     """Return what ends the job; None: nothing does, though tables may stop."""
     for one in done:
         if one.is_bad_row:
