@@ -1,6 +1,6 @@
 """How long a row takes from the commit of its source until readers of the table see it.
 
-``python -m benchmarks.ingest.latency [kafka mysql postgres]`` writes 5,000 rows a second for half a
+``python -m benchmarks.ingest.latency [kafka mysql postgres] [--seconds 30]`` writes 5,000 rows a second for half a
 minute while a job of another process commits each second, into a table with a key and one without,
 and prints percentiles beside the load of the machine. A row is visible when the file of its
 snapshot is.
@@ -33,11 +33,16 @@ def main(kinds: list[str]) -> None:
     if kinds[:1] == ["job"]:
         run_job(*kinds[1:])
         return
+    seconds = SECONDS
+    if "--seconds" in kinds:
+        place_of = kinds.index("--seconds")
+        seconds = int(kinds[place_of + 1])
+        del kinds[place_of : place_of + 2]
     print(f"{RATE:,} rows/s, interval {INTERVAL_SECONDS} s; goal: p99 at most {_GOAL_SECONDS} s")
     for kind in kinds or KINDS:
         for key in ("key", "none"):
             with place(kind) as there, tempfile.TemporaryDirectory() as folder:
-                rate, found = measured(there, folder, key)
+                rate, found = measured(there, folder, key, seconds)
             p50, p99 = np.percentile(found, [50, 99])
             load = os.getloadavg()[0]
             print(
@@ -47,7 +52,7 @@ def main(kinds: list[str]) -> None:
             )
 
 
-def measured(there: Place, folder: str, key: str) -> tuple[float, np.ndarray]:
+def measured(there: Place, folder: str, key: str, seconds: int) -> tuple[float, np.ndarray]:
     """Write rows while a job runs; return rows a second, and how long each row took."""
     there.write([(0, time.time(), "first")])
     command = [sys.executable, "-m", "benchmarks.ingest.latency", "job"]
@@ -59,16 +64,16 @@ def measured(there: Place, folder: str, key: str) -> tuple[float, np.ndarray]:
             assert job.poll() is None, "the job ended"
             time.sleep(0.2)
         began = time.time()
-        count = _write(there, began)
+        count = _write(there, began, seconds)
         rate = count / (time.time() - began)
         time.sleep(3 * INTERVAL_SECONDS)
         job.terminate()
     return rate, _seconds(folder, began + WARM_UP_SECONDS)
 
 
-def _write(there: Place, began: float) -> int:
+def _write(there: Place, began: float, seconds: int) -> int:
     written = 0
-    while time.time() - began < SECONDS:
+    while time.time() - began < seconds:
         due = int((time.time() - began) * RATE)
         while written < due:
             now = time.time()

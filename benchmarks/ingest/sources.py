@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.catalog.jdbc.servers import PASSWORD as POSTGRES_PASSWORD
+from tests.catalog.jdbc.servers import USER as POSTGRES_USER
 from tests.ingest.kafka.broker import broker
 from tests.ingest.mysql.server import PASSWORD, PASSWORD_ENV, USER, server
 from tests.ingest.postgres.server import PASSWORD_ENV as POSTGRES_ENV
@@ -48,7 +49,8 @@ def _kafka() -> Iterator[Place]:
 
     with broker() as made:
         made.create("t", 2)
-        producer = Producer({"bootstrap.servers": made.address, "linger.ms": 2})
+        options = {"bootstrap.servers": made.address, "linger.ms": 2, "log_level": 0}
+        producer = Producer(options)
 
         def write(rows: Rows) -> None:
             for id, seconds, text in rows:
@@ -106,7 +108,7 @@ def source_at(kind: str, address: str) -> Any:
             postgres = pm.postgres(
                 port=int(address),
                 dbname="postgres",
-                user="postgres",
+                user=POSTGRES_USER,
                 slot="bench",
                 password_env=POSTGRES_ENV,
             )

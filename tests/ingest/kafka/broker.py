@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.certificates import made_certificates
 from tests.interop.java_build import (
     JavaMissingError,
     JavaTools,
@@ -36,10 +37,10 @@ _PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}{tls}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}{tls}
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL
 log.dirs={folder}/logs
 num.partitions=1
 num.network.threads=1
@@ -55,6 +56,13 @@ share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 auto.create.topics.enable=false
 """
+_TLS = """\
+ssl.keystore.type=PEM
+ssl.keystore.location={folder}/server.pem
+ssl.truststore.type=PEM
+ssl.truststore.location={authority}
+ssl.client.auth=required
+"""
 
 
 class BrokerMissingError(Exception):
@@ -68,6 +76,8 @@ class Broker:
     folder: Path
     command: Sequence[str]
     port: int
+    tls_port: int | None = None
+    """Of clients with a certificate; None: certificates cannot be had."""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -157,12 +167,17 @@ def broker() -> Iterator[Broker]:
     folder = Path(tempfile.mkdtemp(prefix="paimonlab-kafka-"))
     try:
         command = (tools.java, *_OPTIONS, "-cp", f"{jars}/*")
-        port, controller = free_ports(2)
-        properties = folder / "server.properties"
-        text = _PROPERTIES.format(port=port, controller=controller, folder=folder)
-        properties.write_text(text)
+        port, controller, tls_port = free_ports(3)
+        certificates = made_certificates()
+        tls = "" if certificates is None else f",SSL://127.0.0.1:{tls_port}"
+        text = _PROPERTIES.format(port=port, controller=controller, folder=folder, tls=tls)
+        if certificates is not None:
+            text += _TLS.format(folder=folder, authority=certificates.authority)
+            parts = (certificates.key, certificates.server)
+            (folder / "server.pem").write_text("".join(part.read_text("ascii") for part in parts))
+        (folder / "server.properties").write_text(text)
         shutil.copytree(_formatted(command, jars), folder / "logs")
-        made = Broker(folder, command, port)
+        made = Broker(folder, command, port, tls_port if tls else None)
         made.start()
         try:
             yield made
@@ -176,7 +191,7 @@ def _formatted(command: Sequence[str], jars: Path) -> Path:
     """Return the folder of a broker that never ran, made once: it takes a JVM."""
 
     def build(folder: Path) -> None:
-        text = _PROPERTIES.format(port=2, controller=3, folder=folder)
+        text = _PROPERTIES.format(port=2, controller=3, folder=folder, tls="")
         properties = folder / "server.properties"
         properties.write_text(text)
         _format(command, properties)

@@ -19,6 +19,7 @@ from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChang
 from paimonlab.ingest.source_contract import check_source
 from paimonlab.ingest.sources import kafka_reader as module
 from paimonlab.ingest.sources.kafka import KafkaSource, kafka
+from tests.certificates import certificates
 from tests.ingest.kafka.broker import Broker
 
 
@@ -424,3 +425,23 @@ def test_parts_are_what_is_read_without_them(
     assert sorted(found) == sorted(wanted)
     with pytest.raises(SourceError, match="ends at offset"):
         list(source.read_part([topic, 0, 0, 10_000], lambda _: True))
+
+
+def test_messages_come_over_tls(kafka_broker: Broker, topic: str) -> None:
+    made = certificates()
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(500))
+    address = f"127.0.0.1:{kafka_broker.tls_port}"
+    options = {
+        "security.protocol": "SSL",
+        "ssl.ca.location": str(made.authority),
+        "ssl.certificate.location": str(made.client),
+        "ssl.key.location": str(made.client_key),
+    }
+
+    source = kafka(address, options=options).topic(topic, format="debezium-json")
+    assert _caught_up(source)[0] == [*range(500)]
+
+    wrong = kafka(address, options=options | {"ssl.ca.location": str(made.other)})
+    with pytest.raises(SourceError, match=f"kafka {address} {topic}"):
+        wrong.topic(topic, format="debezium-json").tables()

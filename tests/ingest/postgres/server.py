@@ -16,6 +16,7 @@ import psycopg
 
 from paimonlab.ingest.sources.postgresql.source import Postgres, postgres
 from tests.catalog.jdbc import servers
+from tests.certificates import made_certificates
 from tests.ports import free_port
 
 PASSWORD_ENV = "PAIMONLAB_TEST_POSTGRES"
@@ -41,9 +42,11 @@ class Server:
     programs: Path
     as_user: list[str] = field(default_factory=list)
     process: subprocess.Popen[bytes] | None = None
+    more: dict[str, str] = field(default_factory=dict)
+    """Settings beside those of every server."""
 
     def start(self) -> None:
-        told = [f"-c{name}={value}" for name, value in _SETTINGS.items()]
+        told = [f"-c{name}={value}" for name, value in (_SETTINGS | self.more).items()]
         command = [
             *self.as_user,
             str(self.programs / "postgres"),
@@ -105,6 +108,27 @@ class Database:
         )
 
 
+def _tls(folder: Path) -> dict[str, str]:
+    """Let clients encrypt, where certificates can be had; the key is the server's alone."""
+    made = made_certificates()
+    if made is None:
+        return {}
+    key = folder / "key.pem"
+    shutil.copy(made.key, key)
+    key.chmod(0o600)
+    if os.geteuid() == 0:
+        shutil.chown(key, "postgres")
+    for name, path in (("server", made.server), ("authority", made.authority)):
+        shutil.copy(path, folder / f"{name}.pem")
+        (folder / f"{name}.pem").chmod(0o644)
+    return {
+        "ssl": "on",
+        "ssl_key_file": str(key),
+        "ssl_cert_file": str(folder / "server.pem"),
+        "ssl_ca_file": str(folder / "authority.pem"),
+    }
+
+
 @contextlib.contextmanager
 def running_server() -> Iterator[Server]:
     """Run a server.
@@ -125,7 +149,7 @@ def running_server() -> Iterator[Server]:
     secret = folder / "password"
     secret.write_text(servers.PASSWORD)
     secret.chmod(0o644)
-    server = Server(folder, free_port(), programs, as_user)
+    server = Server(folder, free_port(), programs, as_user, more=_tls(folder))
     try:
         servers._run(
             *as_user,
