@@ -17,6 +17,8 @@ from tests.ingest.postgres.server import PASSWORD_ENV as POSTGRES_ENV
 from tests.ingest.postgres.server import Database, running_server
 
 KINDS = ("kafka", "mysql", "postgres")
+_READ_ROWS = 2_000
+"""More than a server reads for itself."""
 _COLUMNS = "id BIGINT PRIMARY KEY, t DOUBLE PRECISION, v VARCHAR(60)"
 Rows = list[tuple[int, float, str]]
 
@@ -30,6 +32,8 @@ class Place:
     """What `source_at` takes."""
     write: Callable[[Rows], None]
     """Commits rows, and returns when the server has them."""
+    is_read: Callable[[], bool] | None = None
+    """Says whether somebody reads the rows that were written; None: the server does not tell."""
 
 
 @contextmanager
@@ -73,7 +77,11 @@ def _mysql() -> Iterator[Place]:
                 cursor.executemany("INSERT INTO t VALUES (%s, %s, %s)", rows)
                 connection.commit()
 
-            yield Place("mysql", str(made.port), write)
+            def is_read() -> bool:
+                ((_, count),) = made.rows("SHOW GLOBAL STATUS LIKE 'Innodb_rows_read'")
+                return int(count) > _READ_ROWS
+
+            yield Place("mysql", str(made.port), write, is_read)
 
 
 def _postgres() -> Iterator[Place]:

@@ -34,7 +34,7 @@ Reader: TypeAlias = Callable[[Place, str], AbstractContextManager[subprocess.Pop
 LAST = 1_000_000_000
 """Id of the row that comes last."""
 _TICKS = os.sysconf("SC_CLK_TCK")
-_LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.1
 _LIMIT_SECONDS = 1_800
 
 
@@ -97,8 +97,9 @@ def _measured(kind: str, reader: Reader, options: argparse.Namespace) -> dict[st
         for first in range(0, options.rows, 1_000):
             there.write([(first + one, 0.5, text) for one, text in enumerate(texts)])
         with reader(there, folder) as process:
-            begin = _after(lambda: _reads(process.pid), process)
-            begun = time.monotonic(), begin
+            is_read = there.is_read or (lambda: pm.connect(folder).has_table("ods.t"))
+            _after(is_read, process)
+            begun = time.monotonic(), _cpu(process.pid)
             _after(lambda: _count(folder) >= options.rows, process)
             snapshot = _since(process.pid, begun)
             begun = time.monotonic(), _cpu(process.pid)
@@ -109,20 +110,12 @@ def _measured(kind: str, reader: Reader, options: argparse.Namespace) -> dict[st
             return {"snapshot": snapshot, "changes": _since(process.pid, begun)}
 
 
-def _reads(pid: int) -> float | None:
-    """Return the CPU seconds of a process once it has read a megabyte; None: not yet."""
-    text = Path(f"/proc/{pid}/io").read_text(encoding="ascii")
-    seen = int(text.partition("rchar: ")[2].split()[0])
-    return _cpu(pid) if seen > 1 << 20 else None
-
-
-def _after(look: Callable[[], object], process: subprocess.Popen[bytes]) -> float:
+def _after(look: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + _LIMIT_SECONDS
-    while not (found := look()):
+    while not look():
         if process.poll() is not None or time.monotonic() > end:
             raise RuntimeError("the reader ended, or takes too long")
         time.sleep(_LOOK_SECONDS)
-    return float(found)  # type: ignore[arg-type]
 
 
 def _since(pid: int, begun: tuple[float, float]) -> Found:

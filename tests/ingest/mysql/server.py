@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.certificates import made_certificates
 from tests.debian import is_installed
 from tests.interop.java_build import build_once, cache_folder
 from tests.ports import free_port
@@ -56,7 +55,6 @@ class Server:
             "--innodb-flush-log-at-trx-commit=2",  # what is committed outlives a killed server
             "--skip-name-resolve",
             *_INNODB,
-            *_tls(),
             *options,
         ]
         log = self.folder / "log"
@@ -120,7 +118,7 @@ class Server:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[Server]:
+def server(*options: str) -> Iterator[Server]:
     """Run MariaDB without databases."""
     try:
         import pymysql  # noqa: F401, PLC0415 - an extra
@@ -132,7 +130,7 @@ def server() -> Iterator[Server]:
     try:
         shutil.copytree(_installed(), folder / "data")
         made = Server(folder, free_port())
-        made.start()
+        made.start(*options)
         try:
             socket_ = f"--socket={folder / 's'}"
             for statement in (
@@ -149,15 +147,6 @@ def server() -> Iterator[Server]:
             made.kill()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _tls() -> Iterator[str]:
-    """Let clients encrypt, where certificates can be had."""
-    made = made_certificates()
-    if made is not None:
-        yield f"--ssl-ca={made.authority}"
-        yield f"--ssl-cert={made.server}"
-        yield f"--ssl-key={made.key}"
 
 
 def _installed() -> Path:

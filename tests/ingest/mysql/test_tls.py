@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,30 @@ import pytest
 import paimonlab as pm
 from paimonlab.errors import SourceError
 from tests.certificates import Certificates, certificates
-from tests.ingest.mysql.server import PASSWORD, PASSWORD_ENV, Server
+from tests.ingest.mysql.server import (
+    PASSWORD,
+    PASSWORD_ENV,
+    Server,
+    ServerMissingError,
+    server,
+)
 
 
 @pytest.fixture(scope="module")
 def made() -> Certificates:
     return certificates()
+
+
+@pytest.fixture(scope="module")
+def tls_server(made: Certificates) -> Iterator[Server]:
+    """Run a server that encrypts: old clients of others cannot connect to it."""
+    options = (f"--ssl-ca={made.authority}", f"--ssl-cert={made.server}", f"--ssl-key={made.key}")
+    try:
+        with server(*options) as running:
+            running.run("CREATE DATABASE shop")
+            yield running
+    except ServerMissingError as missing:
+        pytest.skip(f"no MariaDB: {missing}")
 
 
 @pytest.fixture(autouse=True)
@@ -28,42 +47,42 @@ def _shop(server: Server, user: str, **more: Any) -> Any:
 
 
 def test_rows_and_changes_come_over_tls(
-    mysql_server: Server, database: str, made: Certificates, tmp_path: Path
+    tls_server: Server, made: Certificates, tmp_path: Path
 ) -> None:
-    user = f"tls_{database}"
-    mysql_server.run(
+    user = "encrypted"
+    tls_server.run(
         f"CREATE USER {user} IDENTIFIED BY '{PASSWORD}' REQUIRE X509",
         f"GRANT ALL ON *.* TO {user}",
         "CREATE TABLE t (id INT PRIMARY KEY, v TEXT)",
         "INSERT INTO t VALUES (1, repeat('a', 65535))",
-        database=database,
+        database="shop",
     )
     client = tmp_path / "client.pem"
     client.write_text(made.client.read_text("ascii") + made.client_key.read_text("ascii"))
-    shop = _shop(mysql_server, user, tls=str(made.authority), certificate=str(client))
+    shop = _shop(tls_server, user, tls=str(made.authority), certificate=str(client))
     catalog = pm.connect(tmp_path / "w")
-    job = catalog.ingest(shop.tables(rf"{database}\.t"), into="ods", name="tls")
+    job = catalog.ingest(shop.tables(r"shop\.t"), into="ods", name="tls")
     job.run()
     text = "b" * 3_000_000  # more than one record of TLS
-    mysql_server.run(f"INSERT INTO t VALUES (2, '{text[:60_000]}')", database=database)
-    mysql_server.run("ALTER TABLE t MODIFY v LONGTEXT", database=database)
-    mysql_server.run(f"INSERT INTO t VALUES (3, '{text}')", database=database)
+    tls_server.run(f"INSERT INTO t VALUES (2, '{text[:60_000]}')", database="shop")
+    tls_server.run("ALTER TABLE t MODIFY v LONGTEXT", database="shop")
+    tls_server.run(f"INSERT INTO t VALUES (3, '{text}')", database="shop")
     job.run()
 
     found = {row["id"]: row["v"] for row in catalog.table("ods.t").scan().to_arrow().to_pylist()}
     assert found == {1: "a" * 65_535, 2: text[:60_000], 3: text}
 
     with pytest.raises(SourceError, match="Access denied"):  # without a certificate
-        _shop(mysql_server, user, tls=str(made.authority)).tables(r"a\.b").tables()
+        _shop(tls_server, user, tls=str(made.authority)).tables(r"a\.b").tables()
     with pytest.raises(SourceError, match="Access denied"):
-        _shop(mysql_server, user).tables(r"a\.b").tables()
+        _shop(tls_server, user).tables(r"a\.b").tables()
 
 
-def test_a_server_of_another_authority_is_refused(mysql_server: Server, made: Certificates) -> None:
-    shop = _shop(mysql_server, "anyone", tls=str(made.other))
+def test_a_server_of_another_authority_is_refused(tls_server: Server, made: Certificates) -> None:
+    shop = _shop(tls_server, "anyone", tls=str(made.other))
     with pytest.raises(SourceError, match="certificate verify failed"):
         shop.tables(r"a\.b").tables()
-    by_name = pm.mysql("localhost", port=mysql_server.port, user="anyone", tls=str(made.authority))
+    by_name = pm.mysql("localhost", port=tls_server.port, user="anyone", tls=str(made.authority))
     with pytest.raises(SourceError, match="not valid for 'localhost'"):
         by_name.tables(r"a\.b").tables()
 

@@ -1,0 +1,114 @@
+"""One job with hundreds of tables: memory, commits and files.
+
+``python -m benchmarks.ingest.many [--tables 500] [--seconds 600] [--interval 10]`` writes five rows a
+second for each table to one topic of Kafka, in Debezium's JSON, while a job of another process
+reads them, and prints what the job took beside the goals: 1 GB of memory, a commit per table and
+interval, ten files per bucket.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import paimonlab as pm
+from tests.ingest.kafka.broker import Broker, broker
+
+RATE = 5
+"""Rows a second of each table."""
+KEYS = 200
+_STEP_SECONDS = 0.2
+_KINDS = {"APPEND"}
+
+
+def main() -> None:
+    """Write, read, print."""
+    options = _options()
+    if options.job:
+        run_job(*options.job, interval=options.interval)
+        return
+    with broker() as made, tempfile.TemporaryDirectory() as folder:
+        made.create("t", 2)
+        _write(made, options.tables, 2 * _STEP_SECONDS)  # every table has a row
+        command = [sys.executable, "-m", "benchmarks.ingest.many", "--interval"]
+        command += [str(options.interval), "--job", folder, made.address]
+        with subprocess.Popen(command) as job:
+            written = _write(made, options.tables, options.seconds)
+            time.sleep(3 * options.interval + 5)
+            status = Path(f"/proc/{job.pid}/status").read_text(encoding="ascii")
+            job.terminate()
+        peak = int(status.partition("VmHWM:")[2].split()[0]) >> 10
+        _print(folder, options, written, peak)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--interval", type=float, default=10)
+    parser.add_argument("--job", nargs=2, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _write(made: Broker, tables: int, seconds: float) -> int:
+    from confluent_kafka import Producer  # noqa: PLC0415 - an extra
+
+    producer = Producer({"bootstrap.servers": made.address, "linger.ms": 20, "log_level": 0})
+    began, written = time.monotonic(), 0
+    while (spent := time.monotonic() - began) < seconds:
+        due = int((spent + _STEP_SECONDS) * RATE) * tables
+        while written < due:
+            id = written // tables % KEYS
+            event = {
+                "before": None,
+                "after": {"id": id, "n": written, "v": "x" * 40},
+                "source": {"db": "d", "table": f"t{written % tables}"},
+                "op": "c",
+            }
+            value, key = json.dumps(event).encode(), b'{"id":%d}' % id
+            producer.produce("t", value, key, partition=id % 2)
+            producer.poll(0)
+            written += 1
+        time.sleep(_STEP_SECONDS)
+    producer.flush(60)
+    return written
+
+
+def run_job(warehouse: str, address: str, *, interval: float) -> None:
+    """Read the topic until this process is ended."""
+    source = pm.kafka(address).topic("t", format="debezium-json")
+    job = pm.connect(warehouse).ingest(
+        source, into="ods", name="many", interval=interval, options={"bucket": 1}
+    )
+    job.run(None)
+
+
+def _print(folder: str, options: argparse.Namespace, written: int, peak: int) -> None:
+    catalog = pm.connect(folder)
+    commits, files = [], []
+    for name in catalog.tables("ods"):
+        table = catalog.table(f"ods.{name}")
+        commits.append(sum(one.commit_kind in _KINDS for one in table.snapshots.list()))
+        found = catalog.relation(f"ods.{name}$files").scan().to_arrow()
+        places = zip(found["partition"].to_pylist(), found["bucket"].to_pylist(), strict=True)
+        files += Counter(map(str, places)).values()
+    most = (options.seconds + 3 * options.interval + 10) / options.interval + 2
+    print(
+        f"{len(commits)} tables, {written:,} rows in {options.seconds:.0f} s, "
+        f"interval {options.interval:.0f} s, load {os.getloadavg()[0]:.1f}\n"
+        f"peak memory {peak:,} MB (goal 1,024)\n"
+        f"commits per table {max(commits)} (goal {most:.0f})\n"
+        f"files per bucket {statistics.median(files):.0f}, most {max(files)} (goal 10)"
+    )
+
+
+if __name__ == "__main__":
+    main()
