@@ -20,13 +20,13 @@ from collections import Counter
 from pathlib import Path
 
 import paimonlab as pm
+from paimonlab.spec.snapshot import CommitKind
 from tests.ingest.kafka.broker import Broker, broker
 
 RATE = 5
 """Rows a second of each table."""
 KEYS = 200
 _STEP_SECONDS = 0.2
-_KINDS = {"APPEND"}
 
 
 def main() -> None:
@@ -43,6 +43,8 @@ def main() -> None:
         with subprocess.Popen(command) as job:
             written = _write(made, options.tables, options.seconds)
             time.sleep(3 * options.interval + 5)
+            if job.poll() is not None:
+                raise SystemExit(f"the job ended with {job.returncode}")
             status = Path(f"/proc/{job.pid}/status").read_text(encoding="ascii")
             job.terminate()
         peak = int(status.partition("VmHWM:")[2].split()[0]) >> 10
@@ -93,10 +95,11 @@ def run_job(warehouse: str, address: str, *, interval: float) -> None:
 
 def _print(folder: str, options: argparse.Namespace, written: int, peak: int) -> None:
     catalog = pm.connect(folder)
-    commits, files = [], []
+    commits: list[int] = []
+    files: list[int] = []
     for name in catalog.tables("ods"):
         table = catalog.table(f"ods.{name}")
-        commits.append(sum(one.commit_kind in _KINDS for one in table.snapshots.list()))
+        commits.append(sum(one.commit_kind is CommitKind.APPEND for one in table.snapshots.list()))
         found = catalog.relation(f"ods.{name}$files").scan().to_arrow()
         places = zip(found["partition"].to_pylist(), found["bucket"].to_pylist(), strict=True)
         files += Counter(map(str, places)).values()
