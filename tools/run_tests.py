@@ -1,10 +1,10 @@
 """Run the whole test suite, or what is quick of it, in processes side by side.
 
-The suite is cut into parts, each a pytest of its own. There is one more at a time than there are
-cores, so that none is idle while a part waits. Those that start Spark run two at a time where the
-memory is enough, else one; the others run beside them. A part's lines appear as its files are
-done; at the end come the complete output of every part that failed, the reasons of skipped tests,
-and a line for each part.
+The suite is cut into parts, each a pytest of its own. There are more at a time than there are
+cores, so that none is idle while a part waits: two more where the memory is enough, else one. Those
+that start Spark run two at a time where the memory is enough, else one; the others run beside
+them. A part's lines appear as its files are done; at the end come the complete output of every part
+that failed, the reasons of skipped tests, and a line for each part.
 
 Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop`` and the
 tables of ``tests/golden``, and hypothesis' examples. Each has a root for temporary folders of its
@@ -38,6 +38,8 @@ from typing import NoReturn, TextIO
 _SECONDS_TO_END = 30
 _MEMORY_FOR_TWO_SPARKS = 12 << 30
 """Bytes: each takes up to four gibibytes, what runs beside them as much."""
+_MEMORY_FOR_TWO_BESIDE = 16 << 30
+"""Bytes: of two parts beside them each takes as much."""
 _IN_MEMORY = Path("/dev/shm")  # noqa: S108 - folders there get names of their own
 _MEMORY_FOR_FILES = 20 << 30
 """Bytes: a machine that has as many has room for files beside two Sparks."""
@@ -134,14 +136,14 @@ PARTS = (
     _tests("notebook", starts_spark=True),
     _all_but("rest", *_NAMED, *_SERVICES),
     _tests("services", *_SERVICES),
+    _tests("outside", on_disk=True),
     _tests("interop"),
     _tests("browser"),
     _tests("table"),
     _tests("faults", *_FAULTS),
-    _tests("outside", on_disk=True),
 )
 """The whole suite in the order of the starts: Spark's parts, since few of them run at a time,
-then the longest, so that it ends with something short.
+then the longest and those that wait, so that it ends with something short that takes all cores.
 
 ``rest`` has the doctests and all folders that are not named.
 """
@@ -300,10 +302,11 @@ def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
 
 
 def workers() -> int:
-    """Return how many parts run at a time: one more than there are cores that may be used."""
+    """Return how many parts run at a time: one or two more than cores that may be used."""
+    more = 2 if _memory() >= _MEMORY_FOR_TWO_BESIDE else 1
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) + 1
-    return (os.cpu_count() or 1) + 1
+        return len(os.sched_getaffinity(0)) + more
+    return (os.cpu_count() or 1) + more
 
 
 def sparks() -> int:

@@ -139,6 +139,16 @@ def test_parts_run_one_after_another(tmp_path: Path, workers: int, starts_spark:
     assert notes.read_text().splitlines() == ["begin", "end"] * 3
 
 
+@pytest.mark.parametrize(("gibibytes", "more"), [(15, 1), (16, 2)])
+def test_more_parts_run_than_there_are_cores(
+    gibibytes: int, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_tests, "_memory", lambda: gibibytes << 30)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5}, raising=False)
+
+    assert run_tests.workers() == 2 + more
+
+
 TELLS = "import os, tempfile; print(tempfile.gettempdir(), os.environ['PYTEST_DEBUG_TEMPROOT'])"
 
 
