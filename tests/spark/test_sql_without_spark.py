@@ -6,6 +6,7 @@ import math
 import os
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,20 @@ EVERYDAY = (
     "SELECT bit_and(x), bit_or(s), bit_xor(id), bit_or(x) FROM {t} GROUP BY b",
 )
 """What people write every day, over ``{t}`` and ``{v}``, which has an array and a map."""
+
+
+@pytest.fixture(autouse=True)
+def _interpreted(spark: SparkSession) -> Iterator[None]:
+    """Let Spark make no Java of each query, which answers the same and takes long."""
+    settings = {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    yield
+    for key in settings:
+        spark.conf.unset(key)
 
 
 def test_functions_of_every_day(spark: SparkSession, catalog: Catalog) -> None:
