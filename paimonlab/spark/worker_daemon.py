@@ -29,6 +29,7 @@ PRELOADED = (
     "paimonlab.spark.reading.executor_read",
     "paimonlab.spark.rows.executor_changes",
     "paimonlab.spark.rows.executor_merges",
+    "paimonlab.spark.writing.executor_packets",
     "paimonlab.spark.writing.executor_write",
 )
 

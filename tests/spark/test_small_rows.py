@@ -10,7 +10,7 @@ from pyspark.sql.types import BinaryType, DataType, LongType, StringType
 
 from paimonlab.catalog import Catalog
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.writing import small_rows
+from paimonlab.spark.writing import shuffle, small_rows
 from paimonlab.spark.writing.executor_small_rows import LONG_COLUMN
 from paimonlab.spark.writing.small_rows import batches_of_any_size, marked, most_text_bytes
 
@@ -33,6 +33,7 @@ def bridge(spark: SparkSession) -> Bridge:
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at the lengths of few rows as at those of many."""
     monkeypatch.setattr(small_rows, "_FEW_BYTES", 0)
+    monkeypatch.setattr(shuffle, "_FEW_BYTES", 0)
     monkeypatch.setattr(small_rows, "_with_long", {})
 
 
@@ -80,7 +81,7 @@ def test_tasks_take_the_bytes_of_a_batch_from_the_job(
         (row,) = spark.range(0, 500, 1, 1).mapInArrow(counted, "n bigint").collect()
         return int(row.n)
 
-    monkeypatch.setattr(small_rows, "_ANY_BYTES", 1_000)
+    monkeypatch.setattr(small_rows, "ANY_BYTES", 1_000)
     with batches_of_any_size(bridge):
         assert batches() > 3
     assert batches() == 1

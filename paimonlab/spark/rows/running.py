@@ -23,7 +23,7 @@ from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.reading.optimizing.by_bucket import is_by_bucket
 from paimonlab.spark.rows.changes import LOST_NULL, TARGET_ID, Wanted, changed_rows, example_of
-from paimonlab.spark.rows.column_updates import ColumnsTask, columns_work
+from paimonlab.spark.rows.column_updates import columns_work
 from paimonlab.spark.rows.counts import Counts
 from paimonlab.spark.rows.executor_changes import (
     RESULT_COLUMN,
@@ -32,20 +32,20 @@ from paimonlab.spark.rows.executor_changes import (
     RewriteTask,
     several_source_rows,
 )
-from paimonlab.spark.rows.executor_lookups import MergeTask
 from paimonlab.spark.rows.in_tasks import changed_in_tasks
 from paimonlab.spark.rows.lookups import looked_up
 from paimonlab.spark.rows.merge_in_tasks import merged_in_tasks
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay, has_subqueries
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
-from paimonlab.spark.writing.executor_write import messages_of
+from paimonlab.spark.writing.executor_small_rows import Task
+from paimonlab.spark.writing.executor_write import WriteTask, messages_of
 from paimonlab.spark.writing.stream_batches import (
     BatchCommit,
     statement_commit,
     statement_done,
 )
 from paimonlab.spark.writing.workers import SparkWorkers
-from paimonlab.spark.writing.write import divided_write
+from paimonlab.spark.writing.write import DividedWrite, divided_write
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.row_kind import RowKind
@@ -269,15 +269,13 @@ class RunningStatement:
         if done is not None:
             return done
         divided: DataFrame
-        work: ChangeTask | ColumnsTask
+        work: Task
         found = looked_up(
             bridge, self.statement, table, scan, keeps_nulls=keeps_nulls, before=wanted.before
         )
         if found is not None and found.decided is not None:
-            divided, change = self._rows_work(
-                found.rows, snapshot, user, has_ids=False, are_placed=True
-            )
-            return self._outcomes(divided, found.decided(change))
+            placed = self._rows_work(found.rows, snapshot, user, has_ids=False, are_placed=True)
+            return self._outcomes(placed.rows, found.decided(self._change_task(placed.task)))
         joined = None if found is None else found.rows
         rows = changed_rows(
             bridge, self.statement, scan, wanted, keeps_nulls=keeps_nulls, found=joined
@@ -287,9 +285,8 @@ class RunningStatement:
             divided, work = columns_work(bridge, rows, table, snapshot, columns, user=user)
         else:
             are_placed = found is not None or is_by_bucket(rows)
-            divided, work = self._rows_work(
-                rows, snapshot, user, has_ids=wanted.ids, are_placed=are_placed
-            )
+            write = self._rows_work(rows, snapshot, user, has_ids=wanted.ids, are_placed=are_placed)
+            divided, work = write.rows, write.taking(self._change_task(write.task))
         try:
             return self._outcomes(divided, work)
         except PySparkException as error:
@@ -301,9 +298,7 @@ class RunningStatement:
             ) from None
 
     @staticmethod
-    def _outcomes(
-        divided: DataFrame, work: ChangeTask | ColumnsTask | MergeTask
-    ) -> list[ChangeOutcome]:
+    def _outcomes(divided: DataFrame, work: Task) -> list[ChangeOutcome]:
         pickled = divided.mapInArrow(work, f"{RESULT_COLUMN} binary").collect()
         return [pickle.loads(row[RESULT_COLUMN]) for row in pickled]  # noqa: S301 - our own tasks
 
@@ -315,13 +310,13 @@ class RunningStatement:
         *,
         has_ids: bool,
         are_placed: bool,
-    ) -> tuple[DataFrame, ChangeTask]:
+    ) -> DividedWrite:
         """Return rows where they are written, and what writes them."""
         table = self.table
         if has_ids:  # updated rows keep them
             schema = with_stored_tracking(table.schema)
             table = with_definition(table, structs.replace(definition_of(table), schema=schema))
-        divided, write = divided_write(
+        return divided_write(
             self.bridge,
             rows,
             table,
@@ -330,13 +325,14 @@ class RunningStatement:
             user=user,
             are_placed=are_placed,
         )
-        task = ChangeTask(
+
+    def _change_task(self, write: WriteTask) -> ChangeTask:
+        return ChangeTask(
             write,
-            is_keyed=bool(table.primary_keys),
+            is_keyed=bool(self.table.primary_keys),
             checks_keys=self._checks_sources,
             counts_keys=self.statement.source is not None and not self._checks_sources,
         )
-        return divided, task
 
     @property
     def _checks_sources(self) -> bool:

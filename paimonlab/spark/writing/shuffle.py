@@ -1,5 +1,7 @@
 """Which task writes which rows: all rows of a bucket of a partition meet in one.
 
+Many rows of a table without partitions pass there in packets (`executor_packets`).
+
 Where the index of keys says which bucket a row belongs to, the rows meet twice: by shares of keys,
 so that one task finds the buckets of all keys of its share, then by buckets. Few rows, or an
 index of few keys, are one share: the task that finds the buckets also writes.
@@ -28,6 +30,7 @@ from paimonlab.spark.writing.executor_assign import (
     add_key_shares,
     add_shares,
 )
+from paimonlab.spark.writing.executor_packets import PACKETS, SHARE, Packing
 from paimonlab.spark.writing.executor_small_rows import LONG_COLUMN
 from paimonlab.spark.writing.executor_write import (
     BEFORE,
@@ -40,6 +43,7 @@ from paimonlab.spark.writing.executor_write import (
     keyed,
     waiting,
 )
+from paimonlab.spark.writing.small_rows import ANY_BYTES, bytes_of_row, optimized_bytes
 from paimonlab.spec.buckets.bucket import BucketFunction
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.table.inside import definition_of, store_of
@@ -60,12 +64,18 @@ _OURS = (KIND_COLUMN, LONG_COLUMN)
 _RESERVED = (*_OURS, BUCKET_COLUMN, PARTITION_COLUMN, SHARE_COLUMN)
 _STATED_BYTES = 1 << 20
 """Rows of a statement of at most so many bytes are written by one task."""
+_FEW_BYTES = 1 << 20
+"""Of so few bytes, as Spark estimates them, a shuffle takes less time than to make packets."""
 _SHARE_BYTES = 64 << 20
 """Rows of about so many bytes make one share of keys."""
 _SHARE_KEYS = 4_000_000
 """So do so many rows of a table whose keys may move."""
 _TASKS_PER_CORE = 2
 """Tasks that write buckets without partitions; each writes several buckets."""
+_LEAST_PART_BYTES, _MOST_PART_BYTES = 4 << 10, 64 << 10
+"""Of a row of the shuffle of packets; of fewer bytes there would be too many."""
+_PLACE_BYTES = 64
+"""What such a row has besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +85,18 @@ class Shuffled:
     rows: DataFrame
     routing: Routing | None = None
     takes_buckets: bool = False
+    is_packed: bool = False
+    """Whether rows are in packets: `executor_packets.Unpacking` makes rows of them again."""
 
 
 def shuffled(
-    bridge: Bridge, rows: DataFrame, table: Table, seen: Snapshot | None, *, replaces: bool
+    bridge: Bridge,
+    rows: DataFrame,
+    table: Table,
+    seen: Snapshot | None,
+    *,
+    replaces: bool,
+    packs: bool = False,
 ) -> Shuffled:
     """Bring all rows of a bucket of a partition into one task.
 
@@ -94,6 +112,8 @@ def shuffled(
         Its latest snapshot.
     replaces
         Whether all rows of the partitions that are written to are replaced.
+    packs
+        Whether rows may come in packets.
     """
     _check_names(rows)
     is_alone = _are_few(rows)
@@ -104,9 +124,13 @@ def shuffled(
         case BucketMode.HASH_FIXED if is_alone:
             return Shuffled(rows)
         case BucketMode.HASH_FIXED:
-            return Shuffled(
+            packed = _packed(bridge, rows, plan) if packs else None
+            divided = (
                 _by_bucket(bridge, _with_bucket(bridge, rows, plan), plan, plan.buckets)
+                if packed is None
+                else packed
             )
+            return Shuffled(divided, is_packed=packed is not None)
         case BucketMode.HASH_DYNAMIC:
             return _by_hash(bridge, rows, table, None if replaces else seen, plan, replaces)
         case BucketMode.KEY_DYNAMIC:
@@ -138,13 +162,32 @@ def _check_names(rows: DataFrame) -> None:
             raise UnsupportedError(f"a column {name!r} in Spark", "rename it")
 
 
+def _packed(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame | None:
+    """Shuffle rows by bucket in packets; None: they are few, have partitions, or long batches."""
+    row_bytes = bytes_of_row(bridge)
+    if (
+        plan.schema.partition_keys
+        or not _LEAST_PART_BYTES <= row_bytes < ANY_BYTES
+        or optimized_bytes(rows) <= _FEW_BYTES
+    ):
+        return None
+    tasks = _bucket_tasks(bridge, plan.buckets)
+    part_bytes = min(row_bytes - _PLACE_BYTES, _MOST_PART_BYTES)
+    packets = rows.mapInArrow(Packing(plan, tasks, part_bytes), PACKETS)
+    return packets.repartitionById(tasks, functions.col(SHARE))
+
+
+def _bucket_tasks(bridge: Bridge, most: int) -> int:
+    return min(most, _TASKS_PER_CORE * bridge.spark.sparkContext.defaultParallelism)
+
+
 def _by_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan, most: int) -> DataFrame:
     """Shuffle rows by `BUCKET_COLUMN`, into ``most`` tasks if there are no partitions."""
     bucket = functions.col(BUCKET_COLUMN)
     keys = plan.schema.partition_keys
     if keys:
         return rows.repartition(*(functions.col(quoted(key)) for key in keys), bucket)
-    tasks = min(most, _TASKS_PER_CORE * bridge.spark.sparkContext.defaultParallelism)
+    tasks = _bucket_tasks(bridge, most)
     return rows.repartitionById(tasks, bucket % functions.lit(tasks))
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 _BYTES_OF_BATCH = "spark.sql.execution.arrow.maxBytesPerBatch"
-_ANY_BYTES = (1 << 31) - 1
+ANY_BYTES = (1 << 31) - 1
 """Of a batch: Spark does not look then."""
 _VALUE_BYTES = 17
 """The longest value of a type of one size, and whether it is null."""
@@ -85,7 +85,7 @@ def in_batches(
     """
     folder = store_of(table).layout.branch_path
     small = None
-    if folder not in _with_long and _estimated_bytes(rows) > _FEW_BYTES:
+    if folder not in _with_long and optimized_bytes(rows) > _FEW_BYTES:
         small = marked(bridge, rows)
     if small is not None:
         try:
@@ -108,14 +108,13 @@ def marked(bridge: Bridge, rows: DataFrame) -> DataFrame | None:
     rows
         What a Python task takes.
     """
-    conf = bridge.conf
-    records, batch_bytes = int(conf.arrowMaxRecordsPerBatch()), int(conf.arrowMaxBytesPerBatch())
-    if records <= 0 or batch_bytes >= _ANY_BYTES or conf.contains(_BYTES_OF_BATCH):
+    row_bytes = bytes_of_row(bridge)
+    if row_bytes >= ANY_BYTES or bridge.conf.contains(_BYTES_OF_BATCH):
         return None  # a setting of the session takes the place of a job's
     fields = rows.schema.fields
     if any(field.name.lower() == LONG_COLUMN for field in fields):
         return None
-    most = most_text_bytes([field.dataType for field in fields], batch_bytes // records)
+    most = most_text_bytes([field.dataType for field in fields], row_bytes)
     if most is None:
         return None
     texts = [field.name for field in fields if isinstance(field.dataType, StringType)]
@@ -128,6 +127,15 @@ def marked(bridge: Bridge, rows: DataFrame) -> DataFrame | None:
         )
     plan = str(found._jdf.queryExecution().optimizedPlan().toString())
     return None if any(word in plan for word in _PYTHON) else found
+
+
+def bytes_of_row(bridge: Bridge) -> int:
+    """Return how many bytes a row may have so that no batch outgrows its bytes; maybe any."""
+    records = int(bridge.conf.arrowMaxRecordsPerBatch())
+    batch_bytes = int(bridge.conf.arrowMaxBytesPerBatch())
+    if records <= 0 or batch_bytes >= ANY_BYTES:
+        return ANY_BYTES
+    return batch_bytes // records
 
 
 def most_text_bytes(types: Sequence[DataType], row_bytes: int) -> int | None:
@@ -152,7 +160,7 @@ def batches_of_any_size(bridge: Bridge) -> Iterator[None]:
     """Let Spark not look at the bytes of batches in jobs of this thread."""
     context = bridge.spark.sparkContext
     before = context.getLocalProperty(_BYTES_OF_BATCH)
-    context.setLocalProperty(_BYTES_OF_BATCH, str(_ANY_BYTES))
+    context.setLocalProperty(_BYTES_OF_BATCH, str(ANY_BYTES))
     try:
         yield
     finally:
@@ -164,5 +172,6 @@ def _length(name: str) -> Column:
     return functions.coalesce(length, functions.lit(0))
 
 
-def _estimated_bytes(rows: DataFrame) -> int:
+def optimized_bytes(rows: DataFrame) -> int:
+    """Return how many bytes rows have, as Spark estimates it of what it will run."""
     return int(str(rows._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))

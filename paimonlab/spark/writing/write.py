@@ -9,6 +9,7 @@ command of ours (`paimonlab.spark.rows.rewriting`) does it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -23,6 +24,7 @@ from paimonlab.spark.values.spellings import scope_with
 from paimonlab.spark.writing.access import check_options_of_write, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
 from paimonlab.spark.writing.evolution import check_keeps_columns
+from paimonlab.spark.writing.executor_packets import Unpacking
 from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.named_writes import NamedWrite, named_write
@@ -299,8 +301,9 @@ def written(
     """
 
     def write(some: DataFrame, wrapped: Callable[[Task], Task]) -> list[CommitMessage]:
-        divided, task = divided_write(bridge, some, table, seen, replaces=replaces, user=user)
-        pickled = divided.mapInArrow(wrapped(task), f"{MESSAGE_COLUMN} binary").collect()
+        divided = divided_write(bridge, some, table, seen, replaces=replaces, user=user)
+        task = divided.taking(wrapped(divided.task))
+        pickled = divided.rows.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
         messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
         if error is not None:
             discard(table, messages)
@@ -309,6 +312,21 @@ def written(
 
     keys_move = definition_of(table).bucket_mode is BucketMode.KEY_DYNAMIC
     return write(rows, lambda task: task) if keys_move else in_batches(bridge, rows, table, write)
+
+
+@dataclass(frozen=True, slots=True)
+class DividedWrite:
+    """Rows where they are written, and what writes them."""
+
+    rows: DataFrame
+    """They may be in packets."""
+    task: WriteTask
+    """Takes rows."""
+    is_packed: bool
+
+    def taking(self, task: Task) -> Task:
+        """Let a task of rows, one that has `task`, take what `rows` has."""
+        return Unpacking(task) if self.is_packed else task
 
 
 def divided_write(
@@ -320,7 +338,7 @@ def divided_write(
     replaces: bool,
     user: str,
     are_placed: bool = False,
-) -> tuple[DataFrame, WriteTask]:
+) -> DividedWrite:
     """Return rows where they are written, and what writes them.
 
     Parameters as in `written`; ``are_placed`` says that all rows of a bucket are in one task.
@@ -330,9 +348,11 @@ def divided_write(
     store = store_of(table)
     plan = write_plan(definition_of(table), store.layout)
     divided = (
-        Shuffled(rows) if are_placed else shuffled(bridge, rows, table, seen, replaces=replaces)
+        Shuffled(rows)
+        if are_placed
+        else shuffled(bridge, rows, table, seen, replaces=replaces, packs=True)
     )
     is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS and not replaces
     numbers = table.sequence_numbers() if is_numbered else None
     task = WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user)
-    return divided.rows, task
+    return DividedWrite(divided.rows, task, divided.is_packed)
