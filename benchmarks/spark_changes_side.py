@@ -149,6 +149,7 @@ def main(engine: str, folder: str, jars: str, rows: str, rounds: str) -> None:
             "INSERT": partial(insert, spark, table, made),
             "MERGE 10 %": partial(merge, spark, table, count),
             "DELETE 1 %": partial(delete, spark, table),
+            "UPDATE 1 %": partial(update, spark, table),
         }
         for name, work in works.items():
             (found[f"{name}, {kind}"],) = measured(turns, work)
@@ -178,6 +179,11 @@ def merge(spark: Any, table: str, count: int, turn: int) -> None:
 def delete(spark: Any, table: str, turn: int) -> None:
     """Delete another hundredth of the rows each turn."""
     spark.sql(f"DELETE FROM {table} WHERE k % 100 = {turn + 20}").collect()
+
+
+def update(spark: Any, table: str, turn: int) -> None:
+    """Update another hundredth of the rows each turn."""
+    spark.sql(f"UPDATE {table} SET v = v + 1 WHERE k % 100 = {turn + 40}").collect()
 
 
 def grouped(
