@@ -34,7 +34,7 @@ check: $(INSTALLED) ## lint and the tests that take no Spark, Java or browser: a
 
 .PHONY: soak
 soak: $(INSTALLED) ## attacks from outside for half an hour: full disks, kills, stops; PAIMONLAB_SOAK_SECONDS says how long
-	PAIMONLAB_SOAK_SECONDS=$${PAIMONLAB_SOAK_SECONDS:-1080} PAIMONLAB_DISK_ALL=1 PAIMONLAB_DISK_STEP=4096 \
+	PAIMONLAB_SOAK_SECONDS=$${PAIMONLAB_SOAK_SECONDS:-1080} PAIMONLAB_DISK_ALL=1 PAIMONLAB_DISK_STEP=4096 PAIMONLAB_KILL_POINTS=12 \
 	  $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/outside
 
 .PHONY: lab

@@ -4,7 +4,7 @@ Files are moved, or copied where they are in no partition, as they are. The fold
 and nothing is moved before every file is known to fit. What is to be done is then written beside
 the table, so that a migration that was killed is gone on with by starting it again. Files in
 folders of partitions lack the partition columns: where they are moved, readers take these from the
-partition; where they are not, their rows are written anew, in one commit.
+partition; where they are not, their rows are written anew, in one commit, which the plan names too.
 
 Source: apache/paimon@1.4.2 ``org.apache.paimon.hive.migrate.HiveMigrator``,
 ``org.apache.paimon.migrate.FileMetaUtils``, which migrate tables of a Hive metastore. Names of
@@ -26,9 +26,17 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.catalog.folder_files import Folder, FolderFile, read_folder
+from paimonlab.commit.history import CommitHistory
 from paimonlab.datafile.layout import MOVED_PREFIX
 from paimonlab.datafile.written_file import local_time_millis
-from paimonlab.errors import CorruptDataError, CorruptMetadataError, SchemaError, UnsupportedError
+from paimonlab.errors import (
+    CommitOutcomeUnknownError,
+    CorruptDataError,
+    CorruptMetadataError,
+    PostCommitError,
+    SchemaError,
+    UnsupportedError,
+)
 from paimonlab.formats.data_format import open_input
 from paimonlab.formats.foreign_files import rows_of
 from paimonlab.formats.open_file import OpenFile
@@ -47,6 +55,7 @@ from paimonlab.spec.types.arrow import arrow_schema, from_arrow, to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, with_nullable
 from paimonlab.spec.types.text import format_type, parse_type
 from paimonlab.storage import FileIO, join
+from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.inside import definition_of, store_of
 
 if TYPE_CHECKING:
@@ -97,6 +106,8 @@ class _Plan(msgspec.Struct, frozen=True, kw_only=True):
     user: str
     """Commits it."""
     files: tuple[PlannedFile, ...]
+    rewrites: bool = False
+    """Whether the rows are written anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +165,7 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     dry_run: bool = False,
     progress: Progress | None = None,
     read: Callable[[FileIO, str, Progress | None], Folder] = read_folder,
+    finish: Callable[[], object] | None = None,
 ) -> FolderMigration:
     """Make an append table of a folder of files; see `Catalog.migrate_folder`.
 
@@ -161,12 +173,15 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     ----------
     read
         Finds the files that belong to it.
+    finish
+        Is called once the rows are committed, and again if the migration is gone on with after
+        that.
     """
     folder = _absolute(source)
     is_new = not catalog.has_table(target)
     io = catalog.file_io.within(folder)
     if not is_new and (plan := _unfinished(catalog.table(target))) is not None:
-        return _resumed(catalog.table(target), plan, folder, moves=moves, progress=progress)
+        return _resumed(catalog, target, plan, folder, finish, moves=moves, progress=progress)
     found = read(io, folder, progress)
     partition_fields = _partition_types(found.partition_keys, found.files, partition_types or {})
     definition = _definition(found.schema, found.origin, partition_fields)
@@ -204,14 +219,12 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
         if is_new
         else catalog.table(target)
     )
-    if is_rewritten:
-        io = _reaching(io, found.files)
-        migration = replace(migration, files=_planned(found.files, [""] * len(found.files)))
-        return _written_anew(
-            table, migration, io, progress, drops_on_failure=is_new, catalog=catalog
-        )
     try:
-        folders = _folders(table, found.files)
+        folders = [""] * len(found.files)
+        if is_rewritten:
+            _partition_columns(table, found.files)
+        else:
+            folders = _folders(table, found.files)
     except SchemaError:
         if is_new:
             catalog.drop_table(table.name)
@@ -221,11 +234,23 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
         moves=moves,
         user=f"migration-{uuid.uuid4()}",
         files=_planned(found.files, folders),
+        rewrites=is_rewritten,
     )
     store = store_of(table)
     if not store.file_io.publish(_plan_path(table), msgspec.json.encode(plan)):
         raise SchemaError(f"{target}: another migration into it is not finished")
-    return _done(table, plan, replace(migration, files=plan.files), progress)
+    migration = replace(migration, files=plan.files)
+    if is_rewritten:
+        return _written_anew(catalog, table, plan, migration, progress)
+    return _done(table, plan, migration, progress, finish)
+
+
+def unfinished_source(catalog: _Catalog, target: str) -> str | None:
+    """Return the folder whose migration into a table is not finished; None: there is none."""
+    if not catalog.has_table(target):
+        return None
+    plan = _unfinished(catalog.table(target))
+    return None if plan is None else plan.source
 
 
 def _absolute(source: str) -> str:
@@ -250,13 +275,16 @@ def _plan_path(table: Table) -> str:
 
 
 def _resumed(
-    table: Table,
+    catalog: _Catalog,
+    target: str,
     plan: _Plan,
     folder: str,
+    finish: Callable[[], object] | None,
     *,
     moves: bool,
     progress: Progress | None,
 ) -> FolderMigration:
+    table = catalog.table(target)
     if (plan.source, plan.moves) != (folder, moves):
         how = "moves" if plan.moves else "copies"
         raise SchemaError(
@@ -274,7 +302,9 @@ def _resumed(
         files=plan.files,
         is_resumed=True,
     )
-    return _done(table, plan, migration, progress)
+    if plan.rewrites:
+        return _written_anew(catalog, table, plan, migration, progress)
+    return _done(table, plan, migration, progress, finish)
 
 
 def _done(
@@ -282,6 +312,7 @@ def _done(
     plan: _Plan,
     migration: FolderMigration,
     progress: Progress | None,
+    finish: Callable[[], object] | None,
 ) -> FolderMigration:
     store = store_of(table)
     io = _reaching(store.file_io.within(plan.source), plan.files)
@@ -300,6 +331,8 @@ def _done(
             snapshot.file_name,
             f"it adds {snapshot.delta_record_count:,} rows, the folder had {migration.row_count:,}",
         )
+    if finish is not None:
+        finish()
     store.file_io.delete(_plan_path(table))
     if plan.moves:
         _delete_empty(io, plan)
@@ -326,13 +359,7 @@ def _transferred(io: FileIO, file: PlannedFile, target: str, *, moves: bool) -> 
         if moves:
             raise CorruptDataError(target, f"it has not the {file.size_bytes:,} bytes planned")
         io.delete(target)  # a copy that was not finished
-    try:
-        size_bytes = io.size_bytes(file.source)
-    except FileNotFoundError as error:
-        raise CorruptDataError(file.source, "the file was deleted meanwhile") from error
-    if size_bytes != file.size_bytes:
-        problem = f"it has {size_bytes:,} bytes now, {file.size_bytes:,} when it was planned"
-        raise CorruptDataError(file.source, problem)
+    _check_unchanged(io, file)
     if moves:
         io.make_directory(target.rpartition("/")[0])
         try:
@@ -348,6 +375,16 @@ def _transferred(io: FileIO, file: PlannedFile, target: str, *, moves: bool) -> 
         while data := read.read(_COPY_BYTES):
             written.write(data)
     return True
+
+
+def _check_unchanged(io: FileIO, file: PlannedFile) -> None:
+    try:
+        size_bytes = io.size_bytes(file.source)
+    except FileNotFoundError as error:
+        raise CorruptDataError(file.source, "the file was deleted meanwhile") from error
+    if size_bytes != file.size_bytes:
+        problem = f"it has {size_bytes:,} bytes now, {file.size_bytes:,} when it was planned"
+        raise CorruptDataError(file.source, problem)
 
 
 def _delete_empty(io: FileIO, plan: _Plan) -> None:
@@ -489,40 +526,69 @@ def _check_fits(table: Table, columns: Mapping[str, DataType], *, is_rewritten: 
 
 
 def _written_anew(
-    table: Table,
-    migration: FolderMigration,
-    io: FileIO,
-    progress: Progress | None,
-    *,
-    drops_on_failure: bool,
     catalog: _Catalog,
+    table: Table,
+    plan: _Plan,
+    migration: FolderMigration,
+    progress: Progress | None,
 ) -> FolderMigration:
-    """Write the rows of files in folders of partitions, in one commit."""
+    """Write the rows of files in folders of partitions, in one commit, at most once."""
+    store = store_of(table)
+    try:
+        snapshot = _committed(table, plan) or _rows_committed(table, plan, migration, progress)
+    except (CommitOutcomeUnknownError, PostCommitError):
+        raise  # whoever goes on with the plan finds out
+    except BaseException:
+        store.file_io.delete(_plan_path(table))
+        if migration.creates_target and table.snapshot is None:
+            catalog.drop_table(table.name)
+        raise
+    store.file_io.delete(_plan_path(table))
+    return replace(migration, snapshot=snapshot)
+
+
+def _committed(table: Table, plan: _Plan) -> Snapshot | None:
+    """Return what a migration committed before its process died."""
+    snapshots = store_of(table).snapshots
+    history = CommitHistory(snapshots, table.name, user=plan.user, identifier=_IDENTIFIER)
+    return history.find(snapshots.latest(), None)
+
+
+def _rows_committed(
+    table: Table, plan: _Plan, migration: FolderMigration, progress: Progress | None
+) -> Snapshot | None:
+    io = _reaching(store_of(table).file_io.within(plan.source), plan.files)
     schema = arrow_schema(table.schema.fields)
+    values = _partition_values(table, plan.files)
     count = 0
 
     def rows() -> Iterator[pa.RecordBatch]:
         nonlocal count
-        for number, file in enumerate(migration.files):
+        for number, file in enumerate(plan.files):
+            _check_unchanged(io, file)
             constants = dict(zip(migration.partition_keys, values[number], strict=True))
             for batch in rows_of(io, file.source):
                 count += batch.num_rows
                 yield _with_constants(batch, constants, schema)
             if progress is not None:
-                progress(number + 1, len(migration.files), "files")
+                progress(number + 1, len(plan.files), "files")
 
+    writer = table.new_writer(user=plan.user)
     try:
-        values = _partition_values(table, migration.files)
-        snapshot = table.write(pa.RecordBatchReader.from_batches(schema, rows()))
+        writer.write(pa.RecordBatchReader.from_batches(schema, rows()))
+        _check_count(migration, count)
+        messages = writer.prepare_commit(_IDENTIFIER)
     except BaseException:
-        if drops_on_failure and table.snapshot is None:
-            catalog.drop_table(table.name)
+        writer.abort()
         raise
+    with files_deleted_on_failure(definition_of(table), store_of(table), messages):
+        return table.commit(messages, user=plan.user, identifier=_IDENTIFIER)
+
+
+def _check_count(migration: FolderMigration, count: int) -> None:
     if count != migration.row_count:
-        raise CorruptDataError(
-            migration.source, f"{count:,} rows were read, footers say {migration.row_count:,}"
-        )
-    return replace(migration, snapshot=snapshot)
+        problem = f"{count:,} rows were read, footers say {migration.row_count:,}"
+        raise CorruptDataError(migration.source, problem)
 
 
 def _with_constants(

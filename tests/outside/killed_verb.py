@@ -14,20 +14,26 @@ import random
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from click.testing import CliRunner
 
 import paimonlab as pm
 from paimonlab.catalog import Catalog
 from paimonlab.cli.main import main as command_line
-from paimonlab.errors import DatabaseNotFoundError, TableNotFoundError
+from paimonlab.errors import DatabaseNotFoundError, SchemaError, TableNotFoundError
+from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.sql_engine import changes
 from paimonlab.sql_engine.tables import Sources
+from paimonlab.storage import LocalFileIO
+from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.table import Table
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -53,6 +59,11 @@ class Work:
     """Whether an empty one may be left."""
     warehouse: str = "w"
     """The folder of the catalog that ``table`` is in."""
+    state: Callable[[Work, Path], Any] | None = None
+    """What is found of it; None: how much is wrong with the table, and its rows."""
+    takes_long: bool = False
+    is_allowed: Callable[[Any, Any, Any], bool] | None = None
+    """From what was there before, what is left and what is wanted to whether that may be left."""
 
 
 def rows(keys: range, value: str) -> pa.Table:
@@ -132,7 +143,161 @@ def merge(catalog: Catalog, _: Path) -> None:
     changes.run(_MERGE, Sources(catalog))
 
 
+def folder_of_files(catalog: Catalog, folder: Path, *, partitioned: bool = True) -> None:
+    """Make a folder of files of Parquet."""
+    for number in range(4):
+        part = folder / "lake" / f"p={'ab'[number % 2]}" if partitioned else folder / "lake"
+        part.mkdir(parents=True, exist_ok=True)
+        given = rows(range(number * 5, number * 5 + 5), "moved").select(["k", "v"])
+        pq.write_table(given, part / f"{number}.parquet")
+
+
+def plain_folder(catalog: Catalog, folder: Path) -> None:
+    """Make a folder of files in no partition."""
+    folder_of_files(catalog, folder, partitioned=False)
+
+
+def taken(catalog: Catalog, folder: Path, *, moves: bool) -> None:
+    """Make a table of the folder; one that has no files any more was moved."""
+    try:
+        catalog.migrate_folder(str(folder / "lake"), "db.t", moves=moves)
+    except SchemaError as error:
+        is_done = catalog.has_table("db.t") and catalog.table("db.t").snapshot is not None
+        if not (moves and is_done and "has no Parquet or ORC files" in str(error)):
+            raise
+
+
+def copied_folder(catalog: Catalog, folder: Path) -> None:
+    """Make a table of a folder, whose files stay."""
+    taken(catalog, folder, moves=False)
+
+
+def moved_folder(catalog: Catalog, folder: Path) -> None:
+    """Make a table of a folder, whose files are moved."""
+    taken(catalog, folder, moves=True)
+
+
+def delta(_: Catalog, folder: Path) -> None:
+    """Make a table of Delta Lake."""
+    from deltalake import write_deltalake  # noqa: PLC0415 - starts threads, so not in the parent
+
+    write_deltalake(str(folder / "delta"), rows(range(20), "theirs"), partition_by=["p"])
+
+
+def migrated_delta(catalog: Catalog, folder: Path) -> None:
+    """Write the rows of that table into one of ours."""
+    from deltalake import DeltaTable  # noqa: PLC0415 - as above
+
+    catalog.migrate_table(DeltaTable(str(folder / "delta")), "db.t")
+
+
+def iceberg(_: Catalog, folder: Path) -> None:
+    """Make a table of Iceberg."""
+    opened = iceberg_catalog(folder)
+    opened.create_namespace("n")
+    opened.create_table("n.t", rows(range(1), "").schema).append(rows(range(20), "theirs"))
+
+
+def migrated_iceberg(catalog: Catalog, folder: Path) -> None:
+    """Write the rows of that table into one of ours."""
+    catalog.migrate_table(iceberg_catalog(folder).load_table("n.t"), "db.t")
+
+
+def iceberg_catalog(folder: Path) -> Any:
+    """Open a catalog of pyiceberg: its tables know their absolute places, so these stay."""
+    from pyiceberg.catalog.sql import SqlCatalog  # noqa: PLC0415 - as above
+
+    place = folder.parent / "ice"
+    place.mkdir(exist_ok=True)
+    return SqlCatalog("c", uri=f"sqlite:///{place}/c.db", warehouse=f"file://{place}")
+
+
+_ICEBERG = {"metadata.iceberg.storage": "table-location", "bucket": "1"}
+
+
+def with_metadata(catalog: Catalog, _: Path) -> None:
+    """Make a table with Iceberg's metadata."""
+    table = catalog.create_table("db.t", _COLUMNS, primary_keys=["k"], options=_ICEBERG)
+    table.write(rows(range(8), "old"))
+    table.compact(full=True)
+
+
+def with_metadata_rewritten(catalog: Catalog, _: Path) -> None:
+    """Replace its rows, and bring them to the highest level, which is what Iceberg sees."""
+    table = catalog.table("db.t")
+    table.overwrite(rows(range(4, 12), "new"), dynamic=False)
+    table.compact(full=True)
+
+
+def state_of_metadata(work: Work, folder: Path) -> Any:
+    """Return the state of the table, then the rows that pyiceberg reads."""
+    from pyiceberg.table import StaticTable  # noqa: PLC0415 - takes a second
+
+    metadata = folder / "w" / "db.db" / "t" / "metadata"
+    version = (metadata / "version-hint.text").read_text()
+    found = metadata / f"v{version}.metadata.json"
+    seen = StaticTable.from_metadata(str(found)).scan().to_arrow()
+    return [*(state_of_table(work, folder) or ()), in_order(seen)]
+
+
+def lags_at_most(before: Any, left: Any, after: Any) -> bool:
+    """Whether the table is one of the two, and what Iceberg reads is too."""
+    return (
+        left[0] == 0 and left[1] in (before[1], after[1]) and left[2] in (before[2], [], after[2])
+    )
+
+
+def csv_files(folder: Path) -> FormatTable:
+    """Open a folder of CSV files."""
+    options = {"type": "format-table", "file.format": "csv"}
+    schema = new_table_schema(Schema(_COLUMNS, ("p",), (), options, None), time_millis=0)
+    place = str(folder / "w" / "lines")
+    return FormatTable(Identifier("db", "lines"), schema, place, LocalFileIO())
+
+
+def lines(_: Catalog, folder: Path) -> None:
+    """Write rows into it, two files in each partition."""
+    for first in (0, 10):
+        csv_files(folder).write(rows(range(first, first + 10), "old"))
+
+
+def overwritten_lines(_: Catalog, folder: Path) -> None:
+    """Replace all of them."""
+    csv_files(folder).overwrite(rows(range(5, 15), "new"), dynamic=False)
+
+
+def state_of_lines(_: Work, folder: Path) -> Any:
+    """Return the rows that are read."""
+    return in_order(csv_files(folder).to_arrow())
+
+
+def loses_no_row(before: Any, left: Any, after: Any) -> bool:
+    """Whether all rows are there that were, or all that were written; and no others."""
+    had, has, wanted = (Counter(map(tuple, rows)) for rows in (before, left, after))
+    return (had <= has or wanted <= has) and has <= had + wanted
+
+
 WORKS = {
+    "overwrite of CSV files": Work(
+        lines, overwritten_lines, "", state=state_of_lines, is_allowed=loses_no_row
+    ),
+    "Iceberg's metadata": Work(
+        with_metadata,
+        with_metadata_rewritten,
+        "db.t",
+        state=state_of_metadata,
+        takes_long=True,
+        is_allowed=lags_at_most,
+    ),
+    "migrate a folder, copied": Work(
+        plain_folder, copied_folder, "db.t", makes_table=True, takes_long=True
+    ),
+    "migrate a folder, moved": Work(
+        folder_of_files, moved_folder, "db.t", makes_table=True, takes_long=True
+    ),
+    "migrate a folder, rewritten": Work(folder_of_files, copied_folder, "db.t", makes_table=True),
+    "migrate Delta": Work(delta, migrated_delta, "db.t", makes_table=True, takes_long=True),
+    "migrate Iceberg": Work(iceberg, migrated_iceberg, "db.t", makes_table=True, takes_long=True),
     "copy over a table": Work(source_and_target, copy, "db.u"),
     "clone into a new catalog": Work(source, clone, "db.t", True, _ELSEWHERE),
     "load --create": Work(text_file, load, "new.t", makes_table=True),
@@ -192,14 +357,23 @@ def run(work: Work, folder: Path, die_at: int | None = None) -> list[str]:
 
 
 def state(work: Work, folder: Path) -> Any:
+    """Return what is found."""
+    return (work.state or state_of_table)(work, folder)
+
+
+def state_of_table(work: Work, folder: Path) -> Any:
     """Return how much is wrong with the table, and its rows; None if there is no table."""
     try:
         table = pm.connect(folder / work.warehouse).table(work.table)
     except (DatabaseNotFoundError, TableNotFoundError):
         return None
     assert isinstance(table, Table)
-    rows = sorted(map(list, zip(*table.scan().to_arrow().to_pydict().values(), strict=True)))
-    return len(table.fsck(deep=True).findings), rows
+    return len(table.fsck(deep=True).findings), in_order(table.scan().to_arrow())
+
+
+def in_order(found: pa.Table) -> list[list[Any]]:
+    """Return rows as lists, sorted."""
+    return sorted(map(list, zip(*found.select(["k", "v", "p"]).to_pydict().values(), strict=True)))
 
 
 def chosen(all_changes: list[str], most: int, chance: random.Random) -> list[int]:
@@ -215,9 +389,14 @@ def main(folder: Path, name: str, seed: int, most: int) -> None:
     work = WORKS[name]
     made, scratch = folder / "made", folder / "scratch"
     made.mkdir()
-    catalog = pm.connect(made / "w")
-    catalog.create_database("db")
-    work.prepare(catalog, made)
+
+    def prepare() -> None:
+        catalog = pm.connect(made / "w")
+        catalog.create_database("db")
+        work.prepare(catalog, made)
+
+    ended, said = in_child(prepare)
+    assert ended == 0, said
 
     def anew() -> None:
         shutil.rmtree(scratch, ignore_errors=True)

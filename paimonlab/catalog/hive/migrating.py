@@ -53,7 +53,11 @@ class HiveMigrations(HiveObjects):
         self._check_writable(f"migrating {source}")
         table = self._object(identifier)
         if table is None:
-            raise self._not_found(identifier)
+            begun = migrating.unfinished_source(self, target) if moves and not dry_run else None
+            if begun is None:
+                raise self._not_found(identifier)
+            # The object was dropped, and the process died before it deleted its plan.
+            return migrating.migrate_folder(self, begun, target, moves=True, progress=progress)
         if objects.is_view(table) or not is_foreign(table):
             raise UnsupportedError(f"migrating {source}", "it is a view, or Paimon's already")
         if target == source:
@@ -77,7 +81,7 @@ class HiveMigrations(HiveObjects):
                 raise UnsupportedError(
                     f"migrating {source}", f"partition {'/'.join(one.values)} has another format"
                 )
-        done = migrating.migrate_folder(
+        return migrating.migrate_folder(
             self,
             location,
             target,
@@ -89,10 +93,8 @@ class HiveMigrations(HiveObjects):
             dry_run=dry_run,
             progress=progress,
             read=partial(self._read, [key.name for key in keys], partitions),
+            finish=partial(self._drop_object, identifier, table) if moves else None,
         )
-        if moves and not dry_run:
-            self._drop_object(identifier, table)
-        return done
 
     def _read(
         self,
