@@ -38,7 +38,7 @@ from paimonlab.storage.stores.answers import (
 from paimonlab.storage.stores.connecting import Bucket, bucket_of
 from paimonlab.storage.stores.object_inputs import ObjectInput
 from paimonlab.storage.stores.object_outputs import ObjectOutput
-from paimonlab.storage.stores.probing import broken_condition
+from paimonlab.storage.stores.probing import broken_condition, refuses_versions
 from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.settling import Found, Put, UnsettledError, create
 from paimonlab.storage.stores.store_options import StoreOptions, service_of
@@ -65,6 +65,8 @@ class _Remembered:
         """Of files that were written and not yet checked, by path."""
         self.broken: dict[str, str] = {}
         """By bucket which condition it does not keep; empty: it keeps them."""
+        self.refuses: dict[str, bool] = {}
+        """By bucket whether it does not replace versions that are there."""
 
     def __reduce__(self) -> tuple[type[_Remembered], tuple[()]]:
         return _Remembered, ()
@@ -247,7 +249,7 @@ class ObjectFileIO:
         if found.attributes.get(_MOVED) and _age_seconds(found.meta) < _MOVING_SECONDS:
             raise FileNotFoundError(errno.ENOENT, "others are moving it", source)
         self._require_conditions(source, others_may_take_it=True)
-        if not bucket.replaces_versions or self._remembered.broken[place.bucket]:
+        if self._remembered.broken[place.bucket] or self._refuses_versions(source):
             self._move_claimed(source, target)
             return
         data = self._asked(source, "reading", lambda: bytes(found.bytes()))
@@ -406,6 +408,9 @@ class ObjectFileIO:
         def look() -> Found:
             try:
                 found = obstore.get(bucket.patient, place.key)
+                there: Mapping[str, Any] = found.meta
+                if not is_new and all(there.get(key) == mode[key] for key in mode):
+                    return Found.UNCHANGED
                 if bytes(found.bytes()) != data:
                     return Found.OTHERS
             except FileNotFoundError:
@@ -436,6 +441,16 @@ class ObjectFileIO:
         told = failure(error, path, "creating", self.options.secrets)
         problem = f"{told.strerror}; it may be there or not ({unsettled.attempts} attempts)"
         return StorageError(errno.ECONNABORTED, problem, path)
+
+    def _refuses_versions(self, path: str) -> bool:
+        """Whether of several who replace a version none may succeed; asked once."""
+        place, bucket = self._at(path)
+        if not bucket.replaces_versions:
+            return True
+        if place.bucket not in self._remembered.refuses:
+            folder = place.key.rpartition("/")[0]
+            self._remembered.refuses[place.bucket] = refuses_versions(bucket, folder, path)
+        return self._remembered.refuses[place.bucket]
 
     def _require_conditions(self, path: str, *, others_may_take_it: bool = False) -> None:
         """Refuse a store on which two could create the same snapshot."""

@@ -46,7 +46,7 @@ def broken_condition(bucket: Bucket, folder_key: str, path: str) -> str:
     OSError
         If the store does not let it be found out.
     """
-    key = "/".join(filter(None, (folder_key, f"{_PREFIX}{uuid.uuid4()}")))
+    key = _new_key(folder_key)
     # One store goes by entity tags, another by numbers of versions.
     never: Any = {"e_tag": '"00000000000000000000000000000000"', "version": "1"}
     try:
@@ -66,8 +66,33 @@ def broken_condition(bucket: Bucket, folder_key: str, path: str) -> str:
     return ""
 
 
+def refuses_versions(bucket: Bucket, folder_key: str, path: str) -> bool:
+    """Whether the store does not replace an object if its version is the one that is named.
+
+    Ceph 16 answers 412 to each entity tag in quotes, as other stores want it. Parameters and errors
+    are those of `broken_condition`.
+    """
+    key = _new_key(folder_key)
+    try:
+        try:
+            made: Any = obstore.put(bucket.patient, key, b"1", use_multipart=False)
+            version = {name: made[name] for name in ("e_tag", "version") if made.get(name)}
+            return not _has_effect(bucket.patient, key, version)
+        finally:
+            with contextlib.suppress(Exception):
+                obstore.delete(bucket.patient, key)
+    except Exception as error:
+        if is_answer_of_store(error):
+            raise failure(error, path, "trying out conditional writes") from None
+        raise
+
+
+def _new_key(folder_key: str) -> str:
+    return "/".join(filter(None, (folder_key, f"{_PREFIX}{uuid.uuid4()}")))
+
+
 def _has_effect(store: ObjectStore, key: str, mode: Any) -> bool:
-    """Whether a request has an effect whose condition does not hold."""
+    """Whether a request with a condition has an effect."""
     for attempt in range(_ATTEMPTS):
         try:
             obstore.put(store, key, b"2", mode=mode, use_multipart=False)

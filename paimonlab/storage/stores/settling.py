@@ -1,4 +1,4 @@
-"""Creating an object if it is absent, whatever becomes of the answer.
+"""Creating an object if it is absent, or replacing a version, whatever becomes of the answer.
 
 A pure loop: requests, clock and chance are given. Sources: reliability rules of this project
 (``docs/reliability.md``); what AWS answers to conditional writes.
@@ -24,6 +24,7 @@ class Found(Enum):
     NOTHING = "no object"
     OURS = "the object of this call"
     OTHERS = "an object of another writer"
+    UNCHANGED = "the version that was to be replaced"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def create(
     put
         Sends the request, always the same.
     look
-        Reads what is there; raises what requests raise.
+        Reads what is there; raises what requests raise. A version that was to be replaced and still
+        is there is no answer: of writers that replace it at once Ceph refuses all.
     now
         A clock, in seconds.
     pause
@@ -95,9 +97,10 @@ def create(
             # That it is taken is known, by whom is not.
             is_in_doubt = True
         else:
-            if found is not Found.NOTHING:
+            if found in (Found.OURS, Found.OTHERS):
                 return found is Found.OURS
-            if done.answer is Answer.TAKEN and not is_in_doubt:
+            is_nothing = found is Found.NOTHING
+            if is_nothing and done.answer is Answer.TAKEN and not is_in_doubt:
                 return False  # others created and deleted it meanwhile
         if now() >= end:
             raise UnsettledError(attempts, is_in_doubt=is_in_doubt) from problem

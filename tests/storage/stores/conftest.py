@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.stores import azurite, hdfs, scripted
+from tests.storage.stores import azurite, hdfs, radosgw, scripted
 from tests.storage.stores.proxy import Proxy, proxy_of
 from tests.storage.stores.server import ServerMissingError, make_bucket, running
 
@@ -166,3 +166,23 @@ def hdfs_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def hdfs_warehouse(hdfs_server: str) -> Mapping[str, str]:
     """Options of a catalog in a new folder."""
     return {"warehouse": f"{hdfs_server}/{uuid.uuid4()}"}
+
+
+@pytest.fixture(scope="session")
+def ceph_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of Ceph's gateway, which only ``make interop`` starts."""
+    if os.environ.get("PAIMONLAB_INTEROP") != "require":
+        pytest.skip("Ceph's gateway is part of make interop")
+    try:
+        with radosgw.running(tmp_path_factory.mktemp("ceph")) as url:
+            yield url
+    except ServerMissingError as error:
+        pytest.skip(f"no Ceph: {error}")
+
+
+@pytest.fixture
+def ceph_warehouse(ceph_server: str) -> Mapping[str, str]:
+    """Options of a catalog in a new bucket of Ceph."""
+    name = f"bucket-{uuid.uuid4()}"
+    radosgw.make_bucket(ceph_server, name)
+    return options_of(ceph_server, name)

@@ -18,8 +18,10 @@ from paimonlab.errors import CorruptMetadataError, StorageError
 from paimonlab.storage import FileIO, LocalFileIO, ReadOnlyFileIO, hdfs, stores
 from tests.storage.stores.conftest import options_of
 
+_CEPH = pytest.param("ceph", marks=pytest.mark.interop)
 
-@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss", "hdfs"])
+
+@pytest.fixture(params=["local", "s3", "azure", "gcs", "oss", "hdfs", _CEPH])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[FileIO, str]:
     """A store and a folder in it."""
     if request.param == "local":

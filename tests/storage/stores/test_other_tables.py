@@ -1,4 +1,4 @@
-"""Tables on Azure, GCS, OSS and COS, and that nothing there shows what must not be shown."""
+"""Tables on Azure, GCS, OSS, COS, HDFS and Ceph, and that nothing there shows secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.storage.stores.scripted import SECRET, TOKEN
 STORES = ("azure", "gcs", "oss", "cos", "hdfs")
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=[*STORES, pytest.param("ceph", marks=pytest.mark.interop)])
 def anywhere(request: pytest.FixtureRequest) -> Mapping[str, str]:
     """Options of a catalog in an empty store of each kind."""
     options: Mapping[str, str] = request.getfixturevalue(f"{request.param}_warehouse")
