@@ -260,14 +260,16 @@ def remove_attempts(file_io: FileIO, staged: Sequence[StagedFile]) -> None:
 
 def publish(file_io: FileIO, staged: Sequence[StagedFile], root: str) -> None:
     """Give files the names by which readers see them; if that fails none of them stays."""
-    done: list[str] = []
+    count = 0
     try:
         for one in staged:
             file_io.rename(one.hidden, one.path)
-            done.append(one.path)
+            count += 1
     except BaseException:
-        hidden = [one.hidden for one in staged[len(done) :]]
-        discard(file_io, [*done, *hidden], {one.folder for one in staged}, root)
+        # The file that failed may be visible too: a store can do what it gives no answer to.
+        begun = [one.path for one in staged[: count + 1]]
+        hidden = [one.hidden for one in staged[count:]]
+        discard(file_io, [*begun, *hidden], {one.folder for one in staged}, root)
         raise
 
 

@@ -1,0 +1,192 @@
+"""Format tables in a bucket and on a disk, of processes that write at once and that are killed.
+
+``PAIMONLAB_KILL_POINTS`` says at how many requests an overwrite in a bucket is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from paimonlab.errors import StorageError
+from paimonlab.table.format_tables.format_table import FormatTable
+from tests.outside.processes import ROOT
+from tests.storage.stores import format_writer
+from tests.storage.stores.conftest import options_of
+from tests.storage.stores.format_writer import ROWS, opened, rows
+from tests.storage.stores.proxy import Fault, Proxy
+
+KILLS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "2"))
+_CHANGES = ("PUT", "POST", "DELETE")
+_SECONDS = 120
+
+
+def began(options: Mapping[str, str], number: int, work: str, turns: int) -> subprocess.Popen[str]:
+    """Start a writer, which waits."""
+    arguments = [json.dumps(dict(options)), str(number), work, str(turns)]
+    return subprocess.Popen(
+        [sys.executable, format_writer.__file__, *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def let_go(writer: subprocess.Popen[str]) -> None:
+    """Let a writer begin once it is ready."""
+    assert writer.stdout is not None
+    assert writer.stdin is not None
+    assert writer.stdout.readline() == "ready\n", writer.communicate()
+    writer.stdin.write("go\n")
+    writer.stdin.flush()
+
+
+def ended(writer: subprocess.Popen[str]) -> int:
+    """Wait for a writer; return its code."""
+    _, said = writer.communicate(timeout=_SECONDS)
+    assert writer.returncode in (0, -signal.SIGKILL), said
+    return writer.returncode
+
+
+def seen(table: FormatTable) -> Counter[tuple[int, str]]:
+    """Count the rows."""
+    found = table.scan(["id", "v"]).to_arrow().to_pydict()
+    return Counter(zip(found["id"], found["v"], strict=True))
+
+
+def counted(*ids: range, value: str) -> Counter[tuple[int, str]]:
+    """Count rows as they should be."""
+    return Counter((number, value) for part in ids for number in part)
+
+
+@pytest.fixture(params=["local", "s3"])
+def options(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, str]:
+    """Options of a warehouse."""
+    if request.param == "local":
+        return {"warehouse": str(tmp_path)}
+    found: Mapping[str, str] = request.getfixturevalue("warehouse")
+    return found
+
+
+def test_rows_are_written_read_and_replaced(options: Mapping[str, str]) -> None:
+    table = opened(options)
+    table.write(rows(0, "x"))
+    table.write(rows(10, "y"))
+    table.overwrite(rows(20, "z", "a"), partition={"p": "a"})
+
+    left = [(number, "xy"[number // 10]) for number in range(1, 20, 2)]
+    assert seen(opened(options)) == Counter(left) + counted(range(20, 30), value="z")
+    assert table.partitions()["p"].to_pylist() == ["a", "b"]
+    assert table.scan(where="p = 'b' AND id > 15").to_arrow()["id"].to_pylist() == [17, 19]
+    table.truncate()
+    assert not seen(opened(options))
+
+
+def test_processes_that_append_lose_no_row_beside_one_that_overwrites(
+    options: Mapping[str, str],
+) -> None:
+    turns = 4
+    works = [(1, "append"), (2, "append"), (3, "overwrite")]
+    writers = [began(options, number, work, turns) for number, work in works]
+    for writer in writers:
+        let_go(writer)
+    assert [ended(writer) for writer in writers] == [0, 0, 0]
+
+    found = seen(opened(options))
+    appended = [range(n * 1_000_000, n * 1_000_000 + turns * ROWS) for n in (1, 2)]
+    assert set(found.values()) == {1}, "no row is there twice"
+    in_b = {(number, "append") for part in appended for number in part if number % 2}
+    assert in_b <= found.keys()
+    last = 3_000_000 + (turns - 1) * ROWS
+    own = {number for number, value in found if value == "overwrite"}
+    assert own == set(range(last, last + ROWS))
+
+
+def test_an_overwrite_in_a_bucket_that_is_killed_loses_no_row(
+    s3_server: str, bucket: str, proxy: Proxy, seed: int
+) -> None:
+    chance = random.Random(seed)
+    straight, through = options_of(s3_server, bucket), options_of(proxy.url, bucket)
+    made = opened(straight)
+
+    def begin() -> Counter[tuple[int, str]]:
+        made.overwrite(rows(0, "old"), dynamic=False)
+        made.write(rows(10, "old", "a"))
+        return seen(made)
+
+    had = begin()
+    proxy.asked.clear()
+    assert run_killed(through, proxy, None, chance) == 0
+    changes = sum(proxy.asked[method] for method in _CHANGES)
+    wanted = seen(made)
+    assert wanted != had
+    points = range(changes) if changes <= KILLS else chance.sample(range(changes), KILLS)
+    for at in points:
+        begin()
+        assert run_killed(through, proxy, at, chance) == -signal.SIGKILL
+        left = seen(made)
+        assert had <= left or wanted <= left, at
+        assert left <= had + wanted, at
+        assert run_killed(through, proxy, None, chance) == 0
+        assert seen(made) == wanted, at
+
+
+def run_killed(
+    options: Mapping[str, str], proxy: Proxy, at: int | None, chance: random.Random
+) -> int:
+    """Run a writer that replaces a partition, killed at one of its changes; return how it ended."""
+    writer = began(options, 3, "overwrite", 1)
+    count = 0
+
+    def choose(method: str, _: str, __: bool) -> Fault | None:
+        nonlocal count
+        if method not in _CHANGES:
+            return None
+        count += 1
+        if at is None or count - 1 != at:
+            return None
+        writer.kill()
+        return chance.choice((None, "reset before"))
+
+    proxy.choose = choose
+    try:
+        let_go(writer)
+        return ended(writer)
+    finally:
+        writer.kill()
+        writer.wait()
+        proxy.choose = lambda *_: None
+
+
+def test_a_write_whose_last_answer_is_lost_leaves_no_row_if_it_says_that_it_failed(
+    s3_server: str, bucket: str, proxy: Proxy
+) -> None:
+    straight = opened(options_of(s3_server, bucket))
+    retries = {"s3.attempts.maximum": "0"}
+    table = opened({**options_of(proxy.url, bucket), **retries})
+    table.write(rows(0, "old"))
+    had = seen(straight)
+    deleted = 0
+
+    def choose(method: str, target: str, _: bool) -> Fault | None:
+        nonlocal deleted
+        # Files are moved by a copy and a delete, of which the second does not happen.
+        is_delete = method == "POST" and target.endswith("?delete")
+        deleted += is_delete
+        return "503 before" if is_delete and deleted == 2 else None
+
+    proxy.choose = choose
+    with pytest.raises(StorageError):
+        table.write(rows(10, "new"))
+    assert seen(straight) == had
