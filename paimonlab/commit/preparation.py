@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pyarrow as pa
 
@@ -19,6 +20,7 @@ from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifests.manifest import NO_ENTRIES, ManifestFileMeta
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.spec.types.data_types import DataField
+from paimonlab.storage.together import asked_together
 
 
 class Preparation:
@@ -58,10 +60,11 @@ class Preparation:
         self._delta.write(entries)
         self._changelog.write(delta.changelog)
         self._base_metas = self._base.after(latest)
+        base, added, changelog = self._write_lists()
         lists = ManifestLists(
-            base=self._write_list(self._base_metas),
-            delta=self._write_list(self._delta.metas),
-            changelog=self._write_list(self._changelog.metas) if self._changelog.metas else None,
+            base=base,
+            delta=added,
+            changelog=changelog,
             index_manifest=self._write_indexes(delta.indexes, latest),
         )
         return next_snapshot(
@@ -126,6 +129,16 @@ class Preparation:
         self._index_manifest = name = self._manifests.write_index(files, self._options.manifests)
         self._lists.append(name)
         return name
+
+    def _write_lists(self) -> tuple[tuple[str, int], tuple[str, int], tuple[str, int] | None]:
+        """Write the lists of the base, of what is added and of the changelog, if there is one."""
+        all_metas = [self._base_metas, self._delta.metas]
+        if self._changelog.metas:
+            all_metas.append(self._changelog.metas)
+        written = asked_together(
+            self._manifests.table_path, [partial(self._write_list, metas) for metas in all_metas]
+        )
+        return written[0], written[1], written[2] if len(written) > 2 else None
 
     def _write_list(self, metas: Sequence[ManifestFileMeta]) -> tuple[str, int]:
         name, size_bytes = self._manifests.write_list(metas, self._options.manifests)

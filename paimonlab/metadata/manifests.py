@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
 from paimonlab.storage.new_files import create_file
+from paimonlab.storage.together import asked_together
 
 logger = logging.getLogger(__name__)
 
@@ -97,8 +99,10 @@ class ManifestStore:
         paths = {name: self._layout.manifest(name, referrer) for name in names}
         lists = {name: self._cache.get_list(path) for name, path in paths.items()}
         missing = [name for name, known in lists.items() if known is None]
-        files = [(paths[name], self._read(paths[name], names[name], referrer)) for name in missing]
-        read = manifest_avro.read_manifest_lists(files, former=self._former)
+        read = manifest_avro.read_manifest_lists(
+            self._read_all([(paths[name], names[name]) for name in missing], referrer),
+            former=self._former,
+        )
         for name, metas in zip(missing, read, strict=True):
             lists[name] = tuple(metas)
             self._cache.put_list(paths[name], tuple(metas))
@@ -121,11 +125,10 @@ class ManifestStore:
         """
         paths = {self._layout.manifest(meta.file_name, referrer): meta for meta in manifests}
         entries_of = {path: self._cache.get(path) for path in paths}
-        missing = [
-            (path, self._read(path, paths[path].file_size_bytes, referrer))
-            for path, entries in entries_of.items()
-            if entries is None
-        ]
+        unknown = [path for path, entries in entries_of.items() if entries is None]
+        missing = self._read_all(
+            [(path, paths[path].file_size_bytes) for path in unknown], referrer
+        )
         if missing:
             decoded, counts = manifest_avro.read_many_entries(missing)
             row_bytes = decoded.nbytes / max(decoded.num_rows, 1)
@@ -147,11 +150,14 @@ class ManifestStore:
         """
         paths = [self._layout.manifest(meta.file_name, referrer) for meta in manifests]
         known = [self._cache.get(path) for path in paths]
-        missing = [
-            (path, self._read(path, meta.file_size_bytes, referrer))
-            for path, meta, entries in zip(paths, manifests, known, strict=True)
-            if entries is None
-        ]
+        missing = self._read_all(
+            [
+                (path, meta.file_size_bytes)
+                for path, meta, entries in zip(paths, manifests, known, strict=True)
+                if entries is None
+            ],
+            referrer,
+        )
         decoded, counts_of_missing = manifest_avro.read_many_entries(missing)
         rest = iter(counts_of_missing)
         counts = [next(rest) if entries is None else entries.num_rows for entries in known]
@@ -268,6 +274,15 @@ class ManifestStore:
     def forget(self, paths: Collection[str]) -> None:
         """Drop cached files that were deleted, given by their paths."""
         self._cache.forget(paths)
+
+    def _read_all(
+        self, wanted: Sequence[tuple[str, int | None]], referrer: str
+    ) -> list[tuple[str, bytes]]:
+        """Read files of these paths and sizes."""
+        read = asked_together(
+            self.table_path, [partial(self._read, path, size, referrer) for path, size in wanted]
+        )
+        return [(path, data) for (path, _), data in zip(wanted, read, strict=True)]
 
     def _read(self, path: str, size_bytes: int | None, referrer: str) -> bytes:
         try:

@@ -11,6 +11,7 @@ from paimonlab.metadata.layout import SCHEMA_PREFIX, TableLayout
 from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
+from paimonlab.storage.together import asked_together
 
 _PUBLISH_ATTEMPTS = 3
 
@@ -32,7 +33,7 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
         The folder is listed only if a newer schema follows the one found last.
         """
         known = self._latest_id
-        if known is None or self._is_there(known + 1) or not self._is_there(known):
+        if known is None or not self._is_newest(known):
             ids = self.ids()
             known = self._latest_id = ids[-1] if ids else None
         return None if known is None else self.get(known)
@@ -102,6 +103,13 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
                 # A failed attempt of ours may have landed after all.
                 return is_published or (attempt > 0 and self._is_ours(path, data))
         raise AssertionError("the last attempt returns or raises")
+
+    def _is_newest(self, schema_id: int) -> bool:
+        is_followed, is_there = asked_together(
+            self._layout.table_path,
+            (lambda: self._is_there(schema_id + 1), lambda: self._is_there(schema_id)),
+        )
+        return is_there and not is_followed
 
     def _is_there(self, schema_id: int) -> bool:
         return self._file_io.has_file(self._layout.schema(schema_id))

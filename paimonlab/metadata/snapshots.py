@@ -23,6 +23,7 @@ from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.storage.schemes import store_kind
+from paimonlab.storage.together import asked_together
 
 _MOST_OVERTAKEN = 16
 """How often the newest snapshot may go before it is read."""
@@ -59,6 +60,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         self._whole_upto: int | None = None
         self._walks = 0
         self._landed: dict[int, tuple[Snapshot, Snapshot | None]] = {}
+        self._newest_own: Snapshot | None = None
+        """Our last commit, as long as it was the latest whenever we looked."""
         self._between: tuple[Snapshot | None, Snapshot | None, list[Snapshot]] = (None, None, [])
 
     def landed(self, snapshot: Snapshot, base: Snapshot | None) -> None:
@@ -70,6 +73,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         if base is None or (self._whole_upto is not None and self._whole_upto >= base.id):
             self._whole_upto = snapshot.id
         self._landed[snapshot.id] = (snapshot, base)
+        # Where others commit as well, looking for ours first would be in vain.
+        self._newest_own = snapshot if base is None or self.is_own(base) else None
         for old in [*self._landed][:-_MOST_LANDED]:
             del self._landed[old]
 
@@ -121,14 +126,42 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
             If there is neither a snapshot nor a schema: the table was dropped or renamed after it
             was opened, and must not look empty.
         """
+        own, self._newest_own = self._newest_own, None
+        if own is not None and self._unless_followed(own.id) == own:
+            self._newest_own = own  # and as what expires goes lowest first, no later one has
+            return own
         hint = read_hint(self._file_io, self._layout.latest_hint)
-        if hint and not self._is_there(hint + 1):
-            with contextlib.suppress(FileNotFoundError):
-                return self._decoded(hint, self._file_io.read(self._layout.snapshot(hint)))
+        if hint and (hinted := self._unless_followed(hint)) is not None:
+            return hinted
         newest = self._read_newest(self.latest_id)
         if newest is None and self._schemas is not None and not self._schemas.ids():
             raise TableNotFoundError(self._table)
         return newest
+
+    def _unless_followed(self, snapshot_id: int) -> Snapshot | None:
+        """Read a snapshot; None if it is not there, or another one follows it."""
+        if self._is_stored:
+            is_followed, data = asked_together(
+                self._layout.table_path,
+                (lambda: self._is_there(snapshot_id + 1), lambda: self._bytes_of(snapshot_id)),
+            )
+        else:
+            is_followed = self._is_there(snapshot_id + 1)
+            data = None if is_followed else self._bytes_of(snapshot_id)
+        if is_followed or not isinstance(data, bytes):
+            return None
+        return self._decoded(snapshot_id, data)
+
+    def _bytes_of(self, snapshot_id: int) -> bytes | None:
+        try:
+            return self._file_io.read(self._layout.snapshot(snapshot_id))
+        except FileNotFoundError:
+            return None
+
+    @property
+    def _is_stored(self) -> bool:
+        """Whether the table is in a store, where each look is a request."""
+        return store_kind(self._layout.table_path) is not None
 
     def latest_id(self) -> int | None:
         """Return the id of the newest snapshot; None in a table that was never written to.
@@ -404,13 +437,14 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         The process may stall before it writes. A hint that names a deleted snapshot marks a
         damaged table once there is no newer snapshot, so the result is checked again.
         """
-        if self._is_there(snapshot_id + 1):
-            return  # whoever published that one writes the hint
-        # In a store that would be one more request for what the check afterwards sees as well.
-        if store_kind(self._layout.table_path) is None and not self._is_there(snapshot_id):
-            return
+        # In a store these would be requests for what the check afterwards sees as well.
+        if not self._is_stored:
+            if self._is_there(snapshot_id + 1):
+                return  # whoever published that one writes the hint
+            if not self._is_there(snapshot_id):
+                return
         write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
-        while self._is_there(snapshot_id + 1) or not self._is_there(snapshot_id):
+        while not self._is_newest(snapshot_id):
             ids = self.live_ids()
             if not ids:
                 self._file_io.delete(self._layout.latest_hint)
@@ -419,6 +453,15 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
                 return
             snapshot_id = ids[-1]
             write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
+
+    def _is_newest(self, snapshot_id: int) -> bool:
+        if not self._is_stored:
+            return not self._is_there(snapshot_id + 1) and self._is_there(snapshot_id)
+        is_followed, is_there = asked_together(
+            self._layout.table_path,
+            (lambda: self._is_there(snapshot_id + 1), lambda: self._is_there(snapshot_id)),
+        )
+        return is_there and not is_followed
 
     def mend_latest_hint(self) -> None:
         """Repair the hint if a rollback deleted the snapshot that it names."""
