@@ -152,3 +152,8 @@ class FormatTableCatalog(Catalog):
             f"{identifier.database}.{name}" for name in self.format_tables(identifier.database)
         ]
         return TableNotFoundError(identifier.full_name, known)
+
+
+def format_tables_of(catalog: Catalog, database: str) -> list[str]:
+    """Names of the format tables of a database, sorted; none where the catalog keeps none."""
+    return catalog.format_tables(database) if isinstance(catalog, FormatTableCatalog) else []

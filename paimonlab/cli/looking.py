@@ -9,6 +9,7 @@ import click
 import pyarrow as pa
 
 from paimonlab.catalog import Catalog
+from paimonlab.catalog.format_tables import FormatTableCatalog, format_tables_of
 from paimonlab.cli.arguments import (
     at_a_time,
     columns_option,
@@ -98,9 +99,9 @@ TABLES = pa.schema(
 @click.argument("database", required=False, shell_complete=complete_databases)
 @prints_rows
 def tables(catalog: Catalog, database: str | None, *, form: RowFormat) -> None:
-    """List the tables of a warehouse, or of one database of it.
+    """List the tables of a warehouse, or of one database of it; then its format tables.
 
-    Rows are counted before rows of one key are merged.
+    Rows are counted before rows of one key are merged, those of format tables are not.
     """
     with refused():
         databases = catalog.databases() if database is None else [database]
@@ -109,7 +110,13 @@ def tables(catalog: Catalog, database: str | None, *, form: RowFormat) -> None:
             for database_name in databases
             for name in catalog.tables(database_name)
         ]
+        files = [
+            f"{database_name}.{name}"
+            for database_name in databases
+            for name in format_tables_of(catalog, database_name)
+        ]
     rows = [_table_row(catalog, name) for name in names]
+    rows += [_files_row(catalog, name) for name in files]
     if not rows and form == "table":
         say_empty(catalog, database)
         return
@@ -127,6 +134,12 @@ def _table_row(catalog: Catalog, name: str) -> dict[str, object]:
         "snapshot": snapshot and snapshot.id,
         "rows": snapshot and snapshot.total_record_count,
     }
+
+
+def _files_row(catalog: Catalog, name: str) -> dict[str, object]:
+    assert isinstance(catalog, FormatTableCatalog)
+    table = catalog.format_table(name)
+    return {"table": name, "partition_by": ",".join(table.partition_keys), "primary_key": ""}
 
 
 def listing(name: str) -> click.Command:

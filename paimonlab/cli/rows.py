@@ -22,9 +22,12 @@ from paimonlab.cli.arguments import (
 from paimonlab.cli.commands import command
 from paimonlab.cli.opening import refused
 from paimonlab.cli.output import RowFormat, print_csv, print_json_lines, print_rows
+from paimonlab.errors import SchemaError
+from paimonlab.table import format_tables
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
+    from paimonlab.table.format_tables.format_table import FormatTable
     from paimonlab.table.reading.changes import Changes
     from paimonlab.table.reading.incremental import ChangeMode
 
@@ -63,11 +66,16 @@ def scan(
     only_count: bool,
     form: RowFormat,
 ) -> None:
-    """Read rows of a table, or of a system table as 'db.t$manifests'."""
+    """Read rows of a table, of a format table, or of a system table as 'db.t$manifests'."""
     if limit is None and form == "table" and not only_count:
         limit = _ROWS
     with refused():
-        rows = catalog.relation(name).scan(columns, where, limit=limit, options=dict(options), **at)
+        found = catalog.opened(name)
+        rows: Any
+        if isinstance(found, format_tables.format_table.FormatTable):
+            rows = _scan_of_files(found, at, options).scan(columns, where, limit=limit)
+        else:
+            rows = found.scan(columns, where, limit=limit, options=dict(options), **at)
     if only_count:
         count = rows.count()
         if form == "table":
@@ -76,6 +84,18 @@ def scan(
             _print(pa.table({"count": [count]}).to_reader(), form)
         return
     _print(rows.to_batches(), form)
+
+
+def _scan_of_files(
+    table: FormatTable, at: Mapping[str, Any], options: Sequence[tuple[str, str]]
+) -> FormatTable:
+    given = [name for name, value in at.items() if value is not None]
+    if given:
+        option = given[0].replace("_", "-")
+        raise SchemaError(
+            f"{table.name} is a format table, files without snapshots: leave out --{option}"
+        )
+    return table.with_options(dict(options)) if options else table
 
 
 @command()

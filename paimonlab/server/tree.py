@@ -77,12 +77,16 @@ def children(root: Path, path: Sequence[str], *, offset: int = 0, limit: int = 2
             warehouse.check(database)
             entries = [_table(database, name) for name in warehouse.catalog.tables(database)]
             entries += [_view(database, name) for name in warehouse.views(database)]
+            entries += [_files(database, name) for name in warehouse.format_tables(database)]
             shown = sorted(entries, key=lambda entry: entry.name)
             return Entries(entries=tuple(shown[page]), total=len(shown))
         case [database, name]:
             view = warehouse.view(database, name)
             if view is not None:
                 return _columns(view.fields, (), (), page)
+            files = warehouse.format_table(database, name)
+            if files is not None:
+                return _columns(files.schema.fields, (), files.partition_keys, page)
             return _groups(warehouse.table(database, name))
         case [database, table, group] if group in GROUPS:
             return GROUPS[group](warehouse, warehouse.table(database, table), page)
@@ -105,6 +109,13 @@ def _table(database: str, name: str) -> Entry:
 def _view(database: str, name: str) -> Entry:
     full = f"{quoted(database)}.{quoted(name)}"
     return Entry(kind="view", name=name, label=name, detail="view", has_children=True, insert=full)
+
+
+def _files(database: str, name: str) -> Entry:
+    """Return the entry of a format table: its columns are all that is below it."""
+    full = f"{quoted(database)}.{quoted(name)}"
+    detail = "format table"
+    return Entry(kind="view", name=name, label=name, detail=detail, has_children=True, insert=full)
 
 
 def _groups(table: Table) -> Entries:

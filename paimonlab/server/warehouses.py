@@ -14,11 +14,13 @@ from pathlib import Path
 import msgspec
 
 from paimonlab.catalog import Catalog, connect, settings
+from paimonlab.catalog.format_tables import FormatTableCatalog, format_tables_of
 from paimonlab.catalog.views import ViewCatalog
 from paimonlab.errors import NotFoundError, PaimonError, ViewNotFoundError
 from paimonlab.secrets import without_credentials
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.view import View
+from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.table import Table
 
 CONNECTION = "connection:"
@@ -71,6 +73,19 @@ class Opened:
         if not isinstance(table, Table):
             raise NotFoundError(f"{database}.{name} is a system table")
         return table
+
+    def format_tables(self, database: str) -> list[str]:
+        """List the format tables of a database; none where the catalog keeps none."""
+        self.check(database)
+        return format_tables_of(self.catalog, database)
+
+    def format_table(self, database: str, name: str) -> FormatTable | None:
+        """Return a format table; None if there is no format table of this name."""
+        self.check(database, name)
+        full = str(Identifier(database, name))
+        if not isinstance(self.catalog, FormatTableCatalog):
+            return None
+        return self.catalog.format_table(full) if self.catalog.has_format_table(full) else None
 
     def views(self, database: str) -> list[str]:
         """List the views of a database; none where the catalog keeps none."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from paimonlab.catalog.format_tables import format_tables_of
 from paimonlab.catalog.views import ViewCatalog
 from paimonlab.spec.sql_text.call_text import quoted as quoted_name
 from paimonlab.sql_engine import kinds
@@ -16,6 +17,7 @@ from paimonlab.sql_engine.refusal import DatabaseNotNamedError, NotTranslatedErr
 from paimonlab.sql_engine.tables import Sources, is_file
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import quoted
+from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.table import Table
 
 _NAME = r"\w+(?:\.\w+)*"
@@ -85,7 +87,9 @@ def _tables(path: list[str], sources: Sources) -> Translated:
     if len(path) > 2 or (len(path) == 2 and path[0] != sources.catalog_name):
         raise NotTranslatedError(f"the catalog {path[0]}", path[0])
     columns: list[tuple[str, Kind]] = [("namespace", kinds.STRING), ("tableName", kinds.STRING)]
-    names = sources.catalog.tables(path[-1])
+    names = sorted(
+        [*sources.catalog.tables(path[-1]), *format_tables_of(sources.catalog, path[-1])]
+    )
     if isinstance(sources.catalog, ViewCatalog) and sources.catalog.views(path[-1]):
         raise NotTranslatedError("SHOW TABLES of a database with views", "TABLES")
     rows = [(path[-1], name, False) for name in names]
@@ -145,9 +149,9 @@ def _type_text(name: str, kind: Kind | None) -> str:
     return spark_type(kind).lower()
 
 
-def _table(path: tuple[str, ...], sources: Sources) -> Table:
-    table = sources.catalog.relation(sources.name_of(path))
-    if not isinstance(table, Table):
+def _table(path: tuple[str, ...], sources: Sources) -> Table | FormatTable:
+    table = sources.catalog.opened(sources.name_of(path))
+    if not isinstance(table, Table | FormatTable):
         raise NotTranslatedError("DESCRIBE of a system table", path[-1])
     return table
 

@@ -21,6 +21,7 @@ from paimonlab.sql_engine.kinds import duck_type, is_atomic, kind_of
 from paimonlab.sql_engine.merged_columns import merged_columns
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import quoted
+from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.reading.conditions import bound
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.system.system_table import SystemTable
@@ -204,6 +205,27 @@ def _narrowest(fields: Sequence[tuple[str, DataType]]) -> list[int]:
 
     usable = [n for n, (_, data_type) in enumerate(fields) if kind_of(data_type) is not None]
     return [min(usable or range(len(fields)), key=width)]
+
+
+@dataclass(frozen=True, slots=True)
+class FormatTableRows:
+    """Rows of a format table, which our reader reads: DuckDB reads other values of some lines."""
+
+    table: FormatTable
+
+    @property
+    def fields(self) -> Sequence[tuple[str, DataType]]:
+        """Names and types of the columns."""
+        return [(field.name, field.type) for field in self.table.schema.fields]
+
+    def parts(self, used: Sequence[int], conditions: Sequence[Predicate], name: str) -> list[Part]:
+        """Read the files of partitions that the conditions do not rule out."""
+        fields = [self.fields[index] for index in used or _narrowest(self.fields)]
+        every, called = self.table.schema.fields, self.table.name
+        predicate = bound(all_of(*conditions), every, called) if conditions else None
+        scan = self.table.scan([column for column, _ in fields], predicate)
+        schema, make = scan.arrow_schema, scan.to_batches
+        return [_streamed(name, fields, schema, make, counts=not used, label=called)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from paimonlab.sql_engine.refusal import NoDatabaseError, NotTranslatedError
 from paimonlab.sql_engine.rows import (
     COLUMNS_MEMORY,
     FileRows,
+    FormatTableRows,
     FrameRows,
     Part,
     Rows,
@@ -28,6 +29,7 @@ from paimonlab.sql_engine.rows import (
     TableRows,
 )
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
+from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
 
@@ -59,7 +61,7 @@ def is_file(name: str) -> bool:
     return name.lower().endswith(_READ_BY_DUCKDB)
 
 
-def relation(catalog: Catalog, name: str) -> Table | SystemTable:
+def relation(catalog: Catalog, name: str) -> Table | SystemTable | FormatTable:
     """Open what ``FROM`` names.
 
     Raises
@@ -70,7 +72,7 @@ def relation(catalog: Catalog, name: str) -> Table | SystemTable:
         If there is no such table.
     """
     try:
-        return catalog.relation(name)
+        return catalog.opened(name)
     except DatabaseNotFoundError:
         if not is_file(name):
             raise
@@ -173,12 +175,18 @@ class Sources:
         name = self.name_of(path)
         found = relation(self.catalog, name)
         point = self._point(version, given)
+        if isinstance(found, Table | FormatTable) and any(
+            one.description for one in found.schema.fields
+        ):
+            self.has_comments = True
         if isinstance(found, Table):
-            if any(one.description for one in found.schema.fields):
-                self.has_comments = True
             memory = self.catalog.options.get("sql.columns-memory")
             kept = COLUMNS_MEMORY if memory is None else parse_memory_size_bytes(memory)
             return TableRows(found.scan(**point), kept)
+        if isinstance(found, FormatTable):
+            if point:
+                raise SchemaError(f"{name} is a format table, files without snapshots")
+            return FormatTableRows(found)
         if version is not None:
             raise NotTranslatedError("time travel of a system table", path[-1])
         return SystemTableRows(found, name)

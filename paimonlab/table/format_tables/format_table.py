@@ -520,6 +520,10 @@ class FormatScan:
             return batch
         return pa.RecordBatch.from_arrays(batch.columns, schema=self.arrow_schema)
 
+    def count(self) -> int:
+        """Return how many rows there are: all of them are read."""
+        return sum(batch.num_rows for batch in self.to_batches())
+
     def to_arrow(self) -> pa.Table:
         """Read all rows; their order means nothing."""
         return self.to_batches().read_all()
