@@ -22,7 +22,6 @@ from paimonlab.catalog.catalog import FoundTable
 from paimonlab.catalog.hive import format_objects, objects
 from paimonlab.catalog.hive.checks import (
     COMMENT,
-    EXTERNAL,
     OF_PLACE,
     PATH,
     check_lower,
@@ -103,11 +102,11 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables):
         return sorted(one.tableName for one in found if objects.is_paimon(one))
 
     def _found(self, identifier: Identifier) -> FoundTable | None:
-        of_format = self._format_object(identifier)
-        if of_format is not None:
-            return self._found_format(identifier, of_format)
-        found = self._table_object(identifier)
-        return None if found is None else self._found_at(identifier, found)
+        found = self._object(identifier)
+        if self._is_format(found):
+            return self._found_format(identifier, found)
+        table = self._as_table(identifier, found)
+        return None if table is None else self._found_at(identifier, table)
 
     def _found_at(self, identifier: Identifier, table: Struct) -> HiveTable:
         path, store = self._store_of(table, identifier.full_name)
@@ -223,13 +222,7 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables):
         check_lower("table", identifier.table)
         if self._is_taken(identifier):
             return None
-        is_external = self._hive.makes_external or PATH in schema.options
-        is_external |= any(schema.options.get(key, "").lower() == "true" for key in EXTERNAL)
-        if PATH in schema.options:
-            path, store = self._store_at(given_place(PATH, schema.options[PATH]))
-        else:
-            folder, store = self._store_of(database, identifier.database)
-            path = join(folder, identifier.table)
+        path, store, is_external = self._new_place(identifier, database, schema.options)
         with self._locks(identifier):
             files = schema_files(path, store, identifier)
             latest = files.latest() if is_external else None
@@ -552,10 +545,10 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables):
 
     def _drop(self, identifier: Identifier) -> bool:
         self._check_writable(f"dropping {identifier.full_name}")
-        of_format = self._format_object(identifier)
-        if of_format is not None:
-            return self._drop_format(identifier, of_format)
-        table = self._table_object(identifier)
+        found = self._object(identifier)
+        if self._is_format(found):
+            return self._drop_format(identifier, found)
+        table = self._as_table(identifier, found)
         if table is None:
             return False
         keeps = self._hive.makes_external or objects.is_external(table)

@@ -171,6 +171,8 @@ class Metastore:
         self._timeout_seconds = timeout_seconds
         self._sends_user = sends_user
         self._idle = _Idle()
+        self._lacks: set[str] = set()
+        """Calls that the metastore does not know."""
         weakref.finalize(self, _close, self._idle)
 
     def __repr__(self) -> str:
@@ -219,15 +221,32 @@ class Metastore:
 
     def table(self, database: str, name: str) -> Struct | None:
         """Return a table or a view; None if there is none of this name."""
+        request = self.new("GetTableRequest", dbName=database, tblName=name)
         try:
-            return self.ask("get_table", database, name)
-        except UnknownCallError:  # newer ones
-            request = self.new("GetTableRequest", dbName=database, tblName=name)
-            with contextlib.suppress(MissingObjectError):
-                return self.ask("get_table_req", request).table
+            found = self._asked_either("get_table", (database, name), "get_table_req", request)
         except MissingObjectError:
-            pass
-        return None
+            return None
+        return getattr(found, "table", found)
+
+    def tables(self, database: str, names: Sequence[str]) -> list[Struct]:
+        """Return those of some tables and views of a database that there are."""
+        request = self.new("GetTablesRequest", dbName=database, tblNames=list(names))
+        found = self._asked_either(
+            *("get_table_objects_by_name", (database, names)),
+            *("get_table_objects_by_name_req", request),
+        )
+        return list(getattr(found, "tables", found))
+
+    def _asked_either(
+        self, call: str, arguments: Sequence[Any], later: str, request: Struct
+    ) -> Any:
+        """Ask by the call that all had up to Hive 4.0, else by the one that later ones have."""
+        if call not in self._lacks:
+            try:
+                return self.ask(call, *arguments)
+            except UnknownCallError:
+                self._lacks.add(call)
+        return self.ask(later, request)
 
     def change(self, call: str, *arguments: Any, is_done: Callable[[], bool]) -> None:
         """Change something, again where a connection breaks and it did not happen.

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from paimonlab.catalog.catalog import FoundTable
 from paimonlab.catalog.format_tables import FormatTableCatalog
 from paimonlab.catalog.hive import format_objects, objects
-from paimonlab.catalog.hive.checks import EXTERNAL, PATH, check_lower
+from paimonlab.catalog.hive.checks import check_lower
 from paimonlab.catalog.hive.client import MissingObjectError, Struct, TakenNameError
-from paimonlab.catalog.hive.folders import given_place, remove_folder, uri_of
+from paimonlab.catalog.hive.folders import remove_folder, uri_of
 from paimonlab.catalog.hive.known import HiveObjects
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.storage import join
 
 
 class HiveFormatTables(FormatTableCatalog, HiveObjects):
@@ -42,14 +41,10 @@ class HiveFormatTables(FormatTableCatalog, HiveObjects):
             if format_objects.format_of(one) is not None
         )
 
-    def _format_object(self, identifier: Identifier) -> Struct | None:
-        """Return a format table as the metastore has it; None: it is none, or there is none."""
-        if not self._hive.has_format_tables:
-            return None
-        found = self._object(identifier)
-        if found is None or format_objects.format_of(found) is None:
-            return None
-        return found
+    def _is_format(self, found: Struct | None) -> bool:
+        """Whether what the metastore has of a name is a format table."""
+        is_kept = self._hive.has_format_tables and found is not None
+        return is_kept and format_objects.format_of(found) is not None
 
     def _found_format(self, identifier: Identifier, table: Struct) -> FoundTable:
         path, store = self._store_of(table, identifier.full_name)
@@ -73,13 +68,7 @@ class HiveFormatTables(FormatTableCatalog, HiveObjects):
         schema = format_objects.check_kept(name, schema)
         if self._is_taken(identifier):
             return None
-        is_external = self._hive.makes_external or PATH in schema.options
-        is_external |= any(schema.options.get(key, "").lower() == "true" for key in EXTERNAL)
-        if PATH in schema.options:
-            path, store = self._store_at(given_place(PATH, schema.options[PATH]))
-        else:
-            folder, store = self._store_of(database, identifier.database)
-            path = join(folder, identifier.table)
+        path, store, is_external = self._new_place(identifier, database, schema.options)
         with self._locks(identifier):
             store.make_directory(path)
             made = format_objects.new_format_table(

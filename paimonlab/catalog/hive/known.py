@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from paimonlab.catalog.hive import format_objects, objects
-from paimonlab.catalog.hive.checks import is_foreign, is_lower
+from paimonlab.catalog.hive.checks import EXTERNAL, PATH, is_foreign, is_lower
 from paimonlab.catalog.hive.client import (
     Metastore,
     MissingObjectError,
     Struct,
-    UnknownCallError,
 )
+from paimonlab.catalog.hive.folders import given_place
 from paimonlab.catalog.hive.lock import HiveLock
 from paimonlab.catalog.hive.objects import ObjectOptions
 from paimonlab.catalog.kinds import StoreOpener
@@ -26,7 +26,7 @@ from paimonlab.errors import (
 )
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.identifier import Identifier
-from paimonlab.storage import FileIO
+from paimonlab.storage import FileIO, join
 from paimonlab.storage.guards import lock_held
 
 
@@ -87,12 +87,7 @@ class HiveObjects(SchemaFileCatalog):
         size = self._hive.batch_size
         found: list[Struct] = []
         for first in range(0, len(names), size):
-            some = names[first : first + size]
-            try:
-                found += self._metastore.ask("get_table_objects_by_name", database, some)
-            except UnknownCallError:  # Hive 4
-                request = self._metastore.new("GetTablesRequest", dbName=database, tblNames=some)
-                found += self._metastore.ask("get_table_objects_by_name_req", request).tables
+            found += self._metastore.tables(database, names[first : first + size])
         return found
 
     def _object(self, identifier: Identifier) -> Struct | None:
@@ -109,7 +104,10 @@ class HiveObjects(SchemaFileCatalog):
         UnsupportedError
             If it is a table of something else.
         """
-        found = self._object(identifier)
+        return self._as_table(identifier, self._object(identifier))
+
+    def _as_table(self, identifier: Identifier, found: Struct | None) -> Struct | None:
+        """Return what the metastore has of a name if it is a table of Paimon's."""
         if found is None or objects.is_view(found):
             return None
         if is_foreign(found):
@@ -130,6 +128,17 @@ class HiveObjects(SchemaFileCatalog):
         if location is None:
             raise UnsupportedError(f"{name} without a location", "the metastore names no folder")
         return self._store_at(location)
+
+    def _new_place(
+        self, identifier: Identifier, database: Struct, options: Mapping[str, str]
+    ) -> tuple[str, FileIO, bool]:
+        """Return the folder of a table that is created, its store, and whether it is external."""
+        is_external = self._hive.makes_external or PATH in options
+        is_external |= any(options.get(key, "").lower() == "true" for key in EXTERNAL)
+        if PATH in options:
+            return *self._store_at(given_place(PATH, options[PATH])), is_external
+        folder, store = self._store_of(database, identifier.database)
+        return join(folder, identifier.table), store, is_external
 
     def _store_at(self, location: str) -> tuple[str, FileIO]:
         """Return a folder as a store has it, and the store.

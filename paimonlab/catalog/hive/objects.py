@@ -64,8 +64,13 @@ def is_view(table: Struct) -> bool:
 
 
 def is_external(table: Struct) -> bool:
-    """Whether the files of a table stay when it is dropped."""
-    return bool(table.tableType == _EXTERNAL)
+    """Whether the files of a table stay when it is dropped.
+
+    A metastore of Hive 4 makes managed tables that have no transactions external ones, and says
+    so (``MetastoreDefaultTransformer``): their files are still the table's.
+    """
+    said = (table.parameters or {}).get("TRANSLATED_TO_EXTERNAL", "")
+    return bool(table.tableType == _EXTERNAL) and said.upper() != "TRUE"
 
 
 def kind_of(table: Struct) -> str:
