@@ -78,7 +78,7 @@ def _mysql() -> Iterator[Place]:
                 connection.commit()
 
             def is_read() -> bool:
-                ((_, count),) = made.rows("SHOW GLOBAL STATUS LIKE 'Innodb_rows_read'")
+                ((_, count),) = made.rows("SHOW GLOBAL STATUS LIKE 'Rows_sent'")
                 return int(count) > _READ_ROWS
 
             yield Place("mysql", str(made.port), write, is_read)
