@@ -182,12 +182,12 @@ def test_statements_of_analysts(spark: SparkSession, catalog: Catalog, tmp_path:
     others = statements("everyday")
     some = random.Random(SEED).sample(others, min(COUNT // 5, len(others)))
 
+    differences = Differences(spark, catalog)
     for _, text in [*statements("tpch"), *some]:
-        compare(
-            spark,
-            catalog,
-            re.sub(r"\bdb\.(\w+)", r"{market}\1", text.replace("{", "{{").replace("}", "}}")),
+        differences.look(
+            re.sub(r"\bdb\.(\w+)", r"{market}\1", text.replace("{", "{{").replace("}", "}}"))
         )
+    differences.assert_none()
 
 
 def test_answers_are_those_of_spark(spark: SparkSession, catalog: Catalog, tmp_path: Path) -> None:
@@ -201,13 +201,38 @@ def test_answers_are_those_of_spark(spark: SparkSession, catalog: Catalog, tmp_p
         spark.read.parquet(str(tmp_path / f"{name}.parquet")).createOrReplaceTempView(name)
     made = Queries(rng)
     refused = 0
+    differences = Differences(spark, catalog)
     for query in [*FOUND, *(made.query() for _ in range(COUNT))]:
         try:
-            compare(spark, catalog, query)
+            differences.look(query)
         except NotTranslatedError:
             refused += 1
 
+    differences.assert_none()
     assert refused <= COUNT / 5, "most of what is made can be answered"
+
+
+class Differences:
+    """Compares queries one after the other, and fails in the end with all that differ."""
+
+    def __init__(self, spark: SparkSession, catalog: Catalog) -> None:
+        self._spark = spark
+        self._catalog = catalog
+        self._looked_at = 0
+        self._found: list[str] = []
+
+    def look(self, query: str) -> None:
+        self._looked_at += 1
+        try:
+            compare(self._spark, self._catalog, query)
+        except NotTranslatedError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever either of the two cannot answer
+            self._found.append(f"{query}\n{type(error).__name__}: {error}")
+
+    def assert_none(self) -> None:
+        count = f"{len(self._found)} of {self._looked_at} queries differ"
+        assert not self._found, "\n\n".join([count, *self._found])
 
 
 def compare(spark: SparkSession, catalog: Catalog, query: str) -> None:
