@@ -210,3 +210,26 @@ def test_numbers_that_cannot_be_are_found(tmp_path: Path) -> None:
     ):
         assert expected in problems
     assert problems.count("the file is missing") == 3
+
+
+def test_a_missing_file_takes_no_look_beside_the_list_of_its_folder(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in Path(table.path).glob("dt=a/bucket-0/data-*"):
+        file.unlink()
+    sizes: list[str] = []
+    monkeypatch.setattr(LocalFileIO, "size_bytes", lambda _self, path: sizes.append(path))
+
+    report = check(Path(table.path))
+
+    assert {finding.problem for finding in report.findings} == {"the file is missing"}
+    assert not [path for path in sizes if "/bucket-0/" in path]
+
+
+def test_a_file_behind_a_link_is_followed(table: Table, tmp_path: Path) -> None:
+    file = next(Path(table.path).glob("dt=a/bucket-0/data-*"))
+    (tmp_path / "moved").mkdir()
+    elsewhere = file.rename(tmp_path / "moved" / file.name)
+    file.symlink_to(elsewhere)
+
+    assert "the file is missing" not in str(table.fsck())

@@ -30,7 +30,8 @@ class StoredFiles:
     """Sizes of files, each folder listed once."""
 
     file_io: FileIO
-    _folders: dict[str, dict[str, int]] = field(default_factory=dict)
+    _folders: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    """By folder and name; None behind links, which are followed one by one."""
 
     def size_bytes(self, path: str) -> int | None:
         """Return the size of a file; None if it is missing."""
@@ -38,11 +39,14 @@ class StoredFiles:
         if folder not in self._folders:
             listed = self.file_io.list(folder)
             self._folders[folder] = {
-                posixpath.basename(status.path): status.size_bytes
+                posixpath.basename(status.path): None if status.is_linked else status.size_bytes
                 for status in listed
-                if not (status.is_directory or status.is_linked)
+                if status.is_linked or not status.is_directory
             }
-        size = self._folders[folder].get(name)
+        files = self._folders[folder]
+        if name not in files:
+            return None
+        size = files[name]
         return self._linked_size(path) if size is None else size
 
     def _linked_size(self, path: str) -> int | None:

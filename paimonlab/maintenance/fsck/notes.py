@@ -25,6 +25,8 @@ class Notes:
     table_path: str
     findings: list[Finding] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    _known: set[tuple[str, str]] = field(default_factory=set)
+    """File and problem of each finding."""
 
     def add(
         self,
@@ -43,10 +45,9 @@ class Notes:
             problem=problem,
             advice=advice,
         )
-        if not any(
-            (known.file, known.problem) == (finding.file, finding.problem)
-            for known in self.findings
-        ):
+        known = (finding.file, finding.problem)
+        if known not in self._known:
+            self._known.add(known)
             self.findings.append(finding)
 
     @contextmanager

@@ -63,11 +63,16 @@ class FsckReport(msgspec.Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return str(self)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """How much was found, and looked at, in a line."""
         counts = msgspec.structs.asdict(self.checked)
         looked = ", ".join(_many(number, what) for what, number in counts.items() if number)
         verdict = _many(len(self.findings), "findings") if self.findings else "nothing found"
-        return "\n".join([f"{self.table}: {verdict} ({looked})", *map(str, self.findings)])
+        return f"{self.table}: {verdict} ({looked})"
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *map(str, self.findings)])
 
     def to_json(self) -> str:
         """Return the report as a JSON document."""

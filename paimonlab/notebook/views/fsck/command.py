@@ -19,4 +19,5 @@ def fsck(table: str | Table, *, deep: bool = False) -> views.View:
     deep
         Whether to read all rows as well.
     """
-    return draw(fsck_summary.fsck(opened(table).fsck(deep=deep)))
+    report = opened(table).fsck(deep=deep)
+    return draw(fsck_summary.fsck(report), every=report.findings)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import msgspec
+
 from paimonlab.analysis.health.fsck_summary import Fsck
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Column, Grid, texts
 from paimonlab.notebook.display.view import rows
 
 
-def draw(report: Fsck) -> Drawn[Fsck]:
-    """Draw the findings, one per row."""
+def draw(report: Fsck, *, every: Sequence[msgspec.Struct] | None = None) -> Drawn[Fsck]:
+    """Draw the findings, one per row.
+
+    Parameters
+    ----------
+    report
+        What is shown.
+    every
+        All findings; None: those of ``report``.
+    """
     columns = tuple(
         Column(name) for name in ("severity", "file", "referred to by", "problem", "advice")
     )
@@ -18,4 +30,5 @@ def draw(report: Fsck) -> Drawn[Fsck]:
         for finding in report.findings
     ]
     grid = Grid(columns, body, f"{report.table}: check of the files", report.summary)
-    return Drawn(report, grid, rows(report.findings), link=report.table)
+    found = rows(report.findings if every is None else every)
+    return Drawn(report, grid, found, link=report.table)
