@@ -48,9 +48,17 @@ class Command(click.Command):
         if any(one.name == WAREHOUSE and one.required for one in self.params):
             given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
             first = given.get(WAREHOUSE)
-            if not isinstance(first, str) or not is_place(first):
+            if not isinstance(first, str) or not is_place(first) or self._has_one_place(given):
                 args = [CONFIGURED, *args]
         return super().parse_args(ctx, args)
+
+    def _has_one_place(self, given: Mapping[str, Any]) -> bool:
+        """Whether one folder is given where a warehouse and another are wanted."""
+        return any(
+            isinstance(one.type, click.Path) and not isinstance(given.get(one.name or ""), str)
+            for one in self.params
+            if isinstance(one, click.Argument) and one.required
+        )
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Show that the warehouse may be left out."""

@@ -44,6 +44,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "clone": (
         "paimonlab clone ./warehouse ./backup --database shop --dry-run",
+        "paimonlab clone ./copy --dry-run",
         "paimonlab clone ./warehouse ./backup --database shop --table orders --tag v1 --yes",
     ),
     "ingest": (

@@ -202,3 +202,24 @@ def test_bash_completes(configured: Path) -> None:
     found = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
 
     assert found.stdout == "db.orders\n"
+
+
+def test_a_lone_folder_is_where_tables_are_cloned_to(
+    run: Run, orders: pl.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no settings"))
+    monkeypatch.delenv("PAIMONLAB_WAREHOUSE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    alone = run("clone", "./copy", "--yes")
+
+    assert alone.exit_code == 2
+    assert "no warehouse: give one first (./warehouse)" in alone.output
+
+    monkeypatch.setenv("PAIMONLAB_WAREHOUSE", str(tmp_path))
+    (tmp_path / "copy").mkdir()
+    done = run("clone", "./copy", "--yes")
+
+    assert done.exit_code == 0, done.output
+    assert "db.orders to db.orders: 3 rows" in done.output
+    assert pl.connect(tmp_path / "copy")["db.orders"].scan().count() == 3
