@@ -10,7 +10,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.catalog.Catalog``, ``AbstractCat
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
@@ -240,6 +240,20 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
 
     table = opening.table
     system_table = opening.system_table
+
+    def __getitem__(self, name: str) -> Table:
+        return self.table(name)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and "." in name and self.has_table(name)
+
+    def __iter__(self) -> Iterator[str]:
+        for database in self.databases():
+            for table in self.tables(database):
+                yield f"{database}.{table}"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def relation(self, name: str) -> Table | SystemTable:
         """Open whatever has a name: a table, or a system table as ``db.t$snapshots``.

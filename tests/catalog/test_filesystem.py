@@ -282,3 +282,15 @@ def test_there_is_no_metastore_to_repair(tmp_path: Path, name: str | None) -> No
     with pytest.raises(UnsupportedError, match=r"metastore is not supported.*fsck") as caught:
         catalog.repair(name)
     assert (name or catalog.path) in str(caught.value)
+
+
+def test_a_catalog_has_its_tables_by_name(catalog: pl.Catalog) -> None:
+    catalog.create_table("db.t", COLUMNS)
+
+    assert catalog["db.t"].name == "db.t"
+    assert list(catalog) == ["db.t"]
+    assert "db.t" in catalog
+    assert "db.other" not in catalog
+    assert "t" not in catalog
+    with pytest.raises(TableNotFoundError):
+        catalog["db.other"]
