@@ -20,6 +20,7 @@
     }
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
     heads.forEach((head, at) => {
+      if (!head.checkVisibility()) return; // left out where there is little room
       const name = head.textContent.trim();
       const { width, height } = head.getBoundingClientRect();
       if (/[a-z][A-Z]/.test(name)) found.push(`a head in camel case: ${name}`);

@@ -27,8 +27,9 @@ from tests.notebook.renderers import (
     drawing_functions,
 )
 
-HARMLESS = ("harmless", "a harmless sentence " * 200, " leading", "")
-"""Long ones fold, and some are put into quotes."""
+_NAME = "a_harmless_name_of_a_column_that_is_long"
+HARMLESS = ("harmless", "a harmless sentence " * 200, " leading", "", _NAME, "two\nlines")
+"""Long ones fold, long names break, and some are put into quotes."""
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )

@@ -269,6 +269,11 @@ function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
 
 
 
+function narrowed(heads) {
+  const widths = [...new Set(heads.map(({ less }) => less))].filter(Boolean);
+  return widths.length > 0 && h("style", {}, ".frame { container-type: inline-size }", ...widths.map((width) => ` @container (max-width: ${width}px) { .less${width} { display: none } }`));
+}
+
 function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selected }) {
   const places = wanted.map((_, place) => place).filter((place) => !wanted[place].optional || rows.some((row) => ![null, undefined, ""].includes(row[place])));
   const heads = places.map((place) => wanted[place]);
@@ -277,7 +282,7 @@ function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selecte
   let descending = false;
   const body = h("tbody");
   const headCells = heads.map((head, column) =>
-    h("th", { scope: "col", class: head.right && "right", "aria-sort": "none" },
+    h("th", { scope: "col", class: classOf(head.right && "right", head), "aria-sort": "none" },
       h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, head.name.length > 12 ? breaking(head.name) : head.name),
       head.type && h("div", { class: "faint", style: "font-weight:normal;font-size:11px" }, head.type)));
   const draw = () => {
@@ -302,15 +307,19 @@ function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selecte
     draw();
   };
   draw();
-  const element = h("div", { class: "scroll" },
+  const element = h("div", { class: "scroll" }, narrowed(heads),
     h("table", { role: "grid" }, (caption || label) && h("caption", { class: !caption && "hidden" }, caption || label), h("thead", {}, h("tr", {}, ...headCells)), body));
   return { element, draw };
+}
+
+function classOf(kind, { less }) {
+  return [kind, less && `less${less}`].filter(Boolean).join(" ") || false;
 }
 
 function cellOf(head, value, row) {
   const shown = head.text ? head.text(value, row) : value;
   const isLong = typeof shown === "string" && shown.length > 24;
-  return h("td", { class: head.right ? "right" : head.prose ? "prose" : "line", title: isLong && !head.right && shown }, shown);
+  return h("td", { class: classOf(head.right ? "right" : head.prose ? "prose" : "line", head), title: isLong && !head.right && shown }, shown);
 }
 
 function roomOf(cells, prose) {
@@ -499,8 +508,11 @@ const VIEWS = {
 
 
 const CHANGE_NAMES = ({ "+": "inserted", "-": "deleted", "~": "updated" });
+const MOST_COLUMNS = 8;
+const FEW_COLUMNS = 3;
+const COLUMN_WIDTH = 220;
 const CHANGES_CSS = `
-tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; }
+tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
 `;
 
@@ -521,16 +533,25 @@ function render({ data, el, host }) {
   let matching = rowCount;
   let offset = 0;
   let asked = 0;
+  let isAll = columns.length <= MOST_COLUMNS;
   const chosen = new Set(["+", "-", "~"]);
     let followed = {};
   const list = h("div");
   const detail = h("div");
   const where = h("span", { class: "faint" });
 
+    const placesShown = () => {
+    const every = columns.map((_, place) => place);
+    if (isAll) return every;
+    const moved = new Set(shown.flatMap((row) => (row.old ?? []).map(([place]) => place)));
+    const rank = (place) => (key.includes(place) ? 0 : moved.has(place) ? 1 : 2);
+    return every.sort((left, right) => rank(left) - rank(right) || left - right).slice(0, Math.max(MOST_COLUMNS, key.length));
+  };
+
     const changed = (row, column) => {
     const before = row.old?.find(([place]) => place === column);
     if (!before) return valueText(row.cells[column]);
-    return h("span", {}, h("del", {}, valueText(before[1])), " → ", h("ins", {}, valueText(row.cells[column])));
+    return h("span", {}, h("del", {}, valueText(before[1])), " ", h("ins", {}, "→ ", valueText(row.cells[column])));
   };
 
     const show = (row) => {
@@ -549,24 +570,26 @@ function render({ data, el, host }) {
 
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
+    const wanted = placesShown();
     const made = grid({
       label: "rows that were inserted, deleted or updated",
       selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
         { name: "", label: "inserted, deleted or updated", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
-        { name: "kind" },
-        ...columns.map((name, place) => ({
-          name: key.includes(place) ? `${name} (key)` : name,
+        { name: "kind", less: 700 },
+        ...wanted.map((place, at) => ({
+          name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
+          less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
           right: areNumbers(shown.map((row) => row.cells[place])),
           text: (_value, row) => changed(row[row.length - 1], place),
         })),
       ],
-      rows: kept.map((row) => [row.mark, row.kind, ...row.cells, row]),
+      rows: kept.map((row) => [row.mark, row.kind, ...wanted.map((place) => row.cells[place]), row]),
       onChoose: (row) => show(row[row.length - 1]),
     });
     list.replaceChildren(made.element);
     const last = offset + shown.length;
-    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${count(matching)}` : "no rows");
+    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${count(matching)}` : "no rows", isAll ? "" : `; some of ${count(columns.length)} columns, a row that is chosen shows all`);
     back.disabled = !host.ask || offset === 0;
     next.disabled = !host.ask || last >= matching;
   };
@@ -604,6 +627,11 @@ function render({ data, el, host }) {
   });
   const back = h("button", { onclick: () => fetchPage(Math.max(0, offset - page)) }, "◀ earlier");
   const next = h("button", { onclick: () => fetchPage(offset + page) }, "later ▶");
+  const all = columns.length > MOST_COLUMNS && h("button", { "aria-pressed": "false", onclick: () => {
+    isAll = !isAll;
+    if (all) all.setAttribute("aria-pressed", String(isAll));
+    draw();
+  } }, "all columns");
   const sums = { "+": total.inserts, "~": total.updates, "-": total.deletes };
   const marks = Object.entries(sums).map(([mark, many]) => {
     const button = h("button", { "aria-pressed": "true", onclick: () => {
@@ -616,7 +644,7 @@ function render({ data, el, host }) {
   draw();
   body.append(
     h("p", { class: "legend" }, note),
-    h("div", { class: "row" }, ...(rowCount >= 10 ? marks : []), where),
+    h("div", { class: "row" }, ...(rowCount >= 10 ? marks : []), all, where),
     h("div", { class: "row tools" }, rowCount >= 10 && filter, rowCount > page && back, rowCount > page && next,
       copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);
@@ -688,9 +716,9 @@ function render({ data, el, host }) {
   const isMarked = (bucket) => hasPlace(place) && isAt(bucket, place);
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
-    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
-      { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
-      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, text: compactionTime }],
+    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, text: count },
+      { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read) }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written) },
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 700, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
@@ -928,14 +956,15 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
     const between = later - earlier;
     return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
-  const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true }));
+  const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
+  const time = (millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:84px" }, moment(millis));
   const empty = ["", "", "", ""];
   return grid({
     label: "before and after",
     heads: [{ name: "", label: "what" }, ...right],
     rows: [
       ["snapshot", before.snapshotId, after.snapshotId, ...empty],
-      ...(hasBytes ? [["time (UTC)", moment(before.timeMillis), moment(after.timeMillis), ...empty]] : []),
+      ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
       ["schema", before.schemaId, after.schemaId, ...empty],
       line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("bytes", "fileBytes", bytes)] : []),
     ],
@@ -948,7 +977,7 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const bar = (value, kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = ({ fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (what) => [
-    { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, text: count },
+    { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, less: 700, text: count },
     ...(hasBytes ? [{ name: "size", right: true, optional: true, text: bytes }] : []),
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
@@ -1940,7 +1969,7 @@ function render({ data, el, host }) {
     const heads = [
       { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (_, row) => changeOf(row[row.length - 1], what, write) })),
-      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, text: count })), { name: "tags", optional: true }, { name: "user", text: shortId },
+      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, less: 700, text: count })), { name: "tags", optional: true }, { name: "user", less: 700, text: shortId },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -2730,12 +2759,12 @@ function render({ data, el }) {
     const made = grid({
       label: "columns",
       heads: [
-        { name: "column", text: breaking, prose: true }, { name: "type" },
+        { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
         { name: "distribution", optional: true, text: (_value, row) => spread(row[9], total, 110, 18) },
         { name: "NULL", right: true, text: (value) => shareOf(value, total) },
-        { name: "distinct", right: true, text: (value, row) => distinctOf(row[9]) },
+        { name: "distinct", right: true, less: 700, text: (value, row) => distinctOf(row[9]) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
-        { name: "mean", right: true, optional: true, text: short }, { name: "std", right: true, optional: true, text: short },
+        { name: "mean", right: true, optional: true, less: 1000, text: short }, { name: "std", right: true, optional: true, less: 1000, text: short },
       ],
       rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.nullCount, column.distinctCount, column.low, column.high,
         column.mean, column.standardDeviation, column]),

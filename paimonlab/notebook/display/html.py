@@ -25,6 +25,8 @@ _LINE_CHARACTERS = 40
 """Texts up to here are one line in such a table."""
 _SHORT_LINE_CHARACTERS = 24
 """Texts up to here, like times and names of files, are one line in every table."""
+_BREAKS = re.compile(r"(?<=[._/-])(?=[^\s._/-])")
+"""Where a long name may go on in the next line."""
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
 
 _FAINT = "opacity:0.65"
@@ -86,6 +88,9 @@ def lines(texts: Iterable[str]) -> str:
 
 def _head(column: Column, style: str) -> str:
     name = _shown(column.name)
+    if len(column.name) > _SHORT_LINE_CHARACTERS:
+        name = "<wbr>".join(map(_shown, _BREAKS.split(column.name)))
+        style += ";white-space:normal;min-width:10em"
     if column.type_text:
         kind = _shown(column.type_text)
         name += f'<br><small style="{_FAINT};font-weight:normal">{kind}</small>'
@@ -101,7 +106,7 @@ def _body_cell(column: Column, cell: Cell, style: str) -> str:
 
 
 def _style(column: Column, is_prose: bool, is_line: bool) -> str:  # noqa: FBT001 - of two columns
-    prose = ";min-width:18em;white-space:normal" if is_prose else ""
+    prose = ";min-width:18em;white-space:normal;overflow-wrap:anywhere" if is_prose else ""
     wraps = _LINE if column.align is Align.RIGHT or is_line else prose
     return f"text-align:{column.align.value};{_CELL}{wraps}"
 

@@ -14,7 +14,7 @@ EVIL = "<script>alert(1)</script>\"'&\u202e"
 # What JupyterLab leaves in the outputs of a notebook it does not trust.
 KEPT_TAGS = {
     *("div", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "i", "br", "p"),
-    *("small", "details", "summary", "img", "pre"),
+    *("small", "details", "summary", "img", "pre", "wbr"),
 }
 KEPT_ATTRIBUTES = {"style", "src", "alt", "width", "height", "title"}
 
@@ -34,7 +34,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
-        if tag not in {"br", "img"}:
+        if tag not in {"br", "img", "wbr"}:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

@@ -241,3 +241,22 @@ def keyed(path: Path, options: dict[str, str], column: str = "v") -> Table:
 
 def write(table: Table, keys: list[int], values: list[str | None], column: str = "v") -> None:
     table.write(pa.table({"k": pa.array(keys, pa.int32()), column: pa.array(values, pa.string())}))
+
+
+def test_of_a_wide_table_the_key_and_what_changed_are_shown(tmp_path: Path) -> None:
+    names = [f"measured_value_of_the_sensor_{number:02}" for number in range(20)]
+    catalog = paimonlab.connect(str(tmp_path))
+    catalog.create_database("db")
+    columns = {**dict.fromkeys(names, "INT"), "id": "INT NOT NULL"}
+    table = catalog.create_table("db.wide", columns, primary_keys=["id"], options={"bucket": "1"})
+    table.write([{"id": 1, **dict.fromkeys(names, 0)}])
+    table.write([{"id": 1, **dict.fromkeys(names, 0), names[13]: 5}])
+
+    view = table.show.changes(1, 2)
+    heads = [column.name for column in view.grid.columns]
+
+    assert heads[2:5] == ["id (key)", names[13], names[0]]
+    assert len(heads) == 10
+    assert "0 → 5" in view.to_text()
+    assert "13 columns more, to_arrow() has all" in view.to_html()
+    assert "measured_<wbr>value_<wbr>of_" in view.to_html()

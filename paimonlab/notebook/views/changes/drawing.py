@@ -13,6 +13,8 @@ from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
 
 _ARROW = " → "
+_MOST_COLUMNS = 8
+"""Of a wide table the key, then the columns that changed, are shown in the static form."""
 
 
 def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeList]:
@@ -33,15 +35,18 @@ def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeLis
 
 
 def _grid(changes: ChangeList) -> Grid:
+    places = _places_shown(changes)
     columns = (
         Column(""),
         Column("kind"),
         *(
             Column(
-                f"{name} (key)" if number in changes.key else name,
+                f"{changes.columns[number]} (key)"
+                if number in changes.key
+                else changes.columns[number],
                 align=number_align(row.cells[number] for row in changes.rows),
             )
-            for number, name in enumerate(changes.columns)
+            for number in places
         ),
     )
     caption = f"{changes.table}: changes from {changes.start} to {changes.end}"
@@ -49,10 +54,24 @@ def _grid(changes: ChangeList) -> Grid:
     headline = f"{total.inserts:,} inserted, {total.updates:,} updated, {total.deletes:,} deleted"
     if not (total.inserts or total.updates or total.deletes):
         headline = "No row changed"
-    return Grid(columns, [_row(row) for row in changes.rows], caption, _footer(changes), headline)
+    body = [_row(row, places) for row in changes.rows]
+    footer = _footer(changes)
+    if len(places) < len(changes.columns):
+        hidden = len(changes.columns) - len(places)
+        footer += f"; {many(hidden, 'column')} more, to_arrow() has all"
+    return Grid(columns, body, caption, footer, headline)
 
 
-def _row(row: ChangedRow) -> Sequence[Cell]:
+def _places_shown(changes: ChangeList) -> Sequence[int]:
+    every = range(len(changes.columns))
+    if len(every) <= _MOST_COLUMNS:
+        return every
+    changed = {number for row in changes.rows for number, _ in row.old}
+    ranked = sorted(every, key=lambda at: (at not in changes.key, at not in changed, at))
+    return ranked[: max(_MOST_COLUMNS, len(changes.key))]
+
+
+def _row(row: ChangedRow, places: Sequence[int]) -> Sequence[Cell]:
     old = dict(row.old)
     values = [
         Cell(_text(old[number]) + _ARROW + _text(value))
@@ -60,7 +79,7 @@ def _row(row: ChangedRow) -> Sequence[Cell]:
         else NULL
         if value is None
         else Cell(value)
-        for number, value in enumerate(row.cells)
+        for number, value in ((number, row.cells[number]) for number in places)
     ]
     return (Cell(row.mark), Cell(row.kind), *values)
 

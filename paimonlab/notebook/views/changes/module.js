@@ -6,8 +6,12 @@ import { areNumbers, card, copyButton, count, empty, frame, grid, h, hasPlace, i
 /** @typedef {import("../../display/browser/host").Context<ChangeList>} ChangesContext */
 
 const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "inserted", "-": "deleted", "~": "updated" });
+/** Columns that are shown of a wide table, those of them that always are, and the room that others take. */
+const MOST_COLUMNS = 8;
+const FEW_COLUMNS = 3;
+const COLUMN_WIDTH = 220;
 const CHANGES_CSS = `
-tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; }
+tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
 `;
 
@@ -29,6 +33,7 @@ export function render({ data, el, host }) {
   let matching = rowCount;
   let offset = 0;
   let asked = 0;
+  let isAll = columns.length <= MOST_COLUMNS;
   const chosen = new Set(["+", "-", "~"]);
   /** @type {import("../../display/browser/host").Selection} where another view looks */
   let followed = {};
@@ -36,11 +41,20 @@ export function render({ data, el, host }) {
   const detail = h("div");
   const where = h("span", { class: "faint" });
 
+  /** Places of the columns that are shown: of many the key, then those that changed. */
+  const placesShown = () => {
+    const every = columns.map((_, place) => place);
+    if (isAll) return every;
+    const moved = new Set(shown.flatMap((row) => (row.old ?? []).map(([place]) => place)));
+    const rank = (/** @type {number} */ place) => (key.includes(place) ? 0 : moved.has(place) ? 1 : 2);
+    return every.sort((left, right) => rank(left) - rank(right) || left - right).slice(0, Math.max(MOST_COLUMNS, key.length));
+  };
+
   /** @param {ChangedRow} row @param {number} column */
   const changed = (row, column) => {
     const before = row.old?.find(([place]) => place === column);
     if (!before) return valueText(row.cells[column]);
-    return h("span", {}, h("del", {}, valueText(before[1])), " → ", h("ins", {}, valueText(row.cells[column])));
+    return h("span", {}, h("del", {}, valueText(before[1])), " ", h("ins", {}, "→ ", valueText(row.cells[column])));
   };
 
   /** @param {ChangedRow} row */
@@ -61,24 +75,26 @@ export function render({ data, el, host }) {
 
   const draw = () => {
     const kept = shown.filter((row) => chosen.has(row.mark));
+    const wanted = placesShown();
     const made = grid({
       label: "rows that were inserted, deleted or updated",
       selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
       heads: [
         { name: "", label: "inserted, deleted or updated", text: (mark) => h("span", { class: `mark ${mark === "-" ? "mark-gone" : ""}`, title: CHANGE_NAMES[mark] }, mark) },
-        { name: "kind" },
-        ...columns.map((name, place) => ({
-          name: key.includes(place) ? `${name} (key)` : name,
+        { name: "kind", less: 700 },
+        ...wanted.map((place, at) => ({
+          name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
+          less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
           right: areNumbers(shown.map((row) => row.cells[place])),
           text: (/** @type {any} */ _value, /** @type {any[]} */ row) => changed(row[row.length - 1], place),
         })),
       ],
-      rows: kept.map((row) => [row.mark, row.kind, ...row.cells, row]),
+      rows: kept.map((row) => [row.mark, row.kind, ...wanted.map((place) => row.cells[place]), row]),
       onChoose: (row) => show(row[row.length - 1]),
     });
     list.replaceChildren(made.element);
     const last = offset + shown.length;
-    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${count(matching)}` : "no rows");
+    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${count(matching)}` : "no rows", isAll ? "" : `; some of ${count(columns.length)} columns, a row that is chosen shows all`);
     back.disabled = !host.ask || offset === 0;
     next.disabled = !host.ask || last >= matching;
   };
@@ -117,6 +133,11 @@ export function render({ data, el, host }) {
   });
   const back = h("button", { onclick: () => fetchPage(Math.max(0, offset - page)) }, "◀ earlier");
   const next = h("button", { onclick: () => fetchPage(offset + page) }, "later ▶");
+  const all = columns.length > MOST_COLUMNS && h("button", { "aria-pressed": "false", onclick: () => {
+    isAll = !isAll;
+    if (all) all.setAttribute("aria-pressed", String(isAll));
+    draw();
+  } }, "all columns");
   const sums = { "+": total.inserts, "~": total.updates, "-": total.deletes };
   const marks = Object.entries(sums).map(([mark, many]) => {
     const button = h("button", { "aria-pressed": "true", onclick: () => {
@@ -129,7 +150,7 @@ export function render({ data, el, host }) {
   draw();
   body.append(
     h("p", { class: "legend" }, note),
-    h("div", { class: "row" }, ...(rowCount >= 10 ? marks : []), where),
+    h("div", { class: "row" }, ...(rowCount >= 10 ? marks : []), all, where),
     h("div", { class: "row tools" }, rowCount >= 10 && filter, rowCount > page && back, rowCount > page && next,
       copyButton("copy CSV", () => csvOf(shown.filter((row) => chosen.has(row.mark)), columns), (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said))),
     list, detail);

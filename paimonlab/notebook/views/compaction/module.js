@@ -30,9 +30,9 @@ export function render({ data, el, host }) {
   const isMarked = (/** @type {{partition: string, bucket: number}} */ bucket) => hasPlace(place) && isAt(bucket, place);
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
-    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", text: moment }, { name: "buckets", right: true, text: count },
-      { name: "read", text: (_, row) => compactionSum(row[8].read) }, { name: "written", text: (_, row) => compactionSum(row[8].written) },
-      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, text: compactionTime }],
+    heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, text: count },
+      { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read) }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written) },
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 700, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),

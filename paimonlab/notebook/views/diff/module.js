@@ -89,14 +89,15 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
     const between = later - earlier;
     return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
-  const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true }));
+  const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
+  const time = (/** @type {number | null} */ millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:84px" }, moment(millis));
   const empty = ["", "", "", ""];
   return grid({
     label: "before and after",
     heads: [{ name: "", label: "what" }, ...right],
     rows: [
       ["snapshot", before.snapshotId, after.snapshotId, ...empty],
-      ...(hasBytes ? [["time (UTC)", moment(before.timeMillis), moment(after.timeMillis), ...empty]] : []),
+      ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
       ["schema", before.schemaId, after.schemaId, ...empty],
       line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("bytes", "fileBytes", bytes)] : []),
     ],
@@ -110,7 +111,7 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const bar = (/** @type {number} */ value, /** @type {string} */ kind) => value > 0 && h("span", { class: `bar ${kind}`, style: `width:${(110 * value) / largest}px` });
   const sums = (/** @type {Sums} */ { fileCount, rowCount, fileBytes }) => [fileCount || null, fileCount ? rowCount : null, ...(hasBytes ? [fileCount ? fileBytes : null] : [])];
   const names = (/** @type {string} */ what) => [
-    { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, text: count },
+    { name: `${what} files`, right: true, optional: true, text: count }, { name: "rows", right: true, optional: true, less: 700, text: count },
     ...(hasBytes ? [{ name: "size", right: true, optional: true, text: bytes }] : []),
   ];
   const isPartitioned = groups.some(({ partition }) => partition);

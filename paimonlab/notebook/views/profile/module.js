@@ -34,12 +34,12 @@ export function render({ data, el }) {
     const made = grid({
       label: "columns",
       heads: [
-        { name: "column", text: breaking, prose: true }, { name: "type" },
+        { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
         { name: "distribution", optional: true, text: (_value, row) => spread(row[9], total, 110, 18) },
         { name: "NULL", right: true, text: (value) => shareOf(value, total) },
-        { name: "distinct", right: true, text: (value, row) => distinctOf(row[9]) },
+        { name: "distinct", right: true, less: 700, text: (value, row) => distinctOf(row[9]) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
-        { name: "mean", right: true, optional: true, text: short }, { name: "std", right: true, optional: true, text: short },
+        { name: "mean", right: true, optional: true, less: 1000, text: short }, { name: "std", right: true, optional: true, less: 1000, text: short },
       ],
       rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.nullCount, column.distinctCount, column.low, column.high,
         column.mean, column.standardDeviation, column]),

@@ -7,10 +7,16 @@ import { roving } from "./roving.js";
 /** @typedef {import("./elements.js").Child} Child */
 
 /**
- * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean | number, optional?: boolean, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
+ * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean | number, optional?: boolean, less?: number, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
  *   `optional` columns are left out where no row has a value; `text` draws a value, without it the value itself is shown; `prose` wraps, at so many pixels at least, other cells
- *   are one line; `label` is read where the name is empty
+ *   are one line; `label` is read where the name is empty; columns are left out where the view is at most `less` pixels wide
  */
+
+/** Leaves columns out where there is little room. @param {Head[]} heads */
+function narrowed(heads) {
+  const widths = [...new Set(heads.map(({ less }) => less))].filter(Boolean);
+  return widths.length > 0 && h("style", {}, ".frame { container-type: inline-size }", ...widths.map((width) => ` @container (max-width: ${width}px) { .less${width} { display: none } }`));
+}
 
 /**
  * A table that sorts by a click on a head; arrows move over rows.
@@ -25,7 +31,7 @@ export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, 
   let descending = false;
   const body = h("tbody");
   const headCells = heads.map((head, column) =>
-    h("th", { scope: "col", class: head.right && "right", "aria-sort": "none" },
+    h("th", { scope: "col", class: classOf(head.right && "right", head), "aria-sort": "none" },
       h("button", { title: "sort", "aria-label": head.label, onclick: () => sort(column), style: "border:0;background:none;padding:0;font-weight:bold;text-align:inherit" }, head.name.length > 12 ? breaking(head.name) : head.name),
       head.type && h("div", { class: "faint", style: "font-weight:normal;font-size:11px" }, head.type)));
   const draw = () => {
@@ -51,16 +57,21 @@ export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, 
     draw();
   };
   draw();
-  const element = h("div", { class: "scroll" },
+  const element = h("div", { class: "scroll" }, narrowed(heads),
     h("table", { role: "grid" }, (caption || label) && h("caption", { class: !caption && "hidden" }, caption || label), h("thead", {}, h("tr", {}, ...headCells)), body));
   return { element, draw };
+}
+
+/** @param {string | false | undefined} kind @param {Head} head */
+function classOf(kind, { less }) {
+  return [kind, less && `less${less}`].filter(Boolean).join(" ") || false;
 }
 
 /** @param {Head} head @param {any} value @param {any[]} row */
 function cellOf(head, value, row) {
   const shown = head.text ? head.text(value, row) : value;
   const isLong = typeof shown === "string" && shown.length > 24;
-  return h("td", { class: head.right ? "right" : head.prose ? "prose" : "line", title: isLong && !head.right && shown }, shown);
+  return h("td", { class: classOf(head.right ? "right" : head.prose ? "prose" : "line", head), title: isLong && !head.right && shown }, shown);
 }
 
 /** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean | number} [prose] */
