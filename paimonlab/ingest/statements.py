@@ -30,6 +30,7 @@ from paimonlab.ingest.described_sources import (
     taken_words,
 )
 from paimonlab.ingest.job import Job, ingest
+from paimonlab.ingest.source_names import NAMED
 from paimonlab.spec.sql_text.ingest_syntax import (
     CreateDatabaseAs,
     CreateTableAs,
@@ -42,7 +43,6 @@ _SERVERS = {"MySql": "mysql", "Postgres": "postgres", "Kafka": "kafka"}
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PLAIN = re.compile(r"[\w.-]+")
 
-_named: dict[str, Any] = {}
 _lock = threading.Lock()
 
 
@@ -85,7 +85,7 @@ def name_source(name: str, source: Any) -> NamedSource:
             f"{type(made).__name__} as a source", "give an address, a server, or a source"
         )
     with _lock:
-        _named[name] = made
+        NAMED[name] = made
     return NamedSource(name, _title(made))
 
 
@@ -99,17 +99,12 @@ def forget_source(name: str) -> None:
     """
     _of_name(name)
     with _lock:
-        _named.pop(name, None)
+        NAMED.pop(name, None)
 
 
 def named_sources() -> list[NamedSource]:
     """Return the sources that statements of this process can name, sorted by name."""
-    return [NamedSource(name, _title(made)) for name, made in sorted(_named.items())]
-
-
-def is_source(name: str) -> bool:
-    """Tell whether statements can name such a source."""
-    return name in _named
+    return [NamedSource(name, _title(made)) for name, made in sorted(NAMED.items())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +158,15 @@ def said_job(catalog: Catalog, statement: IngestStatement) -> SaidJob:
 
 
 def _of_name(name: str) -> Any:
-    if name not in _named:
-        known = sorted(_named)
+    if name not in NAMED:
+        known = sorted(NAMED)
         close = close_matches(name, known)
         there = f"are: {', '.join(known)}" if known else "is none"
         raise NotFoundError(
             f"there is no source {name!r}.{close or f' There {there}.'} %paimon_source NAME "
             "ADDRESS names one, or paimonlab.ingest.name_source(…)"
         )
-    return _named[name]
+    return NAMED[name]
 
 
 def _title(made: Any) -> str:

@@ -12,22 +12,23 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from paimonlab.notebook import accessor
-from paimonlab.notebook.commands import (
-    connect,
-    demo,
-    doctor,
-    health,
-    show_help,
-    simulate,
-    sql,
-    tables,
-    timeline,
-)
-from paimonlab.notebook.kernel import front_ends, selection
-from paimonlab.notebook.results.plotting.bar_chart import bar_chart
+from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+    from paimonlab.notebook.commands import (
+        connect,
+        demo,
+        doctor,
+        health,
+        show_help,
+        simulate,
+        sql,
+        tables,
+        timeline,
+    )
+    from paimonlab.notebook.results.plotting.bar_chart import bar_chart
 
 __all__ = [
     "bar_chart",
@@ -43,6 +44,15 @@ __all__ = [
     "timeline",
 ]
 
+_COMMANDS = ("connect", "demo", "doctor", "health", "show_help", "simulate", "sql", "tables")
+
+__getattr__, __dir__ = attributes_on_use(
+    __name__,
+    bar_chart="results.plotting.bar_chart",
+    timeline="commands",
+    **dict.fromkeys(_COMMANDS, "commands"),
+)
+
 accessor.register()
 
 
@@ -50,7 +60,11 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics; run by ``%load_ext paimonlab``."""
     from paimonlab.notebook import magics  # noqa: PLC0415 - IPython is optional
     from paimonlab.notebook.completion import completion  # noqa: PLC0415
-    from paimonlab.notebook.kernel import short_tracebacks  # noqa: PLC0415
+    from paimonlab.notebook.kernel import (  # noqa: PLC0415
+        front_ends,
+        selection,
+        short_tracebacks,
+    )
     from paimonlab.notebook.magics.sql import offer_usual_name  # noqa: PLC0415
     from paimonlab.notebook.views.objects import formatters  # noqa: PLC0415
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from paimonlab.notebook import commands
-from paimonlab.notebook.display.view import View
-from paimonlab.notebook.views.watch.command import Watching
-from paimonlab.table.reading.incremental import Moment
 from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.display.view import View
+    from paimonlab.notebook.views.watch.command import Watching
+    from paimonlab.table.reading.incremental import Moment
 
 
 class Show:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paimonlab.ingest import statements
+from paimonlab.ingest.source_names import is_source
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.spec.sql_text.ingest_syntax import IngestStatement, parse_ingest_statement
@@ -27,7 +27,7 @@ def ingest_statement(statement: Statement) -> IngestStatement | None:
             "tables in one.",
         )
     try:
-        return parse_ingest_statement(statement.tokens, statement.cell, statements.is_source)
+        return parse_ingest_statement(statement.tokens, statement.cell, is_source)
     except StatementSyntaxError as error:
         raise QueryError(
             str(error), topic="ingest", statement=statement, span=error.span

@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimonlab import procedures
 from paimonlab.notebook.completion.candidates import Candidate, starting
-from paimonlab.procedures import PROCEDURES, Parameter, Procedure
 from paimonlab.spec.options.registry import IMMUTABLE_KEYS, KNOWN_OPTIONS
 from paimonlab.spec.sql_text.call_text import table_text
 from paimonlab.spec.sql_text.strings import string_value
 from paimonlab.spec.sql_text.tokens import Token, TokenKind
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
 from paimonlab.spec.types.text import format_type
+
+if TYPE_CHECKING:
+    from paimonlab.procedures import Parameter, Procedure
 
 _CHOICES: Mapping[str, Sequence[str]] = {
     "compact_strategy": ("full", "minor"),
@@ -71,7 +75,7 @@ def call_candidates(
     opening = next((index for index, token in enumerate(tokens) if token.text == "("), None)
     if opening is None:
         return word, starting(word, _procedures(word, names)) if text is None else []
-    procedure = PROCEDURES.get(tokens[opening - 1].text.strip("`").lower())
+    procedure = procedures.PROCEDURES.get(tokens[opening - 1].text.strip("`").lower())
     if procedure is None or _is_over(tokens[opening:]):
         return word, []
     arguments = _arguments(tokens[opening + 1 :])
@@ -141,7 +145,7 @@ def _procedures(word: str, names: CallNames) -> Iterator[Candidate]:
     if word and prefix and names.catalog.startswith(word):
         yield Candidate(f"{prefix}sys.", "catalog")
     is_with_catalog = bool(prefix) and word.startswith(prefix)
-    for name, procedure in PROCEDURES.items():
+    for name, procedure in procedures.PROCEDURES.items():
         yield Candidate(f"{prefix if is_with_catalog else ''}sys.{name}(", procedure.description)
 
 

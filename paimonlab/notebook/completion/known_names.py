@@ -18,7 +18,7 @@ from paimonlab.notebook.completion.sql_completion import Names
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.connections.warehouse_connection import Connection
 from paimonlab.spark.values.quoting import quoted
-from paimonlab.table.system import SYSTEM_TABLES
+from paimonlab.table import system
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def known_names(patience_seconds: float = PATIENCE_SECONDS) -> Names:
     patience_seconds
         How long all questions together wait for an answer that is not known yet.
     """
-    system_tables = {name: kind.help for name, kind in SYSTEM_TABLES.items()}
+    system_tables = {name: kind.help for name, kind in system.SYSTEM_TABLES.items()}
     if not connections.is_connected():  # to connect as configured could take long
         return Names(tuple, lambda _: None, lambda _: {}, system_tables, tuple)
     connection = connections.current()

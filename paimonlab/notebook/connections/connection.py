@@ -17,6 +17,7 @@ from paimonlab.notebook.connections.warehouse_connection import (
     Connection,
     NotConnectedError,
 )
+from paimonlab.notebook.kernel.loading_ahead import load_ahead
 from paimonlab.secrets import without_credentials
 from paimonlab.spark.sessions import remote as servers
 
@@ -223,6 +224,8 @@ def connect(
     is_auto = chosen == "auto"
     connection = Connection(session, opened, name, address, known_as, is_auto=is_auto)
     make_current(connection)
+    if chosen != "spark":
+        load_ahead()
     return connection
 
 

@@ -9,8 +9,7 @@ from paimonlab.notebook import commands
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
-from paimonlab.notebook.views.row.command import MOST_SNAPSHOTS
-from paimonlab.notebook.views.travel.command import MOST_ROWS, MOST_STEPS
+from paimonlab.notebook.views.bounds import MOST_ROWS, MOST_STEPS, MOST_VERSIONS
 
 
 @magics_class
@@ -67,8 +66,8 @@ class RowMagics(Magics):
     def paimon_row(self, line: str) -> View:
         """Show what became of one row; reads data files."""
         options = arguments(self.paimon_row, line)
-        if not 1 <= options.last <= MOST_SNAPSHOTS:
-            raise wrong_use(f"-n must be 1 to {MOST_SNAPSHOTS}, got {options.last}", "magics")
+        if not 1 <= options.last <= MOST_VERSIONS:
+            raise wrong_use(f"-n must be 1 to {MOST_VERSIONS}, got {options.last}", "magics")
         with errors_on_one_line():
             where = unquoted(" ".join(options.where))
             return commands.row(options.table, where, last=options.last)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line
-from paimonlab.notebook.views.watch.command import MOST_COMMITS, Watching
+from paimonlab.notebook.views.bounds import MOST_COMMITS
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.views.watch.command import Watching
 
 
 @magics_class

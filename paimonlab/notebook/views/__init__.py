@@ -7,129 +7,141 @@ browser; `display` turns them into HTML and text.
 
 from __future__ import annotations
 
-from paimonlab.analysis.buckets.heatmap import (
-    Heatmap,
-    HeatmapColumn,
-    HeatmapRow,
-    repeatable_heatmap,
-)
-from paimonlab.analysis.buckets.skew import Skew
-from paimonlab.analysis.compactions.compaction import Call, Compaction, Untouched
-from paimonlab.analysis.compactions.compaction_picks import Pick
-from paimonlab.analysis.compactions.compaction_runs import (
-    BucketChange,
-    CompactionRun,
-    FileSum,
-    LevelSum,
-)
-from paimonlab.analysis.files.data_file import (
-    DataFileView,
-    FileColumn,
-    FilePartNode,
-    FileRows,
-    data_file,
-    repeatable_file,
-)
-from paimonlab.analysis.files.file_sizes import Advice, SizeBin
-from paimonlab.analysis.health.fsck_summary import Fsck
-from paimonlab.analysis.health.health_summary import Health, repeatable_health
-from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
-from paimonlab.analysis.levels.lsm_files import LsmFile
-from paimonlab.analysis.levels.lsm_steps import LsmStep
-from paimonlab.analysis.manifests.manifest_nodes import (
-    EntryNode,
-    EntrySums,
-    IndexFileNode,
-    IndexNode,
-    ManifestListNode,
-    ManifestNode,
-    ManifestTree,
-    VectorNode,
-    repeatable_manifests,
-)
-from paimonlab.analysis.planned_call import (
-    PlannedCall,
-    PlannedChange,
-    planned_call,
-    repeatable_call,
-)
-from paimonlab.analysis.schema_history import (
-    SchemaColumn,
-    SchemaDifference,
-    SchemaHistory,
-    SchemaUse,
-    SchemaVersion,
-    repeatable_schemas,
-    schema_history,
-)
-from paimonlab.analysis.simulation.simulator import OPTIONS as SIMULATED_OPTIONS
-from paimonlab.analysis.simulation.simulator import (
-    Simulation,
-    Simulator,
-    SimulatorSlider,
-    simulation,
-)
-from paimonlab.analysis.snapshots.commit_log import Log, LogEntry, repeatable_log
-from paimonlab.analysis.snapshots.diff import Diff, DiffFile, DiffGroup, DiffSide, repeatable_diff
-from paimonlab.analysis.snapshots.file_totals import FileTotals, Sums
-from paimonlab.analysis.snapshots.timeline import (
-    Timeline,
-    TimelineBranch,
-    TimelineGroup,
-    TimelinePoint,
-    repeatable,
-)
-from paimonlab.analysis.snapshots.timeline_making import with_files
-from paimonlab.analysis.snapshots.watched import (
-    Watch,
-    WatchedCommit,
-    WatchedLevel,
-    WatchedRows,
-)
-from paimonlab.notebook.cell.problem import (
-    MESSAGE_CHARACTERS,
-    Problem,
-    ProblemLine,
-    bounded_trace,
-    problem_lines,
-)
-from paimonlab.notebook.cell.statement_entries import (
-    ParameterEntry,
-    Parameters,
-    StatementEntry,
-    Statements,
-)
-from paimonlab.notebook.display.view import View, rows
-from paimonlab.notebook.results.table.value import ResultCells, ResultColumn, ResultRows
-from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
-from paimonlab.notebook.views.connections.value import ConnectionEntry, ConnectionList
-from paimonlab.notebook.views.doctor.value import Doctor, repeatable_doctor
-from paimonlab.notebook.views.files.value import FileMap, Tile, file_map, repeatable_files
-from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
-from paimonlab.notebook.views.ingest.value import (
-    IngestCommit,
-    IngestEntry,
-    IngestEvent,
-    IngestJobs,
-    IngestTable,
-    repeatable_jobs,
-)
-from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
-from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
-from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep
-from paimonlab.notebook.views.streams.value import (
-    StreamEntry,
-    StreamList,
-    StreamRows,
-    repeatable_streams,
-)
-from paimonlab.notebook.views.tables.value import TableEntry, TableList
-from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop, spread, stops
+from typing import TYPE_CHECKING
+
+from paimonlab.on_use import attributes_on_use
+
+if TYPE_CHECKING:
+    from paimonlab.analysis.buckets.heatmap import (
+        Heatmap,
+        HeatmapColumn,
+        HeatmapRow,
+        repeatable_heatmap,
+    )
+    from paimonlab.analysis.buckets.skew import Skew
+    from paimonlab.analysis.compactions.compaction import Call, Compaction, Untouched
+    from paimonlab.analysis.compactions.compaction_picks import Pick
+    from paimonlab.analysis.compactions.compaction_runs import (
+        BucketChange,
+        CompactionRun,
+        FileSum,
+        LevelSum,
+    )
+    from paimonlab.analysis.files.data_file import (
+        DataFileView,
+        FileColumn,
+        FilePartNode,
+        FileRows,
+        data_file,
+        repeatable_file,
+    )
+    from paimonlab.analysis.files.file_sizes import Advice, SizeBin
+    from paimonlab.analysis.health.fsck_summary import Fsck
+    from paimonlab.analysis.health.health_summary import Health, repeatable_health
+    from paimonlab.analysis.levels.lsm import Lsm, LsmBucket
+    from paimonlab.analysis.levels.lsm_files import LsmFile
+    from paimonlab.analysis.levels.lsm_steps import LsmStep
+    from paimonlab.analysis.manifests.manifest_nodes import (
+        EntryNode,
+        EntrySums,
+        IndexFileNode,
+        IndexNode,
+        ManifestListNode,
+        ManifestNode,
+        ManifestTree,
+        VectorNode,
+        repeatable_manifests,
+    )
+    from paimonlab.analysis.planned_call import (
+        PlannedCall,
+        PlannedChange,
+        planned_call,
+        repeatable_call,
+    )
+    from paimonlab.analysis.schema_history import (
+        SchemaColumn,
+        SchemaDifference,
+        SchemaHistory,
+        SchemaUse,
+        SchemaVersion,
+        repeatable_schemas,
+        schema_history,
+    )
+    from paimonlab.analysis.simulation.simulator import (
+        OPTIONS,
+        Simulation,
+        Simulator,
+        SimulatorSlider,
+        simulation,
+    )
+    from paimonlab.analysis.snapshots.commit_log import Log, LogEntry, repeatable_log
+    from paimonlab.analysis.snapshots.diff import (
+        Diff,
+        DiffFile,
+        DiffGroup,
+        DiffSide,
+        repeatable_diff,
+    )
+    from paimonlab.analysis.snapshots.file_totals import FileTotals, Sums
+    from paimonlab.analysis.snapshots.timeline import (
+        Timeline,
+        TimelineBranch,
+        TimelineGroup,
+        TimelinePoint,
+        repeatable,
+    )
+    from paimonlab.analysis.snapshots.timeline_making import with_files
+    from paimonlab.analysis.snapshots.watched import (
+        Watch,
+        WatchedCommit,
+        WatchedLevel,
+        WatchedRows,
+    )
+    from paimonlab.notebook.cell.problem import (
+        MESSAGE_CHARACTERS,
+        Problem,
+        ProblemLine,
+        bounded_trace,
+        problem_lines,
+    )
+    from paimonlab.notebook.cell.statement_entries import (
+        ParameterEntry,
+        Parameters,
+        StatementEntry,
+        Statements,
+    )
+    from paimonlab.notebook.display.view import View, rows
+    from paimonlab.notebook.results.table.value import ResultCells, ResultColumn, ResultRows
+    from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, ChangeList
+    from paimonlab.notebook.views.connections.value import ConnectionEntry, ConnectionList
+    from paimonlab.notebook.views.doctor.value import Doctor, repeatable_doctor
+    from paimonlab.notebook.views.files.value import FileMap, Tile, file_map, repeatable_files
+    from paimonlab.notebook.views.help.value import HelpEntry, HelpPage
+    from paimonlab.notebook.views.ingest.value import (
+        IngestCommit,
+        IngestEntry,
+        IngestEvent,
+        IngestJobs,
+        IngestTable,
+        repeatable_jobs,
+    )
+    from paimonlab.notebook.views.interactive import INTERACTIVE
+    from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
+    from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
+    from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep
+    from paimonlab.notebook.views.streams.value import (
+        StreamEntry,
+        StreamList,
+        StreamRows,
+        repeatable_streams,
+    )
+    from paimonlab.notebook.views.tables.value import TableEntry, TableList
+    from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop, spread, stops
 
 __all__ = [
     "INTERACTIVE",
     "MESSAGE_CHARACTERS",
-    "SIMULATED_OPTIONS",
+    "OPTIONS",
     "Advice",
     "BucketChange",
     "Call",
@@ -254,30 +266,131 @@ __all__ = [
     "with_files",
 ]
 
-INTERACTIVE = (
-    Simulator,
-    Diff,
-    Timeline,
-    ManifestTree,
-    Heatmap,
-    Lsm,
-    Health,
-    ChangeList,
-    FileMap,
-    Log,
-    SchemaHistory,
-    ResultRows,
-    Compaction,
-    Travel,
-    DataFileView,
-    Profile,
-    Doctor,
-    Fsck,
-    Statements,
-    TableList,
-    StreamList,
-    RowLife,
-    Watch,
-    IngestJobs,
+__getattr__, __dir__ = attributes_on_use(
+    "paimonlab",
+    Advice="analysis.files.file_sizes",
+    BucketChange="analysis.compactions.compaction_runs",
+    Call="analysis.compactions.compaction",
+    ChangeCount="notebook.views.changes.value",
+    ChangeList="notebook.views.changes.value",
+    ChangedRow="notebook.views.changes.value",
+    Compaction="analysis.compactions.compaction",
+    CompactionRun="analysis.compactions.compaction_runs",
+    ConnectionEntry="notebook.views.connections.value",
+    ConnectionList="notebook.views.connections.value",
+    DataFileView="analysis.files.data_file",
+    Diff="analysis.snapshots.diff",
+    DiffFile="analysis.snapshots.diff",
+    DiffGroup="analysis.snapshots.diff",
+    DiffSide="analysis.snapshots.diff",
+    Doctor="notebook.views.doctor.value",
+    EntryNode="analysis.manifests.manifest_nodes",
+    EntrySums="analysis.manifests.manifest_nodes",
+    FileColumn="analysis.files.data_file",
+    FileMap="notebook.views.files.value",
+    FilePartNode="analysis.files.data_file",
+    FileRows="analysis.files.data_file",
+    FileSum="analysis.compactions.compaction_runs",
+    FileTotals="analysis.snapshots.file_totals",
+    Fsck="analysis.health.fsck_summary",
+    Health="analysis.health.health_summary",
+    Heatmap="analysis.buckets.heatmap",
+    HeatmapColumn="analysis.buckets.heatmap",
+    HeatmapRow="analysis.buckets.heatmap",
+    HelpEntry="notebook.views.help.value",
+    HelpPage="notebook.views.help.value",
+    INTERACTIVE="notebook.views.interactive",
+    IndexFileNode="analysis.manifests.manifest_nodes",
+    IndexNode="analysis.manifests.manifest_nodes",
+    IngestCommit="notebook.views.ingest.value",
+    IngestEntry="notebook.views.ingest.value",
+    IngestEvent="notebook.views.ingest.value",
+    IngestJobs="notebook.views.ingest.value",
+    IngestTable="notebook.views.ingest.value",
+    LevelSum="analysis.compactions.compaction_runs",
+    Log="analysis.snapshots.commit_log",
+    LogEntry="analysis.snapshots.commit_log",
+    Lsm="analysis.levels.lsm",
+    LsmBucket="analysis.levels.lsm",
+    LsmFile="analysis.levels.lsm_files",
+    LsmStep="analysis.levels.lsm_steps",
+    MESSAGE_CHARACTERS="notebook.cell.problem",
+    ManifestListNode="analysis.manifests.manifest_nodes",
+    ManifestNode="analysis.manifests.manifest_nodes",
+    ManifestTree="analysis.manifests.manifest_nodes",
+    OPTIONS="analysis.simulation.simulator",
+    ParameterEntry="notebook.cell.statement_entries",
+    Parameters="notebook.cell.statement_entries",
+    Pick="analysis.compactions.compaction_picks",
+    PlannedCall="analysis.planned_call",
+    PlannedChange="analysis.planned_call",
+    PlannedQuery="notebook.views.planned.value",
+    PlannedRead="notebook.views.planned.value",
+    Problem="notebook.cell.problem",
+    ProblemLine="notebook.cell.problem",
+    Profile="notebook.views.profile.value",
+    ProfileColumn="notebook.views.profile.value",
+    ResultCells="notebook.results.table.value",
+    ResultColumn="notebook.results.table.value",
+    ResultRows="notebook.results.table.value",
+    RowFile="notebook.views.row.value",
+    RowLife="notebook.views.row.value",
+    RowStep="notebook.views.row.value",
+    SchemaColumn="analysis.schema_history",
+    SchemaDifference="analysis.schema_history",
+    SchemaHistory="analysis.schema_history",
+    SchemaUse="analysis.schema_history",
+    SchemaVersion="analysis.schema_history",
+    Simulation="analysis.simulation.simulator",
+    Simulator="analysis.simulation.simulator",
+    SimulatorSlider="analysis.simulation.simulator",
+    SizeBin="analysis.files.file_sizes",
+    Skew="analysis.buckets.skew",
+    StatementEntry="notebook.cell.statement_entries",
+    Statements="notebook.cell.statement_entries",
+    StreamEntry="notebook.views.streams.value",
+    StreamList="notebook.views.streams.value",
+    StreamRows="notebook.views.streams.value",
+    Sums="analysis.snapshots.file_totals",
+    TableEntry="notebook.views.tables.value",
+    TableList="notebook.views.tables.value",
+    Tile="notebook.views.files.value",
+    Timeline="analysis.snapshots.timeline",
+    TimelineBranch="analysis.snapshots.timeline",
+    TimelineGroup="analysis.snapshots.timeline",
+    TimelinePoint="analysis.snapshots.timeline",
+    Travel="notebook.views.travel.value",
+    TravelStep="notebook.views.travel.value",
+    TravelStop="notebook.views.travel.value",
+    Untouched="analysis.compactions.compaction",
+    VectorNode="analysis.manifests.manifest_nodes",
+    View="notebook.display.view",
+    Watch="analysis.snapshots.watched",
+    WatchedCommit="analysis.snapshots.watched",
+    WatchedLevel="analysis.snapshots.watched",
+    WatchedRows="analysis.snapshots.watched",
+    bounded_trace="notebook.cell.problem",
+    data_file="analysis.files.data_file",
+    file_map="notebook.views.files.value",
+    planned_call="analysis.planned_call",
+    problem_lines="notebook.cell.problem",
+    repeatable="analysis.snapshots.timeline",
+    repeatable_call="analysis.planned_call",
+    repeatable_diff="analysis.snapshots.diff",
+    repeatable_doctor="notebook.views.doctor.value",
+    repeatable_file="analysis.files.data_file",
+    repeatable_files="notebook.views.files.value",
+    repeatable_health="analysis.health.health_summary",
+    repeatable_heatmap="analysis.buckets.heatmap",
+    repeatable_jobs="notebook.views.ingest.value",
+    repeatable_log="analysis.snapshots.commit_log",
+    repeatable_manifests="analysis.manifests.manifest_nodes",
+    repeatable_schemas="analysis.schema_history",
+    repeatable_streams="notebook.views.streams.value",
+    rows="notebook.display.view",
+    schema_history="analysis.schema_history",
+    simulation="analysis.simulation.simulator",
+    spread="notebook.views.travel.value",
+    stops="notebook.views.travel.value",
+    with_files="analysis.snapshots.timeline_making",
 )
-"""The values that have an interactive form; `tools.view_types` writes their types for it."""

@@ -10,6 +10,7 @@ from paimonlab.notebook import views
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.bounds import MOST_VERSIONS
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.row.drawing import draw
 from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep, step_of
@@ -18,7 +19,6 @@ from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
 
-MOST_SNAPSHOTS = 500
 _CHARACTERS = 120
 _Values: TypeAlias = tuple[str | None, ...]
 
@@ -46,8 +46,8 @@ def row(table: str | Table, where: str, *, last: int = 50) -> Drawn[views.RowLif
     ValueError
         If ``last`` is out of its range.
     """
-    if not 1 <= last <= MOST_SNAPSHOTS:
-        raise ValueError(f"last must be 1 to {MOST_SNAPSHOTS}, got {last}")
+    if not 1 <= last <= MOST_VERSIONS:
+        raise ValueError(f"last must be 1 to {MOST_VERSIONS}, got {last}")
     opened_table = opened(table)
     tags = opened_table.tags.list()
     newest = opened_table.snapshots.list(last)

@@ -60,7 +60,7 @@ def simulate(
     """
     changed = dict(options or {})
     for key in changed:
-        if key not in views.SIMULATED_OPTIONS:
+        if key not in views.OPTIONS:
             raise UnsupportedError(f"simulating {key}", "it has no influence on picking")
     if not 1 <= flushes <= _MOST_FLUSHES:
         raise ValueError(f"flushes must be from 1 to {_MOST_FLUSHES}, got {flushes}")

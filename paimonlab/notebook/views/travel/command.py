@@ -15,6 +15,7 @@ from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views import travel as travel_view
+from paimonlab.notebook.views.bounds import MOST_ROWS, MOST_STEPS
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.travel.drawing import draw
 from paimonlab.notebook.views.travel.value import MOST_STOPS
@@ -23,8 +24,6 @@ from paimonlab.table.table import Table
 _SORTED_ROWS = 10_000
 """Of a table with at most so many rows, the first ones by key are shown; else any."""
 _CHARACTERS = 120
-MOST_STEPS = 50
-MOST_ROWS = 50
 
 
 def travel(

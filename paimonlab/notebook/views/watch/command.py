@@ -18,12 +18,12 @@ from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.live import InKernel, ShowView, is_in_kernel
 from paimonlab.notebook.kernel.determinism import is_deterministic
+from paimonlab.notebook.views.bounds import MOST_COMMITS
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.watch.drawing import draw, line
 from paimonlab.spec.visible_text import visible
 from paimonlab.table.table import Table
 
-MOST_COMMITS = 500
 MOST_ROWS = 50
 MOST_COLUMNS = 20
 """Columns that are shown of rows."""
