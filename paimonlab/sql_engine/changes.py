@@ -44,6 +44,8 @@ WRITING = frozenset(
 """First words of statements that write."""
 _VIEW_HINT = "Write WITH name AS (SELECT …) before the query, or CREATE TABLE db.t AS SELECT …"
 _EVOLVES = "data-evolution.enabled"
+_MOST_NAMES = 20
+"""Of columns that a message lists."""
 _WHAT = {exp.Insert: "INSERT", exp.Create: "CREATE", exp.Delete: "DELETE", exp.Update: "UPDATE"}
 
 
@@ -167,7 +169,9 @@ def _insert(
     planned = engine.plan(tree.expression, sources, values)
     if len(planned.columns) != len(targets):
         counts = f"{len(planned.columns)} columns for {len(targets)}"
-        raise SchemaError(f"{table.name}: the query has {counts}")
+        names = ", ".join(field.name for field in targets[:_MOST_NAMES])
+        more = ", …" if len(targets) > _MOST_NAMES else ""
+        raise SchemaError(f"{table.name}: the query has {counts}: {names}{more}")
     for (_, kind), field in zip(planned.columns, targets, strict=True):
         column = f"{table.name}.{field.name}"
         check_stored(kind, kind_of(field.type), column, is_converted=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -18,9 +18,11 @@ from paimonlab.errors import PaimonError
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
 from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.sql_engine.explaining import COLUMN as EXPLAINED
+from paimonlab.sql_engine.explaining import NO_BITS, explained_query, plan_text
 from paimonlab.sql_engine.failures import NOT_PROVEN
 from paimonlab.sql_engine.given import Given
-from paimonlab.sql_engine.kinds import Kind, VoidType, simple_type
+from paimonlab.sql_engine.kinds import STRING, Kind, VoidType, simple_type
 from paimonlab.sql_engine.listings import described, listing
 from paimonlab.sql_engine.queries import QueryTranslator
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
@@ -28,6 +30,7 @@ from paimonlab.sql_engine.rows import Part
 from paimonlab.sql_engine.statements.calls import history_text
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import parse
+from paimonlab.sql_engine.value import quoted
 
 _POLL_SECONDS = 0.05
 BATCH_ROWS = 1 << 17
@@ -111,6 +114,9 @@ def plan(
         If a part of it is not proven to give Spark's rows.
     """
     if isinstance(text, str):
+        explained = explained_query(text)
+        if explained is not None:
+            return _explained_plan(plan(explained, sources, values))
         text = history_text(text, sources) or text
     tree = parse(text) if isinstance(text, str) else text
     translated = listing(tree, sources)
@@ -126,6 +132,21 @@ def plan(
         raise
     whole, parts = sources.planned(translated.text)
     return Planned(whole, translated.columns, parts, queries.shown())
+
+
+def _explained_plan(planned: Planned) -> Planned:
+    """Plan the answer of EXPLAIN, a text."""
+    parts = [part if part.bits is None else replace(part, bits=NO_BITS) for part in planned.parts]
+    database = connected(parts, EngineOptions())
+    try:
+        drawn = database.execute(f"EXPLAIN {planned.text}").fetchall()
+    except duckdb.Error as error:
+        raise _explained(error, planned) from error
+    finally:
+        database.close()
+    text = plan_text(planned.parts, "\n".join(str(row[-1]) for row in drawn))
+    query = f"SELECT {quoted(text)} AS {EXPLAINED}"
+    return Planned(query, [(EXPLAINED, STRING)], ())
 
 
 def _quoted_column(text: str | exp.Expression, sources: Sources) -> str:

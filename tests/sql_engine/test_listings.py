@@ -140,3 +140,16 @@ def test_what_is_not_there_is_an_error(catalog: Catalog) -> None:
     for sql in ("SHOW TABLES IN nowhere", "DESCRIBE db.nothing"):
         with pytest.raises(PaimonError, match="not"):
             engine.plan(sql, Sources(catalog))
+
+
+def test_a_query_is_explained(catalog: Catalog) -> None:
+    catalog["db.b"].write([{"id": 1, "m": 1, "ts": None}, {"id": 2, "m": 2, "ts": None}])
+    catalog["db.b"].write([{"id": 2, "m": 3, "ts": None}])
+    query = "SELECT sum(m) FROM db.b WHERE id > 1"
+
+    found = engine.run(engine.plan(f"EXPLAIN {query}", Sources(catalog)))
+    (text,) = found["plan"].to_pylist()
+
+    assert "db.b@2: 2 files opened by DuckDB, without rows that are deleted" in text
+    assert "get_bit(rows_that_count," in text
+    assert "Filters: id > 1" in text

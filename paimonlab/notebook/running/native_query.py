@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import pyarrow as pa
@@ -34,6 +35,7 @@ from paimonlab.progress import Progress
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
+from paimonlab.sql_engine.kinds import kind_of, simple_type
 from paimonlab.sql_engine.refusal import StatementFailedError
 from paimonlab.table.reading.scan import Scan
 from paimonlab.table.system.asking import SystemRows
@@ -93,6 +95,9 @@ def run(
         If it is not translated, or there is no such table or column.
     """
     begin = time.monotonic()
+    plan = _plan_of_scan(connection, statement, args, as_of)
+    if plan is not None:
+        return _document(plan, statement, begin)
     answers = _answers(connection, statement, args, limit, as_of)
     if answers is None:
         return running.native_sql.run(
@@ -129,6 +134,37 @@ def run(
         sql=statement.text,
         title=statement.title,
         stats=stats,
+        spark=None,
+    )
+
+
+def _plan_of_scan(
+    connection: Connection, statement: Statement, args: Values, as_of: int | str | None
+) -> str | None:
+    """Explain the scan that a query would be; None if it is not EXPLAIN of such a query."""
+    words = [token.text.upper() for token in statement.tokens[:2]]
+    query = statement.tokens[2 if words[1:] == ["FORMATTED"] else 1 :]
+    if words[0] != "EXPLAIN" or not query:
+        return None
+    answers = _answers(connection, replace(statement, tokens=query), args, 0, as_of)
+    if answers is None or not isinstance(answers[1], Scan):
+        return None
+    return str(answers[1].explain())
+
+
+def _document(plan: str, statement: Statement, begin: float) -> Result:
+    rows = pa.table({"plan": arrow_array([plan], pa.string())})
+    return Result(
+        rows,
+        types=["string"],
+        sql=statement.text,
+        title=statement.title,
+        stats=Stats(
+            row_count=1,
+            has_more_rows=False,
+            fetched_bytes=rows.nbytes,
+            duration_seconds=time.monotonic() - begin,
+        ),
         spark=None,
     )
 
@@ -269,5 +305,7 @@ def _point(query: ScanQuery, as_of: int | str | None) -> _Point:
 
 
 def type_text(field: pa.Field) -> str:
-    """Name the type of a column as SQL does."""
-    return format_type(with_nullable(from_arrow(field.type), nullable=True)).lower()
+    """Name the type of a column as Spark does; one that Spark lacks as Paimon does."""
+    data_type = with_nullable(from_arrow(field.type), nullable=True)
+    kind = kind_of(data_type)
+    return format_type(data_type).lower() if kind is None else simple_type(kind)

@@ -343,3 +343,42 @@ def test_an_interrupt_ends_a_read_and_its_threads(
     told = f"while the traceback of {caught.value!r} is kept"
     assert not [name for name in names if name.startswith("paimonlab-read")], told
     assert not [path.name for path in many.iterdir() if "rows.json" in path.name]
+
+
+@pytest.mark.usefixtures("native")
+def test_a_query_is_explained_without_being_run() -> None:
+    def plan(sql: str) -> str:
+        (text,) = paimonlab.sql(sql).to_arrow()["plan"].to_pylist()
+        return str(text)
+
+    joined = plan("EXPLAIN SELECT a.v, count(*) FROM db.t a JOIN db.t b ON a.id = b.id GROUP BY 1")
+    assert joined.startswith("== Read ==\ndb.t@2: ")
+    assert "Hash Join" in joined
+    scanned = plan("EXPLAIN FORMATTED SELECT id FROM db.t WHERE id = 2").splitlines()
+    assert scanned[0].split() == ["table", "db.t"]
+    assert "after statistics" in scanned[11]
+    assert "nothing" in plan("EXPLAIN SELECT 1 + 1").split("==")[2]
+    shown = paimonlab.sql("EXPLAIN SELECT max(id) FROM db.t")
+    assert "== Read ==\n" in shown.to_text()
+
+
+@pytest.mark.usefixtures("native")
+def test_types_have_the_same_names_whoever_answers(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    columns = {"z": "TIMESTAMP(6) WITH LOCAL TIME ZONE", "t": "TIMESTAMP(3)", "d": "DECIMAL(9, 2)"}
+    catalog.create_table("db.t", {**columns, "l": "ARRAY<INT>"})
+    commands.connect(tmp_path, engine="native", alias="types")
+    types = ["timestamp", "timestamp_ntz", "decimal(9,2)", "array<int>"]
+
+    for query in ("SELECT * FROM db.t", "SELECT * FROM db.t ORDER BY z"):
+        assert [column.type_text for column in paimonlab.sql(query).view.grid.columns] == types
+
+
+@pytest.mark.usefixtures("native")
+@pytest.mark.parametrize("mode", ["EXTENDED", "COST", "CODEGEN"])
+def test_plans_that_only_spark_has_are_refused(mode: str) -> None:
+    with pytest.raises(QueryError, match=f"EXPLAIN {mode} without Spark"):
+        paimonlab.sql(f"EXPLAIN {mode} SELECT 1")
+    with pytest.raises(QueryError, match="EXPLAIN of DELETE without Spark"):
+        paimonlab.sql("EXPLAIN DELETE FROM db.t WHERE id = 1")
