@@ -12,6 +12,29 @@ from paimonlab.spec.sql_text.habit_syntax import Habit
 from paimonlab.spec.sql_text.reader import StatementSyntaxError
 from paimonlab.spec.sql_text.tokens import Span
 
+
+class CalledOtherwiseError(UnsupportedError):
+    """A statement of another table format that calls of procedures do.
+
+    Parameters
+    ----------
+    statement
+        The statement and its table.
+    calls
+        What does it, in SQL.
+    remark
+        How that differs.
+    """
+
+    def __init__(self, statement: str, calls: Sequence[str], remark: str) -> None:
+        self.calls = tuple(calls)
+        self.remark = remark
+        super().__init__(statement, f"run {' and '.join(calls)}; {remark}")
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.feature, self.calls, self.remark)
+
+
 Call = tuple[str, Mapping[str, str | int]]
 """The name of a procedure, and its arguments but for the table."""
 
@@ -46,9 +69,7 @@ def refusal(habit: Habit, table: str, calls: Sequence[str]) -> UnsupportedError:
     calls
         In SQL.
     """
-    return UnsupportedError(
-        f"{habit.statement} {table}", f"run {' and '.join(calls)}; {habit.remark}"
-    )
+    return CalledOtherwiseError(f"{habit.statement} {table}", calls, habit.remark)
 
 
 def texts_of(table: str, calls: Sequence[Call]) -> list[str]:

@@ -54,6 +54,7 @@ class Procedure:
         catalog_name: str | None = None,
         progress: Progress | None = None,
         workers: Workers = side_by_side,
+        noted: list[object] | None = None,
     ) -> pa.Table:
         """Do what the procedure says.
 
@@ -71,6 +72,8 @@ class Procedure:
             Called as long work goes on.
         workers
             What rewrites files: threads of this process, or the executors of an engine.
+        noted
+            What was deleted or rewritten is added to it, as `plan` returns it.
 
         Returns
         -------
@@ -98,6 +101,8 @@ class Procedure:
         )
         schema = arrow_schema(self.result)
         rows = self._done(invocation)
+        if noted is not None:
+            noted += invocation.noted
         columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
         arrays = [
             pa.array(values, column.type) for values, column in zip(columns, schema, strict=True)

@@ -34,15 +34,24 @@ def text_lines(
     below = [problem.place] if problem.place else []
     for line in [line for line in problem.lines if line.marked][:1]:
         below += pointer(line)
-    if problem.hint:
-        below.append(textwrap.shorten(visible(problem.hint), WIDTH, placeholder=" …"))
-    if has_help:
-        below.append(help_of(problem))
-    lines = textwrap.wrap(visible(prefix + message_of(problem)), WIDTH)
-    room = min(most - len(below), 3)
-    if len(lines) > room:
-        lines = [*lines[: room - 1], lines[room - 1][: WIDTH - 2] + " …"]
-    return [*lines, *below]
+    help_lines = [help_of(problem)] if has_help else []
+    room = most - len(below) - len(help_lines)
+    hint = [line for part in problem.hint.split("\n") for line in _wrapped(part)]
+    message = _wrapped(prefix + message_of(problem))
+    room_of_hint = min(len(hint), max(room - 2, 1))
+    message = _first(message, max(min(3, room - room_of_hint), 1) if hint else room)
+    return [*message, *below, *_first(hint, room - len(message)), *help_lines]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(visible(text), WIDTH)
+
+
+def _first(lines: list[str], room: int) -> list[str]:
+    """Take the first lines; an ellipsis says that there are more."""
+    if len(lines) <= room:
+        return lines
+    return [*lines[: room - 1], lines[room - 1][: WIDTH - 2] + " …"] if room > 0 else []
 
 
 def message_of(problem: Problem) -> str:

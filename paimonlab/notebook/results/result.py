@@ -24,6 +24,7 @@ from paimonlab.notebook.results import plotting
 from paimonlab.notebook.results.row_files import export
 from paimonlab.notebook.results.table.drawing import result_rows
 from paimonlab.notebook.results.table.result_view import ResultView, result_view
+from paimonlab.spec.visible_text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,8 @@ CELLS_SHOWN = 10_000
 """A larger result is shown truncated; all of its rows are available as Arrow."""
 TEXT_CELL_COLUMNS = 48
 """As text, a cell takes at most this many columns of the terminal."""
+_DOCUMENTS = frozenset({"createtab_stmt", "plan"})
+"""What Spark calls the text that SHOW CREATE TABLE and EXPLAIN return."""
 _BEYOND = "more exist, beyond --max-bytes"
 
 
@@ -85,7 +88,7 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
     without_frame
         Why there is no DataFrame.
     said
-        What a statement did that has no rows.
+        What a statement did, beside the rows that it returned.
     """
 
     def __init__(
@@ -147,6 +150,7 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
             stats=stats,
             spark=self._spark,
             without_frame=self._without_frame,
+            said=self._said,
         )
 
     def to_arrow(self) -> pa.Table:
@@ -227,12 +231,16 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
 
     def to_html(self) -> str:
         """Return the rows that are shown as an HTML table."""
+        if self._document is not None:
+            return html.lines(self._document) + html.paragraph(self._footer)
         return html.table(self._grid) if self._types else html.paragraph(self._done)
 
     def to_text(self) -> str:
         """Return the rows that are shown as aligned text."""
         if not self._types:
             return self._done
+        if self._document is not None:
+            return "\n".join([*map(visible, self._document), self._footer])
         return plain.text(self._grid, cell_columns=TEXT_CELL_COLUMNS)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -251,7 +259,8 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = {"text/html": self.to_html(), "text/plain": self.to_text()}
-        return {MIME: self.view.data(), **bundle} if self._types else bundle
+        is_table = bool(self._types) and self._document is None
+        return {MIME: self.view.data(), **bundle} if is_table else bundle
 
     @cached_property
     def view(self) -> ResultView:
@@ -274,6 +283,14 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
                 stacklevel=3,
             )
         return self._table
+
+    @cached_property
+    def _document(self) -> Sequence[str] | None:
+        """The lines of a result that is one text to read; None: it is a table."""
+        if self._table.num_rows != 1 or not _DOCUMENTS.issuperset(self._table.schema.names):
+            return None
+        text = self._table.column(0)[0].as_py() if self._table.num_columns == 1 else None
+        return text.rstrip("\n").split("\n") if isinstance(text, str) else None
 
     @cached_property
     def _shown(self) -> pa.Table:
@@ -315,7 +332,7 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
         return "--to FILE writes all" if self.stats.is_cut else "--limit 0 for all"
 
     def _timed(self, *parts: str) -> str:
-        parts = (*parts, *filter(None, [self.stats.engine]))
+        parts = (*filter(None, [self._said]), *parts, *filter(None, [self.stats.engine]))
         if is_deterministic():
             return "; ".join(parts)
         size = bytes_text(self.stats.fetched_bytes)

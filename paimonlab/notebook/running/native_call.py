@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from paimonlab import procedures
 from paimonlab.errors import ArgumentError, PaimonError, ProcedureNotFoundError, habits
 from paimonlab.notebook.cell.call_statement import CallStatement, parse_call
 from paimonlab.notebook.cell.parameters import Values
@@ -15,15 +17,17 @@ from paimonlab.notebook.cell.topics import topic_of
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.results.result import Result, Stats
-from paimonlab.procedures import PROCEDURES, Procedure, bind, find
 from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
 
 if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
+    from paimonlab.procedures import Procedure
 
 NAMESPACE = "sys"
+_MOST_TOLD = 3
+"""Of what a call did, this many tables are named."""
 
 
 def run_call(
@@ -52,6 +56,7 @@ def run_call(
     begin = time.monotonic()
     call = parse_call(statement, args)
     procedure, arguments = bound_call(connection, call)
+    noted: list[object] = []
     try:
         rows = run_interruptibly(
             lambda progress: procedure.call(
@@ -59,6 +64,7 @@ def run_call(
                 arguments,
                 catalog_name=connection.catalog_name,
                 progress=progress,
+                noted=noted,
             ),
             display=display.labelled(f"sys.{procedure.name}"),
         )
@@ -78,7 +84,16 @@ def run_call(
         title=statement.title,
         stats=stats,
         spark=None,
+        said=told(noted),
     )
+
+
+def told(noted: Sequence[object]) -> str:
+    """Say in a line what a call deleted or rewrote."""
+    say_it = [one for one in noted if type(one).__str__ is not object.__str__]
+    first_lines = [str(one).partition("\n")[0] for one in say_it]
+    more = f"; {len(first_lines) - _MOST_TOLD:,} more" if len(first_lines) > _MOST_TOLD else ""
+    return "; ".join(first_lines[:_MOST_TOLD]) + more
 
 
 def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, dict[str, object]]:
@@ -101,8 +116,8 @@ def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, 
             hint=f"CALL sys.{habits.procedure(name)}(…)",
         )
     try:
-        procedure = find(name)
-        return procedure, bind(procedure, call.positional, call.named)
+        procedure = procedures.find(name)
+        return procedure, procedures.bind(procedure, call.positional, call.named)
     except PaimonError as error:
         raise failed(call, error) from error
 
@@ -132,7 +147,7 @@ def _span(call: CallStatement, error: PaimonError) -> Span:
 
 def _names(call: CallStatement) -> list[str]:
     """Name each argument; "" if there is no parameter at its position."""
-    procedure = PROCEDURES.get(call.name[-1].lower())
+    procedure = procedures.PROCEDURES.get(call.name[-1].lower())
     names = [parameter.name for parameter in procedure.parameters] if procedure else []
     names += [""] * (len(call.arguments) - len(names))
     return [argument.name or name for argument, name in zip(call.arguments, names, strict=False)]

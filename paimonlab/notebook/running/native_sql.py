@@ -16,7 +16,9 @@ from paimonlab.notebook.cell.time_travel import check_travels, is_moment
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.results.result import Result, Stats
+from paimonlab.notebook.running.native_call import told
 from paimonlab.notebook.running.without_rows import said_of
+from paimonlab.procedures.habits import CalledOtherwiseError
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.arrow import from_arrow
@@ -116,12 +118,20 @@ def _called(connection: Connection, statement: Statement, display: ProgressDispl
     """Run OPTIMIZE, or say what does what VACUUM and RESTORE do."""
     begin = time.monotonic()
     sources = tables.Sources(connection.catalog, connection.catalog_name)
+    noted: list[object] = []
     try:
         rows = run_interruptibly(
-            lambda progress: calls.run(statement.text, sources, progress), display=display
+            lambda progress: calls.run(statement.text, sources, progress, noted), display=display
         )
     except NotTranslatedError as error:
         raise refused(connection, statement, error) from error
+    except CalledOtherwiseError as error:
+        raise QueryError(
+            f"{error.feature} is not supported; run the following: {error.remark}.",
+            topic="call",
+            statement=statement,
+            hint="\n".join(error.calls),
+        ) from None
     except PaimonError as error:
         raise QueryError(str(error), topic="call", statement=statement) from None
     return Result(
@@ -139,6 +149,7 @@ def _called(connection: Connection, statement: Statement, display: ProgressDispl
             duration_seconds=time.monotonic() - begin,
         ),
         spark=None,
+        said=told(noted),
     )
 
 

@@ -19,7 +19,9 @@ CALLING = frozenset({"CALL", "OPTIMIZE", "VACUUM", "RESTORE", "EXPIRE"})
 _NAMESPACE = "sys"
 
 
-def run(text: str, sources: Sources, progress: Progress) -> pa.Table:
+def run(
+    text: str, sources: Sources, progress: Progress, noted: list[object] | None = None
+) -> pa.Table:
     """Run a statement that calls a procedure.
 
     Parameters
@@ -30,6 +32,8 @@ def run(text: str, sources: Sources, progress: Progress) -> pa.Table:
         Where its table is.
     progress
         Called with what is done.
+    noted
+        What was deleted or rewritten is added to it.
 
     Raises
     ------
@@ -44,7 +48,11 @@ def run(text: str, sources: Sources, progress: Progress) -> pa.Table:
     procedure = procedures.find(name)
     arguments = procedures.bind(procedure, positional, named)
     return procedure.call(
-        sources.catalog, arguments, catalog_name=sources.catalog_name, progress=progress
+        sources.catalog,
+        arguments,
+        catalog_name=sources.catalog_name,
+        progress=progress,
+        noted=noted,
     )
 
 

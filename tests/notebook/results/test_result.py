@@ -9,11 +9,18 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame
 
+from paimonlab.notebook.display.drawn import MIME
 from paimonlab.notebook.results import result as results
 from paimonlab.notebook.results.result import PartialResultWarning, Result, Stats
 
 
-def make(table: pa.Table, *, has_more_rows: bool = False, duration_seconds: float = 0.42) -> Result:
+def make(
+    table: pa.Table,
+    *,
+    has_more_rows: bool = False,
+    duration_seconds: float = 0.42,
+    said: str = "",
+) -> Result:
     return Result(
         table,
         types=[str(field.type) for field in table.schema],
@@ -26,6 +33,7 @@ def make(table: pa.Table, *, has_more_rows: bool = False, duration_seconds: floa
             duration_seconds=duration_seconds,
         ),
         spark=cast("DataFrame", None),
+        said=said,
     )
 
 
@@ -156,3 +164,21 @@ def test_a_result_that_is_cut_keeps_what_fits_and_says_how_to_have_all() -> None
     with pytest.warns(PartialResultWarning, match="has more: --to FILE writes all"):
         cut.to_arrow()
     assert result.within(skewed.nbytes) is result
+
+
+def test_a_text_to_read_is_shown_as_it_is() -> None:
+    lines = ["CREATE TABLE shop.orders (", f"  {'a_long_name_' * 10} BIGINT)", "\x1b[31mred"]
+    document = pa.table({"createtab_stmt": ["\n".join(lines) + "\n"]})
+    bundle = make(document)._repr_mimebundle_()
+
+    assert list(bundle) == ["text/html", "text/plain"]
+    assert bundle["text/plain"].splitlines()[:3] == [*lines[:2], "\\x1b[31mred"]
+    assert f"<pre>{lines[0]}\n{lines[1]}\n" in bundle["text/html"]
+    assert MIME in make(pa.table({"plan": ["a", "b"]}))._repr_mimebundle_()
+
+
+def test_a_result_with_rows_says_what_was_done() -> None:
+    result = make(pa.table({"result": [True]}), said="db.t: nothing to compact")
+
+    for text in (result.to_text(), result.to_html(), result.to_markdown()):
+        assert "db.t: nothing to compact; 1 row" in text

@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
 from paimonlab.notebook import commands, views
@@ -228,3 +230,66 @@ def test_hostile_names_stay_text_in_a_dry_run() -> None:
         assert page.tags <= KEPT_TAGS
         assert page.attributes <= {*KEPT_ATTRIBUTES, "open"}
         assert drawn.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("CALL sys.compact('db.t')", "CALL sys.compact('db.t')"), ("OPTIMIZE db.t", "OPTIMIZE db.t")],
+)
+@pytest.mark.usefixtures("table")
+def test_a_compaction_says_what_it_did(first: str, second: str) -> None:
+    assert "db.t: compacted 1 bucket, 3 files" in commands.sql(first).to_text()
+    again = commands.sql(second)
+
+    assert again.to_arrow().to_pylist() == [{"result": True}]
+    assert "db.t: nothing to compact" in again.to_text()
+
+
+@pytest.mark.parametrize(
+    "text", ["VACUUM db.t RETAIN 5 HOURS", "RESTORE TABLE db.t TO VERSION AS OF 1"]
+)
+@pytest.mark.usefixtures("table")
+def test_a_statement_of_another_format_is_answered_with_whole_calls(text: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        commands.sql(text)
+    lines = str(caught.value).splitlines()
+    calls = [line for line in lines if line.startswith("CALL sys.")]
+
+    assert "…" not in "".join(lines)
+    assert calls
+    assert calls[-1].endswith(")")
+
+
+@pytest.mark.usefixtures("table")
+def test_a_compaction_is_planned_first() -> None:
+    plan = commands.compact("db.t", full=True)
+
+    assert "would compact 1 bucket" in repr(plan)
+    assert "nothing was done; add --yes (dry_run=False) to do it" in repr(plan)
+    assert connections.current().catalog["db.t"].snapshots.ids() == [1, 2, 3]
+
+    done = commands.compact("db.t", full=True, dry_run=False)
+
+    assert "db.t: compacted 1 bucket" in repr(done)
+    assert "; done" in repr(done)
+    assert "nothing to compact" in repr(commands.compact("db.t", full=True))
+    assert connections.current().catalog["db.t"].snapshots.ids() == [1, 2, 3, 4]
+
+
+def test_snapshots_to_expire_are_planned_first(shell: InteractiveShell, table: Table) -> None:
+    plan = shell.run_cell("%paimon_expire db.t --retain-max 1").result
+
+    assert "2 snapshots expire, 1 to 2; 3 stays" in plan.to_text()
+    assert "nothing was done" in plan.to_html()
+    assert table.snapshots.ids() == [1, 2, 3]
+
+    with pytest.raises(UsageError, match="exclude each other"):
+        shell.run_cell("%paimon_expire db.t --dry-run --yes").raise_error()
+    with pytest.raises(UsageError, match="nonsense"):
+        shell.run_cell("%paimon_expire db.t --older-than nonsense").raise_error()
+    done = shell.run_cell("%paimon_expire db.t --retain-max 1 --yes").result
+
+    assert "delete" in done.to_text()
+    assert table.snapshots.ids() == [3]
+    found = shell.run_cell("%paimon_compact db.t -p dt=1").error_in_exec
+    assert "dt" in str(found)

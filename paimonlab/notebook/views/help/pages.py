@@ -37,6 +37,8 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
             "%paimon_compaction DB.TABLE",
             "what compactions did, and what would be picked now",
         ),
+        ("%paimon_compact DB.TABLE", "what a compaction would rewrite; --full, -p; --yes does it"),
+        ("%paimon_expire DB.TABLE", "snapshots to delete; --retain-max N, --older-than; --yes"),
         ("%paimon_travel DB.TABLE", "rows through time; --sql 'count(*), sum(a)', -n STEPS"),
         ("%paimon_row DB.TABLE CONDITION", "the life of one row: id = 5; -n SNAPSHOTS"),
         ("%paimon_profile DB.TABLE", "what is in each column; -o FILE, --where, --columns A,B"),
@@ -205,7 +207,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("… VERSION AS OF 3", "as of a snapshot or 'tag'; --as-of does the same"),
         ("FROM df", "a data frame of the notebook: pandas, polars, Arrow"),
         ("FROM 'weather.csv'", "a file: .csv, .json, .parquet"),
-        ("is not supported", "not proven to do what Spark does; MERGE needs Spark"),
+        ("is not supported", "not proven to do what Spark does; auto lets Spark run it"),
     ),
     "errors": (
         ("^^^^", "the part of the SQL that is wrong"),

@@ -13,14 +13,39 @@ _NAME_COLUMNS = 100
 _REASON_COLUMNS = 120
 
 
-def draw_planned_call(call: PlannedCall, *, is_repeatable: bool) -> Drawn[PlannedCall]:
-    """Draw what a call would do; a repeatable drawing has no bytes."""
-    heads = [Column("would"), Column("what"), Column("name"), Column("files", align=Align.RIGHT)]
+def draw_planned_call(
+    call: PlannedCall,
+    *,
+    is_repeatable: bool,
+    headline: str = "",
+    is_done: bool = False,
+    way: str = "",
+) -> Drawn[PlannedCall]:
+    """Draw what a call would do.
+
+    Parameters
+    ----------
+    call
+        What is drawn.
+    is_repeatable
+        Whether bytes are left out.
+    headline
+        What the call says itself.
+    is_done
+        Whether it was done.
+    way
+        How to do it, where that is not obvious.
+    """
+    heads = [Column("did" if is_done else "would"), Column("what"), Column("name")]
+    heads += [Column("files", align=Align.RIGHT)]
     if not is_repeatable:
         heads += [Column("bytes", align=Align.RIGHT)]
     heads += [Column("because")]
     body = [texts(_row(change, is_repeatable=is_repeatable)) for change in call.changes]
-    grid = Grid(tuple(heads), body, footer=_footer(call, is_repeatable=is_repeatable))
+    end = "done" if is_done else "; ".join(filter(None, ["nothing was done", way]))
+    footer = f"{_total(call, is_repeatable=is_repeatable, is_done=is_done)}; {end}"
+    columns = tuple(heads) if body or not headline else ()
+    grid = Grid(columns, body, headline=headline, footer=footer)
     return Drawn(call, grid, rows(call.changes))
 
 
@@ -38,14 +63,14 @@ def _row(change: PlannedChange, *, is_repeatable: bool) -> list[object]:
     ]
 
 
-def _footer(call: PlannedCall, *, is_repeatable: bool) -> str:
-    head = f"sys.{call.procedure} would change nothing"
+def _total(call: PlannedCall, *, is_repeatable: bool, is_done: bool) -> str:
+    head = f"sys.{call.procedure} {'changed' if is_done else 'would change'} nothing"
     if call.change_count:
         files = f"{call.file_count:,} file{'' if call.file_count == 1 else 's'}"
-        head = f"sys.{call.procedure} would touch {files}"
+        head = f"sys.{call.procedure} {'touched' if is_done else 'would touch'} {files}"
         if not is_repeatable:
             head += f", {call.size_bytes:,} bytes"
             head += " and those of unknown size" * call.has_unknown_sizes
     if call.change_count > len(call.changes):
         head += f"; the first {len(call.changes):,} of {call.change_count:,} changes"
-    return f"{head}; nothing was done"
+    return head

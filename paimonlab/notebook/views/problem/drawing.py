@@ -29,11 +29,12 @@ _MARK = "background-color:rgba(213,94,0,0.25)"
 def draw(problem: Problem) -> Drawn[Problem]:
     """Draw a problem; what is raised after it takes the last of `MOST_LINES` lines."""
     columns = (Column("line", align=Align.RIGHT), Column("SQL"))
+    hint = problem.hint.replace("\n", "; ")
     grid = Grid(
         columns,
         [texts([line.number, line.before + line.marked + line.after]) for line in problem.lines],
         caption=f"{problem.name}: {message_of(problem)}",
-        footer="; ".join(part for part in (problem.place, problem.hint, help_of(problem)) if part),
+        footer="; ".join(filter(None, (problem.place, hint, help_of(problem)))),
     )
     return Drawn(
         problem,
@@ -56,7 +57,7 @@ def _html(problem: Problem) -> Iterator[str]:
     if problem.lines:
         yield "<pre>" + "\n".join(_html_lines(problem.lines)) + "</pre>"
     if problem.hint:
-        yield f"<p>{_shown(problem.hint)}</p>"
+        yield "<p>" + "<br>".join(map(_shown, problem.hint.split("\n"))) + "</p>"
     yield html.paragraph(help_of(problem))
     if problem.trace:
         trace = "\n".join(map(_shown, problem.trace.split("\n")))

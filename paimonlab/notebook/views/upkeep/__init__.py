@@ -1,0 +1,1 @@
+"""What compaction and expiry would do to a table, and what they did."""
