@@ -36,13 +36,17 @@ class Document(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True)
 
 
 class Audited(Document, kw_only=True, omit_defaults=False):
-    """Who owns a thing, and who changed it when (epoch milliseconds)."""
+    """Who owns a thing, and who changed it when (epoch milliseconds).
 
-    owner: str | None = None
+    Of what is not known nothing is said in texts: Java Paimon makes options of a table of them,
+    and Flink refuses tables with options that are null.
+    """
+
+    owner: str | None = ""
     created_at: int = 0
-    created_by: str | None = None
+    created_by: str | None = ""
     updated_at: int = 0
-    updated_by: str | None = None
+    updated_by: str | None = ""
 
 
 @hides_secrets

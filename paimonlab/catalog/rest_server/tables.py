@@ -188,7 +188,7 @@ def _answer(catalog: Catalog, name: str) -> TableAnswer:
         is_external=any(options.get(key, "").lower() == "true" for key in ("external", "EXTERNAL")),
         schema_id=table.schema.id,
         schema=SchemaDocument.of(replace(table.schema, options=options)),
-        owner=options.get("owner"),
+        owner=options.get("owner", ""),
         created_at=table.schema.time_millis,
         updated_at=table.schema.time_millis,
     )
@@ -232,7 +232,7 @@ def table_answer(table: Table) -> TableAnswer:
         is_external=False,
         schema_id=table.schema.id,
         schema=schema,
-        owner=table.options.get("owner"),
+        owner=table.options.get("owner", ""),
         created_at=_created_at(table),
         updated_at=table.schema.time_millis,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pyarrow as pa
 import pytest
@@ -311,3 +313,14 @@ def test_a_client_goes_to_other_processes(server: Server) -> None:
     sent = pickle.loads(pickle.dumps(catalog._client))
     assert sent.options == catalog.merged_options
     assert sent.address == server.address
+
+
+def test_who_made_a_table_is_a_text_even_if_nobody_knows(server: Server) -> None:
+    # Java makes options of it, and Flink refuses a table with an option that is null.
+    catalog = pl.connect(server.options)
+    catalog.create_table("db.t", {"n": "INT"})
+    request = Request(f"{server.address}/v1/{server.warehouse}/databases/db/tables/t")
+    request.add_header("Authorization", f"Bearer {server.token}")
+    with urlopen(request) as answer:
+        said = json.load(answer)
+    assert [said[key] for key in ("owner", "createdBy", "updatedBy")] == ["", "", ""]
