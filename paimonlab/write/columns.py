@@ -70,7 +70,8 @@ def new_values(data: Any, schema: TableSchema, *, table: str) -> NewValues:
         If a row id is null or repeated, no column or a partition column is written, or a
         value does not fit its column.
     """
-    given = batches_of(data, (*schema.field_names, ROW_ID), table=table).read_all()
+    known = (*schema.field_names, ROW_ID)
+    given = batches_of(data, known, table=table, fields=schema.fields).read_all()
     names = given.schema.names
     if ROW_ID not in names:
         raise ColumnNotFoundError(ROW_ID, table, names)

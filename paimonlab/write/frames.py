@@ -9,6 +9,7 @@ here.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import NoneType
 from typing import Any
@@ -18,6 +19,15 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import (
+    ArrayType,
+    DataField,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+)
 
 _INDEX_FIELD = "__index_level_"
 """What Arrow calls a level of an index that has no name, or that of a column."""
@@ -26,7 +36,9 @@ _NO_ARROW = (ValueError, TypeError, NotImplementedError, OverflowError)
 subclasses."""
 
 
-def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordBatchReader:
+def batches_of(
+    data: Any, columns: Collection[str], *, table: str, fields: Sequence[DataField] = ()
+) -> pa.RecordBatchReader:
     """Open anything that speaks Arrow as a stream of batches.
 
     Parameters
@@ -39,6 +51,8 @@ def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordB
         Columns that the caller knows: the index of a frame may have one of these names.
     table
         Its name, for messages.
+    fields
+        Columns of the table: Python's values do not say which of them are maps.
 
     Raises
     ------
@@ -48,7 +62,7 @@ def batches_of(data: Any, columns: Collection[str], *, table: str) -> pa.RecordB
         If a frame has columns that no table can have, or an index whose name is not in
         ``columns``.
     """
-    reader = _reader(data, columns, table)
+    reader = _reader(data, columns, table, fields)
     left_out = [
         field
         for field in _unnamed_levels(reader.schema)
@@ -77,7 +91,7 @@ def schema_of(data: Any, *, table: str) -> pa.Schema | None:
         None if ``data`` is something else.
     """
     if _is_pandas(data):
-        schema = _from_pandas(data, None, table).schema
+        schema = _from_pandas(data, None, table, {}).schema
     elif isinstance(data, pa.Schema):
         schema = data
     elif hasattr(data, "__arrow_c_schema__"):
@@ -90,12 +104,14 @@ def schema_of(data: Any, *, table: str) -> pa.Schema | None:
     return pa.schema([field for field in schema if field.name not in left_out])
 
 
-def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchReader:
+def _reader(
+    data: Any, columns: Collection[str], table: str, fields: Sequence[DataField] = ()
+) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
         return data
     if _is_pandas(data):
-        data = _from_pandas(data, columns, table)
-    data = at_hand(data, table=table)
+        data = _from_pandas(data, columns, table, types_of_maps(fields))
+    data = at_hand(data, table=table, fields=fields)
     if isinstance(data, pa.Table):
         return data.to_reader()
     if hasattr(data, "__arrow_c_stream__"):
@@ -109,14 +125,14 @@ def _reader(data: Any, columns: Collection[str], table: str) -> pa.RecordBatchRe
     )
 
 
-def at_hand(data: Any, *, table: str) -> Any:
+def at_hand(data: Any, *, table: str, fields: Sequence[DataField] = ()) -> Any:
     """Turn rows of Python, and what is not computed yet, into what speaks Arrow; keep the rest."""
     if _is_lazy(data):
         return data.collect()
     if isinstance(data, Mapping):
-        return _from_columns(data, table)
+        return _from_columns(data, table, types_of_maps(fields))
     if isinstance(data, list | tuple):
-        return _from_rows(data, table)
+        return _from_rows(data, table, types_of_maps(fields))
     return data
 
 
@@ -126,7 +142,7 @@ def _is_lazy(data: Any) -> bool:
     return kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars"
 
 
-def _from_rows(rows: Sequence[Any], table: str) -> pa.Table:
+def _from_rows(rows: Sequence[Any], table: str, maps: Mapping[str, pa.DataType]) -> pa.Table:
     """Turn dicts into Arrow; a column that some of them lack is null there."""
     if not all(isinstance(row, Mapping) for row in rows):
         wrong = next(row for row in rows if not isinstance(row, Mapping))
@@ -135,26 +151,32 @@ def _from_rows(rows: Sequence[Any], table: str) -> pa.Table:
             f"{type(wrong).__name__} in it"
         )
     names = dict.fromkeys(name for row in rows for name in row)
-    return _from_columns({name: [row.get(name) for row in rows] for name in names}, table)
+    return _from_columns({name: [row.get(name) for row in rows] for name in names}, table, maps)
 
 
-def _from_columns(columns: Mapping[Any, Any], table: str) -> pa.Table:
+def _from_columns(
+    columns: Mapping[Any, Any], table: str, maps: Mapping[str, pa.DataType]
+) -> pa.Table:
     """Turn columns into Arrow: arrays, or lists of values."""
     _check_names(list(columns), table)
-    made = {name: _column(name, values, table) for name, values in columns.items()}
+    made = {name: _column(name, values, table, maps.get(name)) for name, values in columns.items()}
     if len({len(column) for column in made.values()}) > 1:
         counts = ", ".join(f"{name!r} {len(column)}" for name, column in made.items())
         raise DataError(f"{table}: the columns differ in length: {counts}")
     return pa.table(made)
 
 
-def _column(name: str, values: Any, table: str) -> pa.Array | pa.ChunkedArray:
+def _column(
+    name: str, values: Any, table: str, of_maps: pa.DataType | None
+) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(
             f"{table}: column {name!r} of a dict is a list of values, not a {type(values).__name__}"
         )
+    if of_maps is not None:
+        return _with_maps(list(values), of_maps, name, table)
     try:
         return arrow_array(values) if isinstance(values, np.ndarray) else _of_python(list(values))
     except (*_NO_ARROW, pa.ArrowException) as error:
@@ -184,7 +206,9 @@ def _is_pandas(data: Any) -> bool:
     )
 
 
-def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.Table:
+def _from_pandas(
+    frame: Any, columns: Collection[str] | None, table: str, maps: Mapping[str, pa.DataType]
+) -> pa.Table:
     """Turn a frame into Arrow: the named levels of its index, then its columns."""
     names = [name for name in frame.index.names if name is not None]
     _check_names(names, table)
@@ -196,7 +220,7 @@ def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.
                 "frame.reset_index(drop=True) leaves it out, frame.reset_index() makes a column "
                 "of it that can be renamed"
             )
-    rows = _columns(frame, table)
+    rows = _columns(frame, table, maps)
     levels = {
         name: _array(frame.index.get_level_values(place), name, table)
         for place, name in enumerate(frame.index.names)
@@ -211,13 +235,28 @@ def _from_pandas(frame: Any, columns: Collection[str] | None, table: str) -> pa.
     return pa.table([*levels.values(), *rows.columns], names=[*levels, *rows.column_names])
 
 
-def _columns(frame: Any, table: str) -> pa.Table:
+def _columns(frame: Any, table: str, maps: Mapping[str, pa.DataType]) -> pa.Table:
+    of_python = [name for name in frame.columns if name in maps and frame[name].dtype == object]
     try:
-        return pa.Table.from_pandas(frame, preserve_index=False)
+        if not of_python:
+            return pa.Table.from_pandas(frame, preserve_index=False)
+        others = pa.Table.from_pandas(frame.drop(columns=of_python), preserve_index=False)
     except _NO_ARROW as error:
         for name in frame.columns:  # not every error says which it is
             _array(frame[name], name, table)
         raise DataError(f"{table}: the frame cannot become an Arrow table. {error}") from error
+    made = {
+        name: _with_maps(_values(frame[name]), maps[name], name, table)
+        if name in of_python
+        else others.column(name)
+        for name in frame.columns
+    }
+    return pa.table(made)
+
+
+def _values(column: Any) -> list[Any]:
+    """Return Python's values of a column of pandas; None where one is missing."""
+    return [None if isinstance(value, float) and math.isnan(value) else value for value in column]
 
 
 def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
@@ -229,6 +268,62 @@ def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
             f"{table}: the frame cannot become an Arrow table. Column {name!r}: {error}"
         ) from error
     return converted if isinstance(converted, pa.ChunkedArray) else pa.chunked_array([converted])
+
+
+def types_of_maps(fields: Sequence[DataField]) -> dict[str, pa.DataType]:
+    """Return the Arrow types of columns that have maps, by name."""
+    return {field.name: to_arrow(field.type) for field in fields if _has_map(field.type)}
+
+
+def _has_map(data_type: DataType) -> bool:
+    match data_type:
+        case MapType() | MultisetType():
+            return True
+        case ArrayType(element=element):
+            return _has_map(element)
+        case RowType(fields=fields):
+            return any(_has_map(field.type) for field in fields)
+    return False
+
+
+def _with_maps(values: list[Any], arrow_type: pa.DataType, name: str, table: str) -> pa.Array:
+    """Make an array of dicts, or lists of pairs, for maps; of dicts for rows."""
+    unknown = _unknown_name(values, arrow_type)
+    if unknown is not None:
+        raise DataError(f"{table}: column {name!r}: {unknown!r} is no field of {arrow_type}")
+    try:
+        return arrow_array(values, arrow_type)
+    except (*_NO_ARROW, pa.ArrowException) as error:
+        raise DataError(f"{table}: column {name!r}: {error}") from error
+
+
+def _unknown_name(values: Iterable[Any], arrow_type: pa.DataType) -> str | None:
+    """Return a name in dicts for rows that is none of the type's: Arrow would leave it out."""
+    given = [value for value in values if value is not None]
+    if pa.types.is_struct(arrow_type):
+        names = {field.name for field in arrow_type}
+        rows = [value for value in given if isinstance(value, Mapping)]
+        for name in (name for row in rows for name in row if name not in names):
+            return str(name)
+        parts = [([row.get(field.name) for row in rows], field.type) for field in arrow_type]
+    elif pa.types.is_map(arrow_type):
+        items = [item for value in given for item in _items(value)]
+        parts = [(items, arrow_type.item_type)]
+    elif pa.types.is_list(arrow_type):
+        lists = [value for value in given if isinstance(value, Iterable)]
+        parts = [([one for some in lists for one in some], arrow_type.value_type)]
+    else:
+        return None
+    return next(filter(None, (_unknown_name(*part) for part in parts)), None)
+
+
+def _items(value: Any) -> list[Any]:
+    """Return the values of a map that is a dict, or a list of pairs."""
+    if isinstance(value, Mapping):
+        return [*value.values()]
+    if not isinstance(value, list):
+        return []
+    return [pair[1] for pair in value if isinstance(pair, tuple | list) and len(pair) == 2]
 
 
 def _check_names(names: Sequence[Any], table: str) -> None:

@@ -61,7 +61,9 @@ class IdKeepingWriter(TableWriter):
         """
         assert row_kinds is None, "an append table has no kinds of rows"
         assert buckets is None, "a table with ids has no buckets"
-        for batch in batches_of(data, self._columns, table=self._plan.table_name):
+        plan = self._plan
+        fields = plan.schema.fields
+        for batch in batches_of(data, self._columns, table=plan.table_name, fields=fields):
             ids = batch.column(ROW_ID)
             if ids.null_count < len(ids):
                 super().write(batch.filter(ids.is_valid()) if ids.null_count else batch)

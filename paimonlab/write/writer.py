@@ -151,7 +151,7 @@ class TableWriter:
         plan = self._plan
         columns = (*plan.schema.field_names, *filter(None, [row_kinds, buckets]))
         first_row = 0
-        given = batches_of(data, columns, table=plan.table_name)
+        given = batches_of(data, columns, table=plan.table_name, fields=plan.schema.fields)
         for batch in (piece for whole in given for piece in decoded_pieces(whole)):
             if batch.num_rows:
                 rows = align(

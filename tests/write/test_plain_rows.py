@@ -130,3 +130,57 @@ def test_conditions_of_others_are_refused_by_name(table: Table) -> None:
         table.scan(where=1)
     with pytest.raises(ColumnNotFoundError, match="A text is quoted: 'sun'"):
         table.scan(where="v = sun")
+
+
+MAPS: list[dict[str, Any]] = [
+    {"k": 1, "m": {"x": 1}, "r": {"a": 1, "n": [{"y": 2, "z": None}]}},
+    {"k": 2, "m": {}, "r": None},
+    {"k": 3, "m": None, "r": {"a": None, "n": []}},
+]
+"""Rows whose maps are dicts."""
+
+
+@pytest.fixture
+def with_maps(catalog: Catalog) -> Table:
+    columns = {
+        "k": "INT NOT NULL",
+        "m": "MAP<STRING, INT>",
+        "r": "ROW<a INT, n ARRAY<MAP<STRING, INT>>>",
+    }
+    return catalog.create_table("db.maps", columns, primary_keys=["k"])
+
+
+@pytest.mark.parametrize("way", ["rows", "pairs", "columns", "pandas"])
+def test_maps_are_dicts_or_pairs(with_maps: Table, way: str) -> None:
+    wanted = pa.Table.from_pylist(MAPS, schema=with_maps.arrow_schema)
+    data: Any = MAPS
+    if way == "pairs":
+        data = wanted.to_pylist()
+    elif way == "columns":
+        data = {name: [row[name] for row in MAPS] for name in ("k", "m", "r")}
+    elif way == "pandas":
+        data = pytest.importorskip("pandas").DataFrame(MAPS)
+    with_maps.write(data)
+    assert with_maps.scan().to_arrow().sort_by("k") == wanted
+    with_maps.merge(data, on="t.k = s.k").when_matched_update().when_not_matched_insert().execute()
+    assert with_maps.scan().to_arrow().sort_by("k") == wanted
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"m": 5},
+        {"m": {"x": "y"}},
+        {"m": [1, 2]},
+        {"m": [[1, 2]]},
+        {"r": {"a": 1, "b": 2}},
+        {"r": {"n": [{"x": {}}]}},
+    ],
+)
+def test_what_is_no_map_is_an_error_that_names_the_column(
+    with_maps: Table, wrong: dict[str, Any]
+) -> None:
+    (name,) = wrong
+    with pytest.raises(DataError, match=rf"db\.maps: column '{name}'"):
+        with_maps.write([{"k": 1} | wrong])
+    assert with_maps.snapshot is None

@@ -157,6 +157,8 @@ class Merge:
     def _source_rows(self) -> pa.Table:
         if hasattr(self._source, "to_arrow") and hasattr(self._source, "plan"):  # a scan
             return self._source.to_arrow()
-        names = self._definition.schema.field_names
-        given = write.frames.batches_of(self._source, names, table=self._definition.name)
+        schema = self._definition.schema
+        given = write.frames.batches_of(
+            self._source, schema.field_names, table=self._definition.name, fields=schema.fields
+        )
         return given.read_all()

@@ -414,7 +414,7 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
     def _staged(self, data: Any, values: Mapping[str, pa.Scalar]) -> list[StagedFile]:
         self.check_writable("writing to")
         names = self.schema.field_names
-        reader = batches_of(data, names, table=self.name)
+        reader = batches_of(data, names, table=self.name, fields=self.schema.fields)
         with self.writer() as writer:
             for batch in reader:
                 writer.write(_with_values(batch, values, self.name))

@@ -144,7 +144,7 @@ def _with_partition(
     data: Any, values: Mapping[str, pa.Scalar], definition: TableSchema, table: str
 ) -> pa.RecordBatchReader:
     """Add the partition columns to rows, or check those that are there."""
-    reader = batches_of(data, definition.field_names, table=table)
+    reader = batches_of(data, definition.field_names, table=table, fields=definition.fields)
     missing = [name for name in values if name not in reader.schema.names]
     fields = [*reader.schema, *(pa.field(name, values[name].type) for name in missing)]
     schema = pa.schema(fields)

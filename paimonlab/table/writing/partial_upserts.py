@@ -27,7 +27,8 @@ def told_of_lost_values(definition: TableDefinition, data: Any) -> Any:
     if not is_replaced or options.kind_field is not None:
         return data
     names = definition.schema.field_names
-    rows = write.frames.batches_of(data, names, table=definition.name)
+    fields = definition.schema.fields
+    rows = write.frames.batches_of(data, names, table=definition.name, fields=fields)
     missing = [name for name in names if name not in rows.schema.names]
     is_wrong = not {*rows.schema.names} <= {*names}  # which is an error later
     if missing and not is_wrong:
