@@ -16,21 +16,27 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import (
     ArrayType,
+    AtomicType,
     DataField,
     DataType,
     MapType,
     MultisetType,
     RowType,
+    TypeRoot,
 )
 
 _INDEX_FIELD = "__index_level_"
 """What Arrow calls a level of an index that has no name, or that of a column."""
+_WHOLE = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
+_EXACT = {pa.float16(): 1 << 11, pa.float32(): 1 << 24, pa.float64(): 1 << 53}
+"""Below these every whole number is a fraction of the type."""
 _NO_ARROW = (ValueError, TypeError, NotImplementedError, OverflowError)
 """What Arrow raises for values that it has no type for; of the first three also by its own
 subclasses."""
@@ -91,7 +97,7 @@ def schema_of(data: Any, *, table: str) -> pa.Schema | None:
         None if ``data`` is something else.
     """
     if _is_pandas(data):
-        schema = _from_pandas(data, None, table, {}).schema
+        schema = _from_pandas(data, None, table).schema
     elif isinstance(data, pa.Schema):
         schema = data
     elif hasattr(data, "__arrow_c_schema__"):
@@ -110,7 +116,7 @@ def _reader(
     if isinstance(data, pa.RecordBatchReader):
         return data
     if _is_pandas(data):
-        data = _from_pandas(data, columns, table, types_of_maps(fields))
+        data = _from_pandas(data, columns, table, fields)
     data = at_hand(data, table=table, fields=fields)
     if isinstance(data, pa.Table):
         return data.to_reader()
@@ -207,7 +213,7 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _from_pandas(
-    frame: Any, columns: Collection[str] | None, table: str, maps: Mapping[str, pa.DataType]
+    frame: Any, columns: Collection[str] | None, table: str, fields: Sequence[DataField] = ()
 ) -> pa.Table:
     """Turn a frame into Arrow: the named levels of its index, then its columns."""
     names = [name for name in frame.index.names if name is not None]
@@ -220,7 +226,7 @@ def _from_pandas(
                 "frame.reset_index(drop=True) leaves it out, frame.reset_index() makes a column "
                 "of it that can be renamed"
             )
-    rows = _columns(frame, table, maps)
+    rows = _columns(frame, table, types_of_maps(fields))
     levels = {
         name: _array(frame.index.get_level_values(place), name, table)
         for place, name in enumerate(frame.index.names)
@@ -232,7 +238,8 @@ def _from_pandas(
                 f"{table}: the data has column {name!r} twice, an index counted, and they differ; "
                 "frame.reset_index(drop=True) leaves the index out"
             )
-    return pa.table([*levels.values(), *rows.columns], names=[*levels, *rows.column_names])
+    whole = pa.table([*levels.values(), *rows.columns], names=[*levels, *rows.column_names])
+    return _with_whole_numbers(whole, fields)
 
 
 def _columns(frame: Any, table: str, maps: Mapping[str, pa.DataType]) -> pa.Table:
@@ -252,6 +259,25 @@ def _columns(frame: Any, table: str, maps: Mapping[str, pa.DataType]) -> pa.Tabl
         for name in frame.columns
     }
     return pa.table(made)
+
+
+def _with_whole_numbers(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table:
+    """Make whole numbers again of those that pandas had to make fractions, as some are missing."""
+    for field in fields:
+        place = rows.schema.get_field_index(field.name)
+        is_whole = isinstance(field.type, AtomicType) and field.type.root in _WHOLE
+        if not is_whole or place < 0 or not pa.types.is_floating(rows.schema.field(place).type):
+            continue
+        fractions = rows.column(place)
+        try:
+            numbers = fractions.cast(pa.int64())
+        except pa.ArrowInvalid:  # it has a fraction, or is too large: who writes it says so
+            continue
+        largest = pc.max(pc.abs(numbers)).as_py() or 0
+        if largest >= _EXACT[fractions.type]:  # pandas may have changed it already
+            continue
+        rows = rows.set_column(place, field.name, numbers)
+    return rows
 
 
 def _values(column: Any) -> list[Any]:

@@ -407,3 +407,25 @@ def test_the_rows_of_a_frame_that_is_left_alone_are_untouched(table: Table, fram
     table.write(given)
 
     pd.testing.assert_frame_equal(given, before)
+
+
+def test_whole_numbers_of_which_some_are_missing(catalog: Catalog) -> None:
+    # pandas makes fractions of them.
+    table = catalog.create_table("db.whole", {"k": "BIGINT", "n": "TINYINT", "f": "DOUBLE"})
+    frame = pd.DataFrame({"k": [1, None, 3], "n": [None, -7, 127], "f": [1.5, None, 2.0]})
+    table.write(frame)
+    rows = table.scan().to_arrow().to_pylist()
+    assert rows == [
+        {"k": 1, "n": None, "f": 1.5},
+        {"k": None, "n": -7, "f": None},
+        {"k": 3, "n": 127, "f": 2.0},
+    ]
+
+
+@pytest.mark.parametrize("wrong", [[1.5, None], [2.0**53, None], [float("inf"), 1.0]])
+def test_fractions_are_no_whole_numbers(catalog: Catalog, wrong: list[float | None]) -> None:
+    table = catalog.create_table("db.whole", {"k": "BIGINT"})
+    with pytest.raises(DataError, match=r"column 'k' is BIGINT and does not take double"):
+        table.write(pd.DataFrame({"k": wrong}))
+    with pytest.raises(DataError, match=r"column 'k': .*128"):
+        catalog.create_table("db.tiny", {"k": "TINYINT"}).write(pd.DataFrame({"k": [128, None]}))
