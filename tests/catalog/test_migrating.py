@@ -18,6 +18,7 @@ import paimonlab as pl
 from paimonlab import dbapi
 from paimonlab.catalog import migrating
 from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
+from paimonlab.storage import FileIO
 
 ROWS = pa.table(
     {
@@ -236,6 +237,28 @@ def test_a_migration_that_was_killed_is_gone_on_with(
     with pytest.raises(SchemaError, match="not finished"):
         catalog.migrate_folder(str(folder.parent), "db.t", moves=moves)
     done = catalog.migrate_folder(str(folder), "db.t", moves=moves)
+    assert done.is_resumed
+    assert rows_of(catalog.table("db.t")) == expected
+    assert catalog.table("db.t").snapshot.id == 1  # type: ignore[union-attr]
+
+
+def test_rows_that_are_written_anew_are_committed_once(
+    catalog: pl.Catalog, partitions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = read(partitions)
+    io = type(catalog.file_io)
+    real = io.delete
+
+    def delete(self: FileIO, path: str) -> None:
+        if not path.endswith("migration.json"):  # a killed process deletes nothing
+            real(self, path)
+
+    with monkeypatch.context() as patched:
+        _kill(patched, "committed")
+        patched.setattr(io, "delete", delete)
+        with pytest.raises(Killed):
+            catalog.migrate_folder(str(partitions), "db.t")
+    done = catalog.migrate_folder(str(partitions), "db.t")
     assert done.is_resumed
     assert rows_of(catalog.table("db.t")) == expected
     assert catalog.table("db.t").snapshot.id == 1  # type: ignore[union-attr]

@@ -279,7 +279,12 @@ def loses_no_row(before: Any, left: Any, after: Any) -> bool:
 
 WORKS = {
     "overwrite of CSV files": Work(
-        lines, overwritten_lines, "", state=state_of_lines, is_allowed=loses_no_row
+        lines,
+        overwritten_lines,
+        "",
+        state=state_of_lines,
+        takes_long=True,
+        is_allowed=loses_no_row,
     ),
     "Iceberg's metadata": Work(
         with_metadata,
@@ -295,7 +300,9 @@ WORKS = {
     "migrate a folder, moved": Work(
         folder_of_files, moved_folder, "db.t", makes_table=True, takes_long=True
     ),
-    "migrate a folder, rewritten": Work(folder_of_files, copied_folder, "db.t", makes_table=True),
+    "migrate a folder, rewritten": Work(
+        folder_of_files, copied_folder, "db.t", makes_table=True, takes_long=True
+    ),
     "migrate Delta": Work(delta, migrated_delta, "db.t", makes_table=True, takes_long=True),
     "migrate Iceberg": Work(iceberg, migrated_iceberg, "db.t", makes_table=True, takes_long=True),
     "copy over a table": Work(source_and_target, copy, "db.u"),

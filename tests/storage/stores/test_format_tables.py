@@ -25,7 +25,7 @@ from tests.storage.stores.conftest import options_of
 from tests.storage.stores.format_writer import ROWS, opened, rows
 from tests.storage.stores.proxy import Fault, Proxy
 
-KILLS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "2"))
+KILLS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "1"))
 _CHANGES = ("PUT", "POST", "DELETE")
 _SECONDS = 120
 
@@ -94,8 +94,9 @@ def test_rows_are_written_read_and_replaced(options: Mapping[str, str]) -> None:
 
 
 def test_processes_that_append_lose_no_row_beside_one_that_overwrites(
-    options: Mapping[str, str],
+    warehouse: Mapping[str, str],
 ) -> None:
+    options = warehouse
     turns = 4
     works = [(1, "append"), (2, "append"), (3, "overwrite")]
     writers = [began(options, number, work, turns) for number, work in works]
