@@ -35,7 +35,7 @@ export function render({ data, el }) {
       label: "columns",
       heads: [
         { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
-        { name: "distribution", optional: true, text: (_value, row) => spread(row[9], total, 110, 18) },
+        { name: "distribution", optional: true, prose: 124, text: (_value, row) => spread(row[9], total, 110, 18) },
         { name: "NULL", right: true, text: (value) => shareOf(value, total) },
         { name: "distinct", right: true, less: 700, text: (value, row) => distinctOf(row[9]) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
