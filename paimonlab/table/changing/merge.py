@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +29,27 @@ class MergeResult:
     rows_deleted: int
     snapshot: Snapshot | None = field(repr=False)
     """None if no row was changed."""
+
+
+def merge(
+    definition: TableDefinition, store: TableStore, source: Any, on: str | Sequence[str]
+) -> Merge:
+    """Begin a merge; ``on`` is a condition, or the columns of both that are equal."""
+    known = definition.schema.field_names
+    if isinstance(on, str):
+        names = [on] if on in known else []
+    else:
+        names = list(on)
+        for name in names:
+            if name not in known:
+                raise ColumnNotFoundError(name, definition.name, known)
+    if not isinstance(on, str) and not names:
+        raise ValueError(f"{definition.name}: a merge needs a column that is equal in both")
+    if names:
+        quoted = ["`" + name.replace("`", "``") + "`" for name in names]
+        on = " AND ".join(f"t.{name} = s.{name}" for name in quoted)
+    assert isinstance(on, str), "columns became a condition"
+    return Merge(definition, store, source, on)
 
 
 @dataclass(frozen=True, slots=True)

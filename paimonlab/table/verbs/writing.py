@@ -207,7 +207,7 @@ def update(
     return changing.verbs.update(*writable(table), assignments, where, progress=progress)
 
 
-def merge(table: OpenedTable, source: Any, on: str) -> Merge:
+def merge(table: OpenedTable, source: Any, on: str | Sequence[str]) -> Merge:
     """Begin a merge: update, delete and insert rows by those of a source, in one commit.
 
     Parameters
@@ -216,13 +216,19 @@ def merge(table: OpenedTable, source: Any, on: str) -> Merge:
         What `write` takes, or a `Scan`; it is held in memory. Its columns are called
         ``s.column``, those of this table ``t.column``.
     on
-        SQL text: when a row and a source row belong together. At least one part is an
-        equality of both: ``"t.id = s.id AND t.day = s.day"``.
+        When a row and a source row belong together: the columns that are equal, ``"id"`` or
+        ``["id", "day"]``; or SQL text of which at least one part is an equality of both,
+        ``"t.id = s.id AND t.day = s.day"``.
 
     Returns
     -------
     Merge
         Takes clauses; its ``execute()`` runs it.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If a list names a column that the table lacks.
 
     Examples
     --------
@@ -234,7 +240,7 @@ def merge(table: OpenedTable, source: Any, on: str) -> Merge:
             .when_not_matched_insert(where="s.op <> 'd'")
             .execute())
     """
-    return changing.merge.Merge(*writable(table), source, on)
+    return changing.merge.merge(*writable(table), source, on)
 
 
 def truncate(table: OpenedTable) -> Snapshot:

@@ -69,6 +69,27 @@ def test_rows_belong_together_where_their_values_are_equal(
     assert sorted(map(str, found)) == sorted(map(str, matches))
 
 
+@pytest.mark.parametrize("on", ["k", ["k"], ("k", "odd `name`"), "t.k = s.k"])
+def test_columns_that_are_equal_may_be_named(on: Any, make: Any) -> None:
+    odd = "odd `name`"
+    table = make(pa.table({"k": [1, 2], odd: ["a", "b"], "hit": [0, 0]}))
+    source = pa.table({"k": [2, 1], odd: ["b", "z"]})
+
+    result = table.merge(source, on).when_matched_update({"hit": 1}).execute()
+
+    assert result.rows_updated == (1 if odd in on else 2)
+
+
+def test_columns_of_a_merge_that_are_not_there_are_named(make: Any) -> None:
+    table = make(numbers(k=[1], v=[0]))
+    with pytest.raises(ColumnNotFoundError, match="'x'"):
+        table.merge(numbers(k=[1]), ["k", "x"])
+    with pytest.raises(ColumnNotFoundError, match=r"s\.v"):
+        table.merge(numbers(k=[1]), "v").when_matched_delete().execute()
+    with pytest.raises(ValueError, match="needs a column"):
+        table.merge(numbers(k=[1]), [])
+
+
 def test_many_keys_are_asked_for_as_a_range(make: Any) -> None:
     count = 5_000
     table = make(numbers(k=list(range(count)), v=[0] * count))
