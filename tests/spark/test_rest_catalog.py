@@ -11,11 +11,19 @@ from pyspark.sql import SparkSession
 import paimonlab as pl
 from paimonlab.catalog.rest_server.authorising import User
 from paimonlab.catalog.rest_server.serving import ServeOptions, Server
+from paimonlab.errors import (
+    DatabaseNotFoundError,
+    SchemaError,
+    TableNotFoundError,
+    UnsupportedError,
+)
 from paimonlab.spark import connect
 from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
 from paimonlab.storage import LocalFileIO
 from tests.catalog.kept import KeepingCatalog
+from tests.catalog.rest.conftest import java_address as java_address  # noqa: PLC0414 - a fixture
+from tests.interop.java_build import NEWEST
 
 
 @pytest.fixture
@@ -113,3 +121,81 @@ def test_the_doctor_asks_the_server(server: Server) -> None:
     assert found["warehouse"].status == "error"
     assert "not authorised" in found["warehouse"].found
     assert "hush" not in found["warehouse"].found
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("java_address", [NEWEST], indirect=True)
+def test_tables_of_a_server_are_where_their_maker_says(
+    spark: SparkSession, java_address: str, tmp_path: Path
+) -> None:
+    options = {"metastore": "rest", "uri": java_address, "warehouse": "my_lake"}
+    options |= {"token.provider": "bear", "token": "tok"}
+    connect(options, catalog="served", spark=spark)
+    catalog, place = pl.connect(options), tmp_path / "elsewhere"
+
+    def rows(query: str) -> list[tuple[object, ...]]:
+        return [tuple(row) for row in spark.sql(query).collect()]
+
+    spark.sql("USE served")
+    try:
+        spark.sql("CREATE DATABASE IF NOT EXISTS db")
+        spark.sql(
+            "CREATE TABLE db.t (id INT, pt INT) USING paimon PARTITIONED BY (pt) "
+            f"TBLPROPERTIES ('primary-key' = 'id,pt', 'bucket' = '1') LOCATION '{place}'"
+        )
+        spark.sql("INSERT INTO db.t VALUES (1, 1), (2, 2)")
+        shown: dict[str, str] = dict(
+            spark.sql("DESCRIBE EXTENDED db.t").select("col_name", "data_type").collect()
+        )
+        assert (shown["Type"], shown["Location"]) == ("EXTERNAL", str(place))
+        spark.sql(f"CREATE TABLE db.same USING paimon LOCATION 'file:{place}'")
+        spark.sql("INSERT OVERWRITE db.same PARTITION (pt = 2) SELECT 3")
+        for name in ("t", "same"):
+            assert rows(f"SELECT * FROM db.{name} ORDER BY id") == [(1, 1), (3, 2)]
+            assert rows(f"SHOW PARTITIONS db.{name}") == [("pt=1",), ("pt=2",)]
+        spark.sql("INSERT OVERWRITE db.t VALUES (4, 4)")
+        assert rows("SELECT id FROM db.same WHERE pt = 4") == [(4,)]
+        spark.sql("ALTER TABLE db.same RENAME TO db.renamed")
+        assert catalog.table("db.renamed").path == str(place)
+        for name in ("t", "renamed"):
+            spark.sql(f"DROP TABLE db.{name}")
+        spark.sql(f"CREATE TABLE db.t LOCATION '{place}'")
+        assert rows("SELECT * FROM db.t") == [(4, 4)]
+
+        wrong = {
+            f"(other INT) LOCATION '{place}'": "has other columns",
+            f"USING paimon LOCATION '{tmp_path / 'nothing'}'": "there is no table in",
+        }
+        for definition, message in wrong.items():
+            with pytest.raises(SchemaError, match=message):
+                spark.sql(f"CREATE TABLE db.wrong {definition}")
+        with pytest.raises(UnsupportedError, match="external table without a place"):
+            spark.sql("CREATE EXTERNAL TABLE db.wrong (id INT)")
+        with pytest.raises(DatabaseNotFoundError):
+            catalog.create_table("no.t", {"a": "INT"}, options={"path": str(tmp_path / "no")})
+        assert not (tmp_path / "no").exists()
+
+        spark.sql("CREATE TABLE db.managed (id INT)")
+        spark.sql("INSERT INTO db.managed VALUES (1)")
+        managed = Path(catalog.table("db.managed").path)
+        spark.sql(f"CREATE TABLE db.beside (id INT) LOCATION '{managed}'")
+        assert rows("SELECT * FROM db.beside") == [(1,)]
+        spark.sql("DROP TABLE db.managed")
+        assert not managed.exists()
+        with pytest.raises(TableNotFoundError):  # its files are gone
+            rows("SELECT * FROM db.beside")
+    finally:
+        spark.sql("USE paimon")
+
+
+def test_our_server_takes_no_places_of_tables(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    spark.sql("CREATE DATABASE served.db")
+    place = tmp_path / "elsewhere"
+
+    with pytest.raises(UnsupportedError, match="tables of others by their folders"):
+        spark.sql(f"CREATE TABLE served.db.t (id INT) LOCATION '{place}'")
+
+    assert not place.exists()
+    assert pl.connect(server.options).tables("db") == []

@@ -16,41 +16,33 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 from paimonlab.catalog.catalog import FoundTable
 from paimonlab.catalog.hive import format_objects, objects
-from paimonlab.catalog.hive.checks import (
-    COMMENT,
-    OF_PLACE,
-    PATH,
-    check_lower,
-    check_options,
-    check_same,
-    is_foreign,
-    option_text,
-)
+from paimonlab.catalog.hive.checks import COMMENT, check_lower, check_options, is_foreign
 from paimonlab.catalog.hive.client import (
     BrokenConnectionError,
     MissingObjectError,
     Struct,
     TakenNameError,
 )
-from paimonlab.catalog.hive.folders import (
-    given_place,
-    has_schemas,
-    remove_folder,
-    schema_files,
-    unmake,
-    uri_of,
-)
+from paimonlab.catalog.hive.folders import has_schemas, remove_folder
 from paimonlab.catalog.hive.formats import HiveFormatTables
 from paimonlab.catalog.hive.migrating import HiveMigrations
 from paimonlab.catalog.hive.partitions import PartitionSync, TagSync
 from paimonlab.catalog.hive.repairing import HiveRepair
 from paimonlab.catalog.hive.views import HiveViews
 from paimonlab.catalog.locks import LockingPublisher
-from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
+from paimonlab.catalog.placed_tables import (
+    OF_PLACE,
+    PATH,
+    PlacedTableCatalog,
+    check_same,
+    given_place,
+    schema_files,
+    unmake,
+    uri_of,
+)
 from paimonlab.catalog.replacing import Schemas
 from paimonlab.commit.publisher import TablePublisher
 from paimonlab.errors import (
@@ -64,9 +56,8 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.secrets import without_credentials
-from paimonlab.spec.format_table import is_format_table
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.schema.definition import Schema, TableSchema
+from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange
 from paimonlab.storage import FileIO, join
 from paimonlab.table.inside import definition_of, store_of
@@ -85,10 +76,8 @@ class HiveTable(FoundTable, frozen=True, kw_only=True):
     """As the metastore has it."""
 
 
-class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables):
+class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables, PlacedTableCatalog):
     """Databases, tables, format tables and views that a Hive metastore knows."""
-
-    takes_places = True
 
     def __repr__(self) -> str:
         return f"<paimonlab.Catalog {without_credentials(self.path)} in {self._metastore.shown}>"
@@ -157,63 +146,6 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables):
             return True
         path, store = self._store_of(found, identifier.full_name)
         return bool(schema_files(path, store, identifier).ids())
-
-    def create_table(
-        self,
-        name: str,
-        schema: Any,
-        *,
-        primary_keys: Sequence[str] = (),
-        partition_keys: Sequence[str] = (),
-        options: Any = None,
-        comment: str | None = None,
-        exist_ok: bool = False,
-    ) -> Table:
-        """Create a table; see `Catalog.create_table`.
-
-        Parameters
-        ----------
-        options
-            Besides those of all catalogs ``path``: where the table is to be, also if it is there,
-            and without columns only then;
-            and ``external`` = ``true``: its files stay when it is dropped, which they do with
-            ``path``, too.
-        """
-        identifier = self._plain(name)
-        definition = schema_from(name, schema, primary_keys, partition_keys, options, comment)
-        if is_format_table(definition.options):
-            made_format = self._made_format_table(identifier, definition, exist_ok=exist_ok)
-            return cast("Table", made_format)
-        of_place = {
-            key: option_text(definition.options[key])
-            for key in OF_PLACE
-            if key in definition.options
-        }
-        others = {key: value for key, value in definition.options.items() if key not in of_place}
-        if PATH in of_place and not definition.fields:
-            definition = self._definition_at(identifier, of_place[PATH])
-        made_of = checked_schema(replace(definition, options=others))
-        if of_place:
-            made_of = replace(made_of, options={**made_of.options, **of_place})
-        check_width(identifier.full_name, made_of, self.max_columns)
-        made = self._create(identifier, made_of)
-        if made is not None:
-            return self._open(made)
-        if not exist_ok:
-            raise AlreadyExistsError("table", identifier.full_name)
-        return self.table(name)
-
-    def _definition_at(self, identifier: Identifier, place: str) -> Schema:
-        """Return the columns and keys of the table that is in a folder."""
-        path, store = self._store_at(given_place(PATH, place))
-        there = schema_files(path, store, identifier).latest()
-        if there is None:
-            raise SchemaError(
-                f"{identifier.full_name}: there is no table in {path}; say which columns it has"
-            )
-        return Schema(
-            there.fields, there.partition_keys, there.primary_keys, {}, comment=there.comment
-        )
 
     def _create(self, identifier: Identifier, schema: TableSchema) -> FoundTable | None:
         self._check_writable(f"creating {identifier.full_name}")

@@ -8,15 +8,9 @@ from paimonlab.catalog.hive.client import (
 )
 from paimonlab.errors import SchemaError
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.spec.types.text import format_type
 
 COMMENT = "comment"
-PATH = "path"
-EXTERNAL = ("external", "EXTERNAL")
-OF_PLACE = (PATH, *EXTERNAL)
-"""Options of tables that say where they are, and whose their files are; they are set once."""
 
 
 def is_foreign(table: Struct) -> bool:
@@ -62,37 +56,3 @@ def check_options(schema: TableSchema) -> None:
         raise SchemaError(f"{what} must be the name of a column, in lower case")
     if column in {name.lower() for name in schema.field_names}:
         raise SchemaError(f"{what}: the table has a column of this name")
-
-
-def check_same(identifier: Identifier, path: str, there: TableSchema, wanted: TableSchema) -> None:
-    """Check that the table that is in a folder is the one that is to be made there.
-
-    Raises
-    ------
-    SchemaError
-        Says what differs.
-    """
-    # As texts: ids of nested fields are those of the table that is there.
-    names = [(one.name, format_type(one.type)) for one in there.fields]
-    differs = ""
-    if [(one.name, format_type(one.type)) for one in wanted.fields] != names:
-        differs = "other columns"
-    elif wanted.primary_keys and wanted.primary_keys != there.primary_keys:
-        differs = "another primary key"
-    elif wanted.partition_keys and wanted.partition_keys != there.partition_keys:
-        differs = "other partition columns"
-    else:
-        for key, value in wanted.options.items():
-            if key not in (PATH, "owner") and there.options.get(key) != value:
-                differs = f"{key} = {there.options.get(key)!r}"
-    if differs:
-        raise SchemaError(
-            f"{identifier.full_name}: the table in {path} has {differs}; create it as it is there"
-        )
-
-
-def option_text(value: OptionValue) -> str:
-    """Return the value of an option as it is kept."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

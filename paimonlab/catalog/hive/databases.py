@@ -14,9 +14,9 @@ from paimonlab.catalog.hive.client import (
     Struct,
     TakenNameError,
 )
-from paimonlab.catalog.hive.folders import given_place, uri_of
 from paimonlab.catalog.hive.known import HiveObjects
 from paimonlab.catalog.names import check_name
+from paimonlab.catalog.placed_tables import given_place, uri_of
 from paimonlab.errors import (
     SchemaError,
     UnsupportedError,

@@ -13,8 +13,9 @@ from paimonlab.catalog.format_tables import FormatTableCatalog
 from paimonlab.catalog.hive import format_objects, objects
 from paimonlab.catalog.hive.checks import check_lower
 from paimonlab.catalog.hive.client import MissingObjectError, Struct, TakenNameError
-from paimonlab.catalog.hive.folders import remove_folder, uri_of
+from paimonlab.catalog.hive.folders import remove_folder
 from paimonlab.catalog.hive.known import HiveObjects
+from paimonlab.catalog.placed_tables import uri_of
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import TableSchema

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimonlab.catalog.hive import format_objects, objects
-from paimonlab.catalog.hive.checks import EXTERNAL, PATH, is_foreign, is_lower
+from paimonlab.catalog.hive.checks import is_foreign, is_lower
 from paimonlab.catalog.hive.client import (
     Metastore,
     MissingObjectError,
     Struct,
 )
-from paimonlab.catalog.hive.folders import given_place
 from paimonlab.catalog.hive.lock import HiveLock
 from paimonlab.catalog.hive.objects import ObjectOptions
 from paimonlab.catalog.kinds import StoreOpener
+from paimonlab.catalog.placed_tables import EXTERNAL, PATH, given_place
 from paimonlab.catalog.schema_files import SchemaFileCatalog
 from paimonlab.errors import (
     DatabaseNotFoundError,

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from paimonlab.catalog.catalog import FoundTable
 from paimonlab.catalog.hive import objects
-from paimonlab.catalog.hive.checks import EXTERNAL, check_lower
+from paimonlab.catalog.hive.checks import check_lower
 from paimonlab.catalog.hive.client import (
     Struct,
     TakenNameError,
 )
 from paimonlab.catalog.hive.databases import HiveDatabases
-from paimonlab.catalog.hive.folders import has_schemas, schema_files, uri_of
+from paimonlab.catalog.hive.folders import has_schemas
 from paimonlab.catalog.names import DATABASE_SUFFIX, check_name, is_name
+from paimonlab.catalog.placed_tables import EXTERNAL, schema_files, uri_of
 from paimonlab.errors import (
     DatabaseNotFoundError,
     TableNotFoundError,

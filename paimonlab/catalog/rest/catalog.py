@@ -16,6 +16,16 @@ from paimonlab.catalog.catalog import FoundTable
 from paimonlab.catalog.format_tables import FormatTableCatalog
 from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.catalog.names import parse
+from paimonlab.catalog.placed_tables import (
+    OF_PLACE,
+    PATH,
+    PlacedTableCatalog,
+    check_same,
+    given_place,
+    schema_files,
+    unmake,
+    uri_of,
+)
 from paimonlab.catalog.replacing import Replacement, replaced_table
 from paimonlab.catalog.rest.answers import RefusalError, meant_for
 from paimonlab.catalog.rest.changes import (
@@ -62,8 +72,10 @@ from paimonlab.catalog.views import ViewCatalog
 from paimonlab.commit.publisher import RenamelessPublisher, TablePublisher
 from paimonlab.errors import (
     AlreadyExistsError,
+    CatalogServerError,
     DatabaseNotFoundError,
     FunctionNotFoundError,
+    PaimonError,
     ReadOnlyError,
     TableNotFoundError,
     UnsupportedError,
@@ -117,7 +129,7 @@ class ServedTable(FoundTable, frozen=True, kw_only=True):
     """Whether its files are its own: the server knows nothing of its snapshots."""
 
 
-class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog):
+class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog, PlacedTableCatalog):
     """Databases and tables that a server names; `paimonlab.connect` opens it.
 
     Parameters
@@ -260,6 +272,8 @@ class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog):
     def _served(self, identifier: Identifier, answer: TableAnswer) -> ServedTable:
         schema = answer.schema.schema(answer.schema_id, name=str(identifier))
         kept = {key: value for key, value in schema.options.items() if key not in _OF_CATALOG}
+        if answer.is_external and not is_format_table(kept):
+            kept[PATH] = answer.path
         path, file_io = self._stores.of(identifier, answer, read_only=self._is_read_only)
         return ServedTable(
             identifier=identifier,
@@ -273,9 +287,50 @@ class RestCatalog(ViewCatalog, FunctionCatalog, FormatTableCatalog):
     def _is_there(self, identifier: Identifier) -> bool:
         return self._get(TableAnswer, *_path(identifier)) is not None
 
+    def _store_at(self, place: str) -> tuple[str, FileIO]:
+        return self._stores.at(place)
+
     def _create(self, identifier: Identifier, schema: TableSchema) -> ServedTable | None:
+        if not schema.options.keys().isdisjoint(OF_PLACE):
+            return self._create_at(identifier, schema)
         wanted = replace(schema, options={**self._table_defaults(), **schema.options})
         return self._posted(identifier, wanted, wanted)
+
+    def _create_at(self, identifier: Identifier, schema: TableSchema) -> ServedTable | None:
+        """Create a table whose files are its maker's; one that is in the folder is taken as it is.
+
+        The first schema is written here: of such tables a server keeps no files.
+        """
+        if PATH not in schema.options:
+            raise UnsupportedError(
+                f"creating {identifier.full_name} as an external table without a place",
+                "say where it is: LOCATION, or the option path",
+            )
+        self._check_writable(f"creating {identifier.full_name}")
+        if self._is_there(identifier):
+            return None
+        if not self.has_database(identifier.database):
+            raise DatabaseNotFoundError(identifier.database, self.databases())
+        path, store = self._store_at(given_place(PATH, schema.options[PATH]))
+        own = {key: value for key, value in schema.options.items() if key not in OF_PLACE}
+        new = replace(schema, options={**self._table_defaults(), **own})
+        files = schema_files(path, store, identifier)
+        is_new = files.latest() is None and files.publish(new)
+        there = files.latest() or new
+        if not is_new:
+            check_same(identifier, path, there, replace(schema, options=own))
+        sent = replace(there, options={**there.options, PATH: uri_of(path)})
+        try:
+            made = self._posted(identifier, sent, there)
+        except CatalogServerError:  # it may be there
+            raise
+        except PaimonError:
+            if is_new:
+                unmake(path, store)
+            raise
+        if made is None and is_new:
+            unmake(path, store)
+        return made
 
     def _posted(
         self, identifier: Identifier, sent: TableSchema, wanted: TableSchema

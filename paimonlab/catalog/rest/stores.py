@@ -18,6 +18,7 @@ from paimonlab.catalog.rest.client import RestClient
 from paimonlab.catalog.rest.wire import TableAnswer, TokenAnswer, object_name
 from paimonlab.clock import now_millis
 from paimonlab.errors import UnsupportedError
+from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.grammar import parse_boolean
 from paimonlab.storage import FileIO, ReadOnlyFileIO
@@ -50,6 +51,23 @@ class TableStores:
         """
         path, store = self._plain(identifier, answer)
         return path, ReadOnlyFileIO(store) if read_only else store
+
+    def at(self, place: str) -> tuple[str, FileIO]:
+        """Return the folder that a user names, and its store, opened with the catalog's options.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no such store here.
+        """
+        path = place.rstrip("/")
+        if store_kind(path) is not None:
+            store = opened_store(path, self.client.options)
+            return path, store if self.cache is None else self.cache.before(store)
+        scheme = scheme_of(path)
+        if scheme not in ("", "file"):
+            raise UnsupportedError(f"a table at {path}", "use a disk or an object store")
+        return folder_of(path), self.local
 
     def _plain(self, identifier: Identifier, answer: TableAnswer) -> tuple[str, FileIO]:
         path = answer.path.rstrip("/")

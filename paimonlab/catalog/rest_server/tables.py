@@ -33,12 +33,18 @@ from paimonlab.errors import (
     TableNotFoundError,
     UnsupportedError,
 )
-from paimonlab.spec.format_table import FORMAT_TABLE
+from paimonlab.spec.format_table import FORMAT_TABLE, is_format_table
 from paimonlab.spec.identifier import Identifier
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.table.format_tables.format_table import FormatTable
+
+
+_NO_PLACES = (
+    "who may write one database would reach tables of others by their folders; do it where the "
+    "catalog is served"
+)
 
 
 def listed(catalog: Catalog, request: Request, database: str) -> TablesPage:
@@ -91,7 +97,10 @@ def created(catalog: Catalog, request: Request, database: str) -> None:
     """Create a table."""
     asked = request.document(CreateTable)
     name = _named(asked.identifier, database)
-    catalog.create_table(name, asked.schema.definition(name=name))
+    definition = asked.schema.definition(name=name)
+    if "path" in definition.options and not is_format_table(definition.options):
+        raise UnsupportedError(f"creating {name} at {definition.options['path']}", _NO_PLACES)
+    catalog.create_table(name, definition)
 
 
 def found(catalog: Catalog, request: Request, database: str, name: str) -> TableAnswer:
@@ -152,9 +161,7 @@ def registered(catalog: Catalog, request: Request, database: str) -> None:
     del catalog
     asked = request.document(Register)
     raise UnsupportedError(
-        f"registering {_named(asked.identifier, database)} at {asked.path}",
-        "who may write one database would reach tables of others by their folders; register it "
-        "where the catalog is served",
+        f"registering {_named(asked.identifier, database)} at {asked.path}", _NO_PLACES
     )
 
 
