@@ -566,9 +566,10 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             ``database.table`` of a Hive metastore, which this catalog is in. Its partitions are
             those that the metastore knows, wherever they are.
         target
-            Another name.
+            Another name; or the same, which the new table then takes over.
         moves
-            Whether files are moved, and the Hive table dropped; else they stay.
+            Whether files are moved, and the Hive table dropped; else they stay. They have to be
+            moved where the name stays.
         options, comment, dry_run, progress
             As in `migrate_folder`.
 
@@ -590,6 +591,20 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         raise UnsupportedError(
             f"migrating the Hive table {source}",
             "the catalog is in no Hive metastore; migrate its folder by catalog.migrate_folder",
+        )
+
+    def hive_tables(self, database: str) -> list[str]:
+        """Names of the tables of Hive itself in a database, sorted; views are none.
+
+        Raises
+        ------
+        DatabaseNotFoundError
+            If there is no such database.
+        UnsupportedError
+            If the catalog is in no Hive metastore.
+        """
+        raise UnsupportedError(
+            f"tables of Hive in {database}", f"{self.path} is a catalog in no Hive metastore"
         )
 
     def alter_table(self, name: str, *changes: SchemaChange) -> Table:

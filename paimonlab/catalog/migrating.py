@@ -166,6 +166,7 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     progress: Progress | None = None,
     read: Callable[[FileIO, str, Progress | None], Folder] = read_folder,
     finish: Callable[[], object] | None = None,
+    columns_if_empty: Mapping[str, DataType] | None = None,
 ) -> FolderMigration:
     """Make an append table of a folder of files; see `Catalog.migrate_folder`.
 
@@ -176,6 +177,8 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     finish
         Is called once the rows are committed, and again if the migration is gone on with after
         that.
+    columns_if_empty
+        The columns of the table where there are no files to tell; None: there have to be some.
     """
     folder = _absolute(source)
     is_new = not catalog.has_table(target)
@@ -184,10 +187,13 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
         return _resumed(catalog, target, plan, folder, finish, moves=moves, progress=progress)
     found = read(io, folder, progress)
     partition_fields = _partition_types(found.partition_keys, found.files, partition_types or {})
-    definition = _definition(found.schema, found.origin, partition_fields)
-    is_rewritten = bool(found.partition_keys) and not moves
-    if not found.files:
+    if found.files:
+        definition = _definition(found.schema, found.origin, partition_fields)
+    elif columns_if_empty is not None:
+        definition = {**columns_if_empty, **partition_fields}
+    else:
         raise SchemaError(f"{folder} has no Parquet or ORC files")
+    is_rewritten = bool(found.files and found.partition_keys) and not moves
     _check_files(found, file_format, is_rewritten=is_rewritten)
     if is_new:
         _check_options(options or {}, is_rewritten=is_rewritten)

@@ -183,7 +183,7 @@ def test_migrate_table_takes_a_folder_of_files(lake: Lake, tmp_path: Path) -> No
     assert not list((tmp_path / "d").rglob("*.parquet"))
     for named, said in (
         ({"source_type": "avro"}, "source_type"),
-        ({"parallelism": 2}, "parallelism"),
+        ({"parallelism": 0}, "parallelism"),
         ({"target_table": None}, "target_table"),
     ):
         with pytest.raises((ArgumentError, UnsupportedError), match=said):

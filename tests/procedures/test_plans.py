@@ -20,8 +20,8 @@ from paimonlab.table.table import Table
 
 WITH_PLAN = [one.name for one in PROCEDURES.values() if one.has_plan]
 OF_APPEND_TABLES = ("merge_branch",)
-OF_FOLDERS = ("migrate_table",)
-"""Planned in ``test_files.py``."""
+OF_FOLDERS = ("migrate_database", "migrate_table")
+"""Planned in ``test_files.py``, and in those of Hive."""
 ARGUMENTS: dict[str, dict[str, object]] = {
     "compact": {"compact_strategy": "full"},
     "copy": {"target_table": "db.u"},

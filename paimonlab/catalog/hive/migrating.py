@@ -6,12 +6,13 @@ Source: apache/paimon@1.4.2 ``org.apache.paimon.hive.migrate.HiveMigrator``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from paimonlab.catalog import migrating
 from paimonlab.catalog.folder_files import Folder, joined, read_folder
-from paimonlab.catalog.hive import objects
+from paimonlab.catalog.hive import format_objects, objects
 from paimonlab.catalog.hive.checks import is_foreign
 from paimonlab.catalog.hive.client import Struct
 from paimonlab.catalog.hive.hive_types import fields_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from paimonlab.progress import Progress
 
 _FORMATS = {"parquet": "parquet", "orc": "orc"}
+_BETWEEN = "_paimon_"
+"""What is put behind the name of a Hive table until it is one of Paimon, as in Java."""
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -49,6 +52,15 @@ class HiveMigrations(HiveObjects):
         progress: Progress | None = None,
     ) -> FolderMigration:
         """Make an append table of a Hive table; see `Catalog.migrate_hive_table`."""
+        if target == source:
+            return self._migrated_in_place(
+                source,
+                moves=moves,
+                options=options,
+                comment=comment,
+                dry_run=dry_run,
+                progress=progress,
+            )
         identifier = self._plain(source)
         self._check_writable(f"migrating {source}")
         table = self._object(identifier)
@@ -60,8 +72,6 @@ class HiveMigrations(HiveObjects):
             return migrating.migrate_folder(self, begun, target, moves=True, progress=progress)
         if objects.is_view(table) or not is_foreign(table):
             raise UnsupportedError(f"migrating {source}", "it is a view, or Paimon's already")
-        if target == source:
-            raise SchemaError(f"{target} is the Hive table; choose another name for the new one")
         file_format = _format(table, source)
         transactional = (table.parameters or {}).get("transactional", "")
         if transactional.lower() == "true":
@@ -94,7 +104,98 @@ class HiveMigrations(HiveObjects):
             progress=progress,
             read=partial(self._read, [key.name for key in keys], partitions),
             finish=partial(self._drop_object, identifier, table) if moves else None,
+            columns_if_empty={
+                field.name: field.type
+                for field in fields_of([(one.name, one.type, None) for one in table.sd.cols])
+            },
         )
+
+    def hive_tables(self, database: str) -> list[str]:
+        """Names of the tables of Hive itself in a database, sorted."""
+        self._check_database(database)
+        found = self._objects(database)
+        return sorted(
+            one.tableName for one in found if is_foreign(one) and not format_objects.is_paimons(one)
+        )
+
+    def _migrated_in_place(
+        self,
+        source: str,
+        *,
+        moves: bool,
+        options: Mapping[str, OptionValue] | None,
+        comment: str | None,
+        dry_run: bool,
+        progress: Progress | None,
+    ) -> FolderMigration:
+        """Make a table of another name, which then takes that of the Hive table.
+
+        One that was killed is gone on with by starting it again: the table of the other name is
+        there until the last step.
+        """
+        if not moves:
+            raise SchemaError(
+                f"{source} stays a Hive table if its files are not moved; choose another name for "
+                "the new one, or move them"
+            )
+        between = source + _BETWEEN
+        identifier = self._plain(source)
+        table = self._object(identifier)
+        folder = None if table is None else self._path_of(table)
+        is_left = table is None and self.has_table(between)
+        if is_left and migrating.unfinished_source(self, between) is None:
+            schema = self.table(between).schema
+            done = FolderMigration(
+                source=source,
+                target=source,
+                moves=True,
+                creates_target=False,
+                columns={field.name: format_type(field.type) for field in schema.fields},
+                partition_keys=schema.partition_keys,
+                files=(),
+                is_resumed=True,
+                is_dry_run=dry_run,
+            )
+        else:
+            done = self.migrate_hive_table(
+                source,
+                between,
+                moves=True,
+                options=options,
+                comment=comment,
+                dry_run=dry_run,
+                progress=progress,
+            )
+        if dry_run:
+            return replace(done, target=source)
+        if folder is not None:
+            self._remove_marks(source, folder)
+        self.rename_table(between, source)
+        return replace(done, target=source)
+
+    def _remove_marks(self, source: str, folder: str) -> None:
+        """Delete what is left in the folder of a Hive table that no longer is one.
+
+        Raises
+        ------
+        SchemaError
+            If there are files that may be somebody's rows.
+        """
+        store = self._store_at(folder)[1]
+        left = list(store.list(folder))
+        for status in left:
+            name = status.path.rstrip("/").rpartition("/")[2]
+            if not name.startswith(("_", ".")):
+                raise SchemaError(
+                    f"{source + _BETWEEN} has the rows of {source}, and {status.path} is still "
+                    "there, which the metastore did not know; move it away, then rename the table"
+                )
+        for status in left:
+            if status.is_directory:
+                store.delete_directory(status.path)
+            else:
+                store.delete(status.path)
+        store.delete_empty_directory(folder)
 
     def _read(
         self,

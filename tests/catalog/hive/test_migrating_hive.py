@@ -14,7 +14,8 @@ from pyarrow import orc
 import paimonlab as pl
 from paimonlab import procedures
 from paimonlab.catalog.hive.catalog import HiveCatalog
-from paimonlab.errors import SchemaError, TableNotFoundError, UnsupportedError
+from paimonlab.catalog.migrating import FolderMigration
+from paimonlab.errors import ArgumentError, SchemaError, TableNotFoundError, UnsupportedError
 
 pytest.importorskip("thriftpy2")
 
@@ -51,16 +52,22 @@ def descriptor(catalog: HiveCatalog, place: Path, kind: str) -> Any:
 
 
 def hive_table(
-    catalog: HiveCatalog, place: Path, kind: str, keys: dict[str, str], **parameters: str
+    catalog: HiveCatalog,
+    place: Path,
+    kind: str,
+    keys: dict[str, str],
+    *,
+    name: str = "h",
+    **parameters: str,
 ) -> None:
     new = catalog._metastore.new
     place.mkdir(parents=True, exist_ok=True)
     made = new(
         "Table",
-        tableName="h",
+        tableName=name,
         dbName="db",
         sd=descriptor(catalog, place, kind),
-        partitionKeys=[new("FieldSchema", name=name, type=of) for name, of in keys.items()],
+        partitionKeys=[new("FieldSchema", name=key, type=of) for key, of in keys.items()],
         parameters={"comment": "of Hive", **parameters},
         tableType="MANAGED_TABLE",
     )
@@ -156,6 +163,124 @@ def test_partitions_are_those_that_the_metastore_knows(
     assert (tmp_path / "elsewhere" / "000000_0").exists() is not moves
     assert (place / "dt=2026-01-09" / "kind=unknown" / "000000_0").exists()
     assert not catalog.table("db.t").fsck(deep=True).findings
+
+
+def call(catalog: HiveCatalog, name: str, **arguments: Any) -> list[Any]:
+    procedure = procedures.find(name)
+    done = procedure.call(catalog, procedures.bind(procedure, [], arguments))
+    return list(done.to_pylist())
+
+
+def test_a_table_keeps_its_name_where_no_other_is_given(
+    catalog: HiveCatalog, tmp_path: Path
+) -> None:
+    place = tmp_path / "w" / "db.db" / "h"
+    hive_table(catalog, place, "parquet", {"pt": "int"})
+    for value, number in (("1", 1), ("__HIVE_DEFAULT_PARTITION__", 2)):
+        write(place / f"pt={value}", number)
+        partition(catalog, place / f"pt={value}", value)
+    (place / "_SUCCESS").touch()
+    with pytest.raises(UnsupportedError, match="'bucket' = '1'"):
+        call(catalog, "migrate_table", source_type="hive", table="db.h", options="bucket=1")
+    with pytest.raises(ArgumentError, match="parallelism => 0"):
+        call(catalog, "migrate_table", source_type="hive", table="db.h", parallelism=0)
+    assert catalog.hive_tables("db") == ["h"]
+
+    options = {"file.format": "orc"}
+    arguments = {"source_type": "hive", "table": "db.h", "options_map": options}
+    assert call(catalog, "migrate_table", **arguments, parallelism=6) == [{"result": True}]
+
+    table = catalog.table("db.h")
+    assert rows_of(catalog, "db.h") == [(1, "v1", 1), (2, "v2", None)]
+    assert table.scan(where="pt = 1").to_arrow().to_pylist() == [{"a": 1, "s": "v1", "pt": 1}]
+    assert table.scan(where="s LIKE 'v1%' OR pt IS NULL").to_arrow().num_rows == 2
+    assert (table.path, table.options["file.format"]) == (str(place), "orc")
+    assert catalog._metastore.ask("get_all_tables", "db") == ["h"]
+    table.write(pa.table({"a": pa.array([3], pa.int32()), "s": ["v3"], "pt": [1]}))
+    assert not catalog.table("db.h").fsck(deep=True).findings
+
+
+def test_rows_are_added_to_a_table_that_is_there(catalog: HiveCatalog, tmp_path: Path) -> None:
+    place = tmp_path / "hive" / "h"
+    for moves, keys in ((False, {}), (True, {"pt": "int"})):
+        hive_table(catalog, place, "parquet", keys)
+        write(place / "pt=1" if keys else place, 1, 2)
+        if keys:
+            partition(catalog, place / "pt=1", "1")
+        made = catalog.create_table(
+            "db.t",
+            {"a": "INT", "s": "STRING", **dict.fromkeys(keys, "INT")},
+            partition_keys=list(keys),
+        )
+        more = {name: pa.array([1], pa.int32()) for name in keys}
+        made.write(pa.table({"a": pa.array([3], pa.int32()), "s": ["v3"], **more}))
+
+        call(
+            catalog,
+            "migrate_table",
+            source_type="hive",
+            table="db.h",
+            target_table="db.t",
+            delete_origin=moves,
+        )
+
+        of_partition = [1] * len(keys)
+        assert rows_of(catalog, "db.t") == [(n, f"v{n}", *of_partition) for n in (1, 2, 3)]
+        assert catalog.hive_tables("db") == ([] if moves else ["h"])
+        if not moves:
+            context, deletes = catalog._metastore.new("EnvironmentContext", properties={}), True
+            catalog._metastore.ask(
+                "drop_table_with_environment_context", "db", "h", deletes, context
+            )
+            catalog.drop_table("db.t")
+
+
+def test_all_tables_of_a_database_become_ours(catalog: HiveCatalog, tmp_path: Path) -> None:
+    place = tmp_path / "hive"
+    hive_table(catalog, place / "h", "parquet", {})
+    write(place / "h", 1, 2)
+    for name, kind, keys in (("e", "orc", {}), ("p", "orc", {"dt": "date"}), ("x", "text", {})):
+        hive_table(catalog, place / name, kind, keys, name=name)
+    catalog.create_table("db.ours", {"a": "INT"})
+
+    arguments = {"source_type": "hive", "database": "db", "parallelism": 6}
+    procedure = procedures.find("migrate_database")
+    planned = procedure.plan(catalog, procedures.bind(procedure, [], arguments))
+    assert [plan.target for plan in planned if isinstance(plan, FolderMigration)] == [
+        "db.e",
+        "db.h",
+        "db.p",
+    ]
+    assert (catalog.tables("db"), len(catalog.hive_tables("db"))) == (["ours"], 4)
+    assert call(catalog, "migrate_database", **arguments) == [
+        {"result": "migrate database is finished, success cnt: 3 , failed cnt: 1"}
+    ]
+
+    assert rows_of(catalog, "db.h") == [(1, "v1"), (2, "v2")]
+    assert (rows_of(catalog, "db.e"), rows_of(catalog, "db.p")) == ([], [])
+    assert catalog.table("db.p").partition_keys == ("dt",)
+    assert (catalog.tables("db"), catalog.hive_tables("db")) == (["e", "h", "ours", "p"], ["x"])
+
+
+def test_a_migration_in_place_that_was_killed_is_gone_on_with(
+    catalog: HiveCatalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "hive" / "h"
+    hive_table(catalog, place, "parquet", {})
+    write(place, 1, 2)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for step in ("_drop_object", "rename_table"):
+        with monkeypatch.context() as patched:
+            patched.setattr(HiveCatalog, step, killed)
+            with pytest.raises(KeyboardInterrupt):
+                catalog.migrate_hive_table("db.h", "db.h", moves=True)
+        assert catalog.tables("db") == ["h_paimon_"]
+    catalog.migrate_hive_table("db.h", "db.h", moves=True)
+
+    assert (catalog.tables("db"), rows_of(catalog, "db.h")) == (["h"], [(1, "v1"), (2, "v2")])
 
 
 def test_what_cannot_be_taken_is_refused(catalog: HiveCatalog, tmp_path: Path) -> None:
