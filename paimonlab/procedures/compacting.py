@@ -21,17 +21,20 @@ from paimonlab.procedures.declare import DONE, RESULT, TABLE, columns, optional
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.partitions import partitions
 from paimonlab.procedures.procedure import Procedure, Row
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.table.compacting.request import CompactRequest
 from paimonlab.table.compacting.verb import compact_table
 from paimonlab.table.inside import definition_of, writable
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
+    from paimonlab.table.table import Table
 
 logger = logging.getLogger(__name__)
 
 _OPTIONS = optional("options", "STRING", "Options of the table for this call: k=v,k2=v2.")
 _CURVES = ("order", "zorder", "hilbert")
+_BUCKETS = re.compile(r"\s*(?P<first>\d+)\s*(-\s*(?P<last>\d+)\s*)?", re.ASCII)
 
 
 def _request(call: Invocation) -> CompactRequest:
@@ -91,9 +94,46 @@ def _order(call: Invocation) -> tuple[tuple[str, ...] | None, str | None]:
     return tuple(name.strip() for name in names.split(",")), curve
 
 
+def _buckets(call: Invocation, table: Table) -> frozenset[int] | None:
+    """Return the buckets that are asked for: ``0-99,200``; None: all.
+
+    Raises
+    ------
+    ArgumentError
+        If the table has no fixed number of buckets, or the text names none of them.
+    """
+    text = call.filled("buckets")
+    if text is None:
+        return None
+    definition = definition_of(table)
+    if definition.bucket_mode is not BucketMode.HASH_FIXED:
+        raise ArgumentError(
+            call.procedure,
+            f"buckets => {text!r} is for tables with a fixed number of buckets; {table.name} has "
+            f"'bucket' = '{table.options.get('bucket', '-1')}'",
+        )
+    count, chosen = int(table.options["bucket"]), set[int]()
+    for part in text.split(","):
+        found = _BUCKETS.fullmatch(part)
+        first = count if found is None else int(found["first"])
+        last = first if found is None or found["last"] is None else int(found["last"])
+        if not first <= last < count:
+            raise ArgumentError(
+                call.procedure,
+                f"buckets => {text!r}: {part.strip()!r} is not among 0 to {count - 1}; write "
+                "numbers and ranges, as 0-3,7",
+            )
+        chosen.update(range(first, last + 1))
+    return frozenset(chosen)
+
+
 def _compact(call: Invocation) -> Sequence[Row]:
     request = _request(call)
     table = call.table_with({"write-only": "false", **call.options()})
+    buckets = _buckets(call, table)
+    if buckets is not None and request.strategy is not None:
+        raise ArgumentError(call.procedure, "give order_strategy or buckets, not both")
+    request = structs.replace(request, buckets=buckets)
     overlap = set(request.order_by or ()) & set(table.partition_keys)
     if overlap:
         raise ArgumentError(
@@ -166,6 +206,7 @@ _OF_COMPACT = (
     optional("where", "STRING", "A condition on partition columns."),
     _OPTIONS,
     optional("partition_idle_time", "STRING", "Only partitions idle for so long."),
+    optional("buckets", "STRING", "Buckets of a fixed number: 0-99,200. None: all."),
 )
 _PARAMETERS = tuple(parameter.name for parameter in _OF_COMPACT)
 

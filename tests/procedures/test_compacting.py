@@ -120,6 +120,7 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"options": "a"}, "options has 'a'; write it as key=value"),
     ({"order_strategy": "order", "order_by": "no"}, "no column 'no'"),
     ({"partitions": "v=a"}, "'v' is no partition column"),
+    ({"buckets": "0"}, "buckets => '0' is for tables with a fixed number of buckets"),
     ({"where": "v = 'a'"}, "where must look at partition columns only"),
     ({"options": "no-such=1"}, "option 'no-such' is not known"),
     ({"options": "bucket=4"}, "option 'bucket' cannot"),
@@ -137,6 +138,60 @@ def test_arguments_that_mean_nothing_are_refused_and_nothing_is_done(lake: Lake)
         assert message in str(refused.value)
 
     assert len(lake.table().snapshots.list()) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("0-1", (1, 1, 2, 2)), (" 3 , 1-2 ", (2, 1, 1, 1)), ("2", (2, 2, 1, 2)), ("", (1, 1, 1, 1))],
+)
+def test_buckets_are_numbers_and_ranges(lake: Lake, text: str, expected: tuple[int, ...]) -> None:
+    table = lake.catalog.create_table(
+        "db.t",
+        {"k": "INT NOT NULL", "v": "STRING", "dt": "STRING NOT NULL"},
+        primary_keys=["k"],
+        options={"bucket": "4", "write-only": "true"},
+    )
+    for first in (0, 40):
+        write(table, *((number, "v", "x") for number in range(first, first + 40)))
+
+    assert lake.call("compact", table="db.t", compact_strategy="full", buckets=text) == DONE
+
+    files = lake.catalog.system_table("db.t$files").scan().to_arrow()
+    assert tuple(Counter(sorted(files["bucket"].to_pylist())).values()) == expected
+    assert len(rows_of(lake.table())) == 80
+
+
+@pytest.mark.parametrize("text", ["4", "2-4", "3-1", "a", "1;2", "-1", "1-", ","])
+def test_buckets_that_are_none_of_the_table_are_refused(lake: Lake, text: str) -> None:
+    fill(lake.keyed(bucket="4"), 1)
+
+    with pytest.raises(ArgumentError, match="not among 0 to 3"):
+        lake.call("compact", table="db.t", buckets=text)
+
+
+def test_partitions_that_have_expired_are_compacted_too(lake: Lake) -> None:
+    before = fill(
+        lake.append(partition__expiration_time="7 d", partition__timestamp_formatter="yyyy-MM-dd")
+    )
+
+    lake.call("compact", table="db.t", options="compaction.min.file-num=2")
+
+    assert files_of(lake) == {"{2026-01-01}": 1, "{2026-01-02}": 1}
+    assert rows_of(lake.table()) == before
+
+
+def test_partitions_to_rescale_are_named_without_quotes(lake: Lake) -> None:
+    before = fill(lake.keyed(), 2)
+
+    lake.call("rescale", table="db.t", bucket_num=4, partitions="dt=2026-01-01")
+
+    files = lake.catalog.system_table("db.t$files").scan().to_arrow().to_pylist()
+    buckets = {file["partition"]: set[int]() for file in files}
+    for file in files:
+        buckets[file["partition"]].add(file["bucket"])
+    assert buckets["{2026-01-02}"] == {0}
+    assert len(buckets["{2026-01-01}"]) > 1
+    assert rows_of(lake.table()) == before
 
 
 def test_rows_of_tables_with_a_key_have_its_order(lake: Lake) -> None:
