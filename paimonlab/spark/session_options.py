@@ -29,7 +29,10 @@ EXPLICIT_CAST = "write.merge-schema.explicit-cast"
 TYPE_WIDENING = "write.merge-schema.type-widening"
 BRANCH = "branch"
 """Key of the option by which a session means a branch of all its tables."""
-_OF_STATEMENTS = frozenset((MERGE_SCHEMA, EXPLICIT_CAST, TYPE_WIDENING, BRANCH))
+OF_WRITES = frozenset((MERGE_SCHEMA, EXPLICIT_CAST, TYPE_WIDENING))
+"""Options that are about rows that are written, not about their table."""
+FULL_SCAN = "read.allow.fullScan"
+_OF_STATEMENTS = OF_WRITES | {BRANCH, FULL_SCAN}
 """Options that are about statements, not about the table that they read or write."""
 _NAMED_BRANCH = "$branch_"
 _TIMESTAMPS = "legacy-timestamp-mapping.enabled"
@@ -181,6 +184,10 @@ def options_for(settings: Mapping[str, str], name: Sequence[str]) -> dict[str, S
 def _check_obeyed(key: str, option: SessionOption) -> None:
     spec = find_option(key)
     default = None if spec is None else spec.default
+    if key == FULL_SCAN and option.setting != PREFIX + FULL_SCAN:
+        raise UnsupportedError(
+            f"{option.setting} = {option.value!r}", f"it is for all tables: {PREFIX}{FULL_SCAN}"
+        )
     if key in _REFUSED and option.value.strip().lower() != default:
         raise UnsupportedError(f"{option.setting} = {option.value!r}", _REFUSED[key])
     if spec is None or spec.status != "accepted" or key in (*_REFUSED, *_NOTHING_TO_DO):
@@ -194,7 +201,7 @@ def _check_obeyed(key: str, option: SessionOption) -> None:
 
 def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, table: str) -> None:
     """Refuse options that decide where the rows of a table are, and which of them count."""
-    if option.value == _own_value(key, schema):
+    if option.value == own_value(key, schema):
         return
     try:
         set_option(schema, SetOption(key, option.value), has_snapshots=True)
@@ -204,8 +211,8 @@ def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, tabl
         ) from None
 
 
-def _own_value(key: str, schema: TableSchema) -> str | None:
-    """Return the table's own value or the default; None if there is neither."""
+def own_value(key: str, schema: TableSchema) -> str | None:
+    """Return the table's own value of an option or the default; None if there is neither."""
     lists = {"primary-key": schema.primary_keys, "partition": schema.partition_keys}
     if key in lists:
         return ",".join(lists[key])

@@ -72,12 +72,38 @@ def test_what_a_path_cannot_do_is_refused(spark: SparkSession, path: str, tmp_pa
     with pytest.raises(SchemaError, match="no column v:int"):
         spark.read.format("paimon").schema("v INT").load(path).collect()
     for mode in ("append", "overwrite"):
-        with pytest.raises(UnsupportedError, match="writing to a path"):
-            rows_of_it.write.format("paimon").mode(mode).save(path)
+        with pytest.raises(UnsupportedError, match="no catalog of this session has a table there"):
+            rows_of_it.write.format("paimon").mode(mode).save(f"{path}2")
+    with pytest.raises(UnsupportedError, match="without a path"):
+        rows_of_it.write.format("paimon").mode("append").save()
     with pytest.raises(AnalysisException, match="UNSUPPORTED_DATA_SOURCE_SAVE_MODE"):
         rows_of_it.write.format("paimon").save(path)
 
     assert sorted(spark.table("paimon.db.t").collect()) == before
+
+
+def test_rows_are_written_to_a_folder_by_the_names_of_their_columns(
+    spark: SparkSession, path: str
+) -> None:
+    sql = "SELECT id, v FROM paimon.db.t ORDER BY id"
+    more = spark.sql("SELECT 'd' AS v, 4 AS id, NULL AS a, NULL AS ts")
+    more.write.format("paimon").mode("append").save(path)
+    assert rows(spark, sql) == [(1, "c"), (2, "b"), (4, "d")]
+    more.write.format("paimon").mode("overwrite").save(f"file:{path}/")
+    assert rows(spark, sql) == [(4, "d")]
+
+    wider = spark.sql("SELECT 5 AS id, 'e' AS v, NULL AS ts, array(7L) AS a, map('k', 1.5D) AS m")
+    writer = wider.write.format("paimon").mode("append")
+    with pytest.raises(AnalysisException, match="TOO_MANY_DATA_COLUMNS"):
+        writer.save(path)
+    with pytest.raises(UnsupportedError, match="bucket = '7'"):
+        more.write.format("paimon").mode("append").option("bucket", "7").save(path)
+    writer.option("write.merge-schema", "true").save(path)
+    assert rows(spark, "SELECT id, v, m FROM paimon.db.t ORDER BY id") == [
+        (4, "d", None),
+        (5, "e", {"k": 1.5}),
+    ]
+    assert dict(spark.table("paimon.db.t").dtypes)["a"] == "array<bigint>"
 
 
 def test_streams_by_path_are_refused(spark: SparkSession, path: str, tmp_path: Path) -> None:
@@ -108,21 +134,54 @@ def test_data_frames_create_append_to_and_replace_tables_by_name(
     assert spark.table("paimon.db.t").count() == 7
 
 
-def test_options_of_a_writer_do_not_define_a_table(spark: SparkSession, catalog: Catalog) -> None:
+def test_options_of_a_writer_define_a_new_table(spark: SparkSession, catalog: Catalog) -> None:
     made = spark.range(3).selectExpr("id", "'x' AS dt")
-    writer = made.write.format("paimon").partitionBy("dt")
-    with pytest.raises(UnsupportedError, match=r"bucket = '2' .*tableProperty"):
-        writer.option("bucket", "2").saveAsTable("paimon.db.t")
-    assert catalog.tables("db") == []
-
-    made.writeTo("paimon.db.t").using("paimon").tableProperty("bucket", "2").tableProperty(
-        "primary-key", "id"
-    ).create()
-    made.write.mode("append").insertInto("paimon.db.t")
+    writer = made.write.format("paimon").partitionBy("dt").option("primary-key", "id, dt")
+    writer = writer.option("bucket", "2").option("target-file-size", "64MB")
+    writer = writer.option("write.merge-schema", "true")
+    writer.option("write.merge-schema.explicit-cast", "true").saveAsTable("paimon.db.t")
 
     table = plain_table(catalog, "db.t")
-    assert (table.primary_keys, table.options) == (("id",), {"bucket": "2"})
+    assert (table.primary_keys, table.partition_keys) == (("id", "dt"), ("dt",))
+    assert table.options == {"bucket": "2", "target-file-size": "64MB"}
+    writer = made.write.format("paimon").option("bucket", "2").option("primary-key", "id,dt")
+    writer.mode("append").saveAsTable("paimon.db.t")
+    made.write.format("paimon").mode("append").saveAsTable("paimon.db.t")
     assert spark.table("paimon.db.t").count() == 3
+    with pytest.raises(UnsupportedError, match=r"bucket = '3' .*ALTER TABLE"):
+        writer.option("bucket", "3").mode("append").saveAsTable("paimon.db.t")
+    other = spark.range(1).selectExpr("id", "'y' AS dt").write.format("paimon").partitionBy("dt")
+    other = other.option("primary-key", "id,dt").option("bucket", "2").mode("overwrite")
+    other.saveAsTable("paimon.db.t")
+    assert rows(spark, "SELECT * FROM paimon.db.t") == [(0, "y")]
+    assert rows(spark, "SHOW PARTITIONS paimon.db.t") == [("dt=y",)]
+
+    made.writeTo("paimon.db.u").using("paimon").option("bucket", "2").tableProperty(
+        "primary-key", "id"
+    ).create()
+    made.write.mode("append").insertInto("paimon.db.u")
+
+    table = plain_table(catalog, "db.u")
+    assert (table.primary_keys, table.options) == (("id",), {"bucket": "2"})
+    assert spark.table("paimon.db.u").count() == 3
+
+
+def test_writers_keep_options_of_iceberg_metadata_with_a_new_table(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    given = {
+        "bucket": "-1",
+        "metadata.iceberg.manifest-compression": "snappy",
+        "metadata.iceberg.manifest-legacy-version": "true",
+        "metadata.iceberg.previous-versions-max": "5",
+        "metadata.iceberg.storage": "hadoop-catalog",
+        "metadata.iceberg.storage-location": "table-location",
+    }
+    writer = spark.range(1).write.format("paimon").option("primary-key", "id")
+    writer.options(**given).saveAsTable("paimon.db.t")
+
+    table = plain_table(catalog, "db.t")
+    assert (table.primary_keys, table.options) == (("id",), given)
 
 
 def test_no_other_catalog_gets_a_table_that_nobody_can_write_to(

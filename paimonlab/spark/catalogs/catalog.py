@@ -145,7 +145,7 @@ class SparkCatalog(Views, Functions, Procedures):
         """
         with self._missing_as_spark_says(identifier):
             table = self._opened(identifier)
-        check_access(self._bridge, table.name, arguments)
+        check_access(self._bridge, table, arguments)
         point = travel_arguments(arguments)
         if isinstance(table, FormatTable):
             if point:

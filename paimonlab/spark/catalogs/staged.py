@@ -17,6 +17,7 @@ from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.writing.commits import commit_scope, discard
 from paimonlab.spark.writing.deferred import deferred_write
+from paimonlab.spark.writing.new_tables import remember_new
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.inside import definition_of
 
@@ -36,6 +37,12 @@ class _Staged(TableRelation):
             *TableRelation.Java.implements,
             CONNECTOR + "catalog.StagedTable",
         ]
+
+    _is_new = True
+
+    def __init__(self, bridge: Bridge, catalog: str, table: Table) -> None:
+        super().__init__(bridge, catalog, table)
+        remember_new(self)
 
 
 class CreatedTable(_Staged):

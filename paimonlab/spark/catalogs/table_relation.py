@@ -53,6 +53,9 @@ class TableRelation(Target):
             CONNECTOR + "catalog.SupportsMetadataColumns",
         ]
 
+    _is_new = False
+    """Whether the statement makes the table."""
+
     def __init__(self, bridge: Bridge, catalog: str, table: Table) -> None:
         super().__init__(bridge, catalog, table)
         self._partitions = Partitions(bridge, table)
@@ -109,7 +112,9 @@ class TableRelation(Target):
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""
         table = self._writable("writing to")
-        return write.write_builder(self._bridge, table, definition, catalog=self._catalog)
+        return write.write_builder(
+            self._bridge, table, definition, catalog=self._catalog, is_new=self._is_new
+        )
 
     def supportsColumnChange(self, change: Any) -> bool:
         """Say whether rows that are written add a column, or give one their type."""

@@ -20,10 +20,12 @@ from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import ForkedProcessError, PaimonError, UnsupportedError
 from paimonlab.secrets import redacted, without_secrets
 from paimonlab.spark.catalogs.bucket_functions import resolve_bucket_functions
+from paimonlab.spark.catalogs.by_path import name_written_folders
 from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
 from paimonlab.spark.catalogs.namespaces import SESSION_CATALOG
 from paimonlab.spark.catalogs.session_catalog import register_as_session_catalog
+from paimonlab.spark.catalogs.writer_options import let_writers_define_tables
 from paimonlab.spark.functions.table_functions import offer_table_functions
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
@@ -145,6 +147,8 @@ def connect(
     share_with_clones(bridge)
     resolve_streams(bridge)
     refuse_untold_options(bridge, (*READ_OPTIONS, *REFUSED_OPTIONS))
+    name_written_folders(bridge)
+    let_writers_define_tables(bridge)
     merge_schemas(bridge)
     offer_metadata_columns(bridge)
     rewrite_statements(bridge)

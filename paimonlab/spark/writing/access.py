@@ -11,7 +11,14 @@ from py4j.java_collections import JavaMap
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
-from paimonlab.spark.session_options import EXPLICIT_CAST, MERGE_SCHEMA, PREFIX, TYPE_WIDENING
+from paimonlab.spark.session_options import (
+    EXPLICIT_CAST,
+    MERGE_SCHEMA,
+    OF_WRITES,
+    PREFIX,
+    TYPE_WIDENING,
+    own_value,
+)
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.options.table_options import KNOWN_OPTIONS, find_option
 from paimonlab.table.inside import definition_of
@@ -25,7 +32,7 @@ REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - {*READ_OPTIONS, MERGE_SCHE
 _OF_ACCESS = frozenset({*READ_OPTIONS, MERGE_SCHEMA})
 
 
-def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None:
+def check_access(bridge: Bridge, table: Any, arguments: tuple[Any, ...]) -> None:
     """Refuse read options that would have no effect.
 
     Parameters
@@ -33,7 +40,7 @@ def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None
     bridge
         The session.
     table
-        Its name, for messages.
+        What is opened. An option that says what a table has already holds.
     arguments
         What Spark passes to ``loadTable`` beside the name.
 
@@ -44,7 +51,10 @@ def check_access(bridge: Bridge, table: str, arguments: tuple[Any, ...]) -> None
     """
     for argument in arguments:
         if isinstance(argument, JavaMap):
-            check_options(table, bridge.texts_of_map(argument))
+            given = bridge.texts_of_map(argument)
+            if isinstance(table, Table):
+                given = {key: one for key, one in given.items() if not _is_own(table, key, one)}
+            check_options(table.name, given)
 
 
 def check_options(table: str, options: Mapping[str, str]) -> None:
@@ -67,20 +77,42 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
             )
 
 
-def check_options_of_write(table: str, options: Mapping[str, str]) -> None:
+def check_options_of_write(
+    table: Table, options: Mapping[str, str], *, is_new: bool = False
+) -> None:
     """Refuse options of one write that would have no effect.
+
+    Parameters
+    ----------
+    table
+        What is written to. An option that says what the table has already holds: writers of data
+        frames name the same options for a new table and for its rows.
+    options
+        Those of the write.
+    is_new
+        Whether the statement makes the table, so that its columns are those of the rows.
 
     Raises
     ------
     UnsupportedError
         Names the option.
     """
-    check_options(table, options)
+    given = {
+        key: value
+        for key, value in options.items()
+        if not _is_own(table, key, value) and not (is_new and key in OF_WRITES)
+    }
+    check_options(table.name, given)
     for key in READ_OPTIONS:
-        if key in options:
+        if key in given:
             raise UnsupportedError(
-                f"{key} = {options[key]!r} for a write to {table}", "it chooses what is read"
+                f"{key} = {given[key]!r} for a write to {table.name}", "it chooses what is read"
             )
+
+
+def _is_own(table: Table, key: str, value: str) -> bool:
+    own = own_value(key, table.schema)
+    return own is not None and own.replace(" ", "") == value.replace(" ", "")
 
 
 def check_statement(sql: str) -> None:

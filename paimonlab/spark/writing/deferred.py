@@ -49,7 +49,7 @@ class _Deferred(WriteBuilder):
         catalog: str,
         user: str,
     ) -> None:
-        super().__init__(bridge, table, definition, catalog=catalog)
+        super().__init__(bridge, table, definition, catalog=catalog, is_new=True)
         self._take = take
         self._user = user
 

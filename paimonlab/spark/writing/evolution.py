@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.case_classes import copied
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.named_tables import named_table
 from paimonlab.spark.jvm.rules import add_analyzer_rule
@@ -25,6 +26,7 @@ from paimonlab.spark.session_options import (
     session_options,
 )
 from paimonlab.spark.values.types import from_spark
+from paimonlab.spark.writing.new_tables import is_new
 from paimonlab.spec.options.table_options import find_option
 from paimonlab.spec.schema.taken_types import takes_type
 
@@ -183,7 +185,7 @@ class _Merging(Proxy):
         if kind == "MergeIntoTable":  # an alias may be around it
             relation = relation.collectLeaves().head()
         place = _place(bridge, relation)
-        if place is None:
+        if place is None or _is_made_by(relation):
             return plan
         options = bridge.texts_of_map(relation.options().asCaseSensitiveMap())
         if kind not in ("InsertIntoStatement", "MergeIntoTable"):
@@ -194,7 +196,7 @@ class _Merging(Proxy):
             return plan
         if not _is_true(_given(bridge, *place) | options):
             return plan
-        return _evolving(bridge, plan)
+        return copied(bridge, plan, **{_FLAG: True})
 
 
 def _check_is_of_session(options: Mapping[str, str], table: str) -> None:
@@ -230,15 +232,8 @@ def _place(bridge: Bridge, relation: Any) -> tuple[str, str, str] | None:
     return str(relation.catalog().get().name()), str(database), str(identifier.name())
 
 
-def _evolving(bridge: Bridge, plan: Any) -> Any:
-    """Copy a write, a case class of Scala, with its flag set."""
-    names = [plan.productElementName(number) for number in range(plan.productArity())]
-    values = [
-        True if name == _FLAG else plan.productElement(number) for number, name in enumerate(names)
-    ]
-    constructor = next(
-        found
-        for found in plan.getClass().getConstructors()
-        if found.getParameterCount() == len(values)
+def _is_made_by(relation: Any) -> bool:
+    """Whether a statement makes the table that it writes to: it has the columns of the rows."""
+    return relation.getClass().getSimpleName() == "DataSourceV2Relation" and is_new(
+        relation.table()
     )
-    return constructor.newInstance(bridge.list(values).toArray())

@@ -69,9 +69,18 @@ class WriteBuilder(Proxy):
 
         implements = [CONNECTOR + "write.SupportsOverwriteV2"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> None:
+    def __init__(
+        self,
+        bridge: Bridge,
+        table: Table,
+        definition: Any,
+        *,
+        catalog: str,
+        is_new: bool = False,
+    ) -> None:
         super().__init__(bridge)
-        self._table = _with_options(bridge, table, definition, catalog)
+        given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+        self._table = with_write_options(bridge, table, given, catalog, is_new=is_new)
         ours, store = definition_of(self._table), store_of(self._table)
         check_supported(ours.options, ours.schema, "write")
         write_plan(ours, store.layout)  # whether files can hold all columns
@@ -144,13 +153,16 @@ class UpsertBuilder(WriteBuilder):
         ]
 
 
-def write_builder(bridge: Bridge, table: Table, definition: Any, *, catalog: str) -> WriteBuilder:
+def write_builder(
+    bridge: Bridge, table: Table, definition: Any, *, catalog: str, is_new: bool = False
+) -> WriteBuilder:
     """Start a write: INSERT, or that of a stream; parameters as Spark gives them.
 
-    Where rows have no key nothing would be replaced, and Spark refuses update mode.
+    ``is_new`` says that the statement makes the table. Where rows have no key nothing would be
+    replaced, and Spark refuses update mode.
     """
     builder = UpsertBuilder if table.primary_keys else WriteBuilder
-    return builder(bridge, table, definition, catalog=catalog)
+    return builder(bridge, table, definition, catalog=catalog, is_new=is_new)
 
 
 def _query_of_sink(bridge: Bridge, definition: Any) -> str | None:
@@ -160,17 +172,17 @@ def _query_of_sink(bridge: Bridge, definition: Any) -> str | None:
     return query if batch is not None and query == batch.query else None
 
 
-def _with_options(bridge: Bridge, table: Table, definition: Any, catalog: str) -> Table:
-    given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
-    return with_write_options(bridge, table, given, catalog)
-
-
 def with_write_options(
-    bridge: Bridge, table: Table, every: Mapping[str, str], catalog: str
+    bridge: Bridge,
+    table: Table,
+    every: Mapping[str, str],
+    catalog: str,
+    *,
+    is_new: bool = False,
 ) -> Table:
     """Put the options of the session on top of the table's; refuse ``every`` one of one write."""
     given = {key: item for key, item in every.items() if key.lower() not in OPTIONS_OF_SPARK}
-    check_options_of_write(table.name, given)
+    check_options_of_write(table, given, is_new=is_new)
     check_known(given)
     return with_session_options(bridge, table, catalog)
 
