@@ -203,7 +203,8 @@ def test_a_whole_table_is_not_dropped_or_renamed_where_the_session_means_a_branc
     assert catalog.tables("db") == []
 
 
-OBEYED = (  # by streams and by INSERT, each with tests of its own
+OBEYED = (  # by queries, by streams and by INSERT, each with tests of its own
+    "read.allow.fullScan",
     "read.changelog",
     "read.stream.maxBytesPerTrigger",
     "read.stream.maxFilesPerTrigger",
@@ -216,7 +217,6 @@ OBEYED = (  # by streams and by INSERT, each with tests of its own
 )
 REFUSED = {
     "legacy-timestamp-mapping.enabled": "true",
-    "read.allow.fullScan": "false",
     "source.split.target-size-with-column-pruning": "true",
     "write.data-evolution.update-conflict-retry.max-attempts": "3",
     "write.data-evolution.update-conflict-retry.wait-ms": "5",
@@ -271,7 +271,6 @@ def names(catalog: Catalog, table: str) -> list[str]:
     ("option", "value", "statement"),
     [
         ("legacy-timestamp-mapping.enabled", "true", SELECT),
-        ("read.allow.fullScan", "false", SELECT),
         ("source.split.target-size-with-column-pruning", "true", SELECT),
         ("write.data-evolution.update-conflict-retry.max-attempts", "3", INSERT),
         ("write.data-evolution.update-conflict-retry.wait-ms", "5", INSERT),
@@ -293,3 +292,34 @@ def test_options_of_javas_connector_that_are_not_obeyed_are_refused(
         spark.sql(statement)
 
     assert table.snapshots.latest_id() == 1
+
+
+def test_a_session_forbids_to_read_all_partitions(
+    spark: SparkSession, catalog: Catalog, setting: Callable[[str, str], None]
+) -> None:
+    spark.sql("CREATE TABLE paimon.db.whole (a INT)")
+    spark.sql("INSERT INTO paimon.db.whole VALUES (1), (2)")
+    spark.sql("CREATE TABLE paimon.db.parts (a INT, p INT) PARTITIONED BY (p)")
+    spark.sql("CREATE TABLE paimon.db.empty (a INT, p INT) PARTITIONED BY (p)")
+    spark.sql("INSERT INTO paimon.db.parts VALUES (1, 1), (2, 2)")
+    spark.sql(
+        "CREATE TABLE paimon.db.orc (a INT, p INT) PARTITIONED BY (p) "
+        "TBLPROPERTIES ('file.format' = 'orc')"
+    )
+    spark.sql("INSERT INTO paimon.db.orc VALUES (1, 1), (2, 2)")
+    setting("spark.paimon.read.allow.fullScan", "false")
+
+    for refused in ("", "WHERE p > 0", "WHERE a > 0", "LIMIT 1"):
+        for table in ("parts", "orc"):
+            with pytest.raises(UnsupportedError, match=rf"full scan of db\.{table}"):
+                spark.sql(f"SELECT a FROM paimon.db.{table} {refused}").collect()
+    assert spark.sql("SELECT a FROM paimon.db.parts WHERE p > 1").collect() == [(2,)]
+    assert spark.sql("SELECT a FROM paimon.db.orc WHERE p > 1").collect() == [(2,)]
+    assert spark.sql("SELECT count(*) FROM paimon.db.whole WHERE a > 0").collect() == [(2,)]
+    assert spark.sql("SELECT * FROM paimon.db.empty").collect() == []
+    assert spark.sql("SELECT paimon.sys.max_pt('paimon.db.parts')").collect() == [("2",)]
+    with pytest.raises(UnsupportedError, match="full scan"):
+        spark.sql("SELECT paimon.sys.max_pt('paimon.db.parts'), a FROM paimon.db.parts").collect()
+    setting("spark.paimon.paimon.db.parts.read.allow.fullScan", "false")
+    with pytest.raises(UnsupportedError, match=r"for all tables: spark\.paimon\.read"):
+        spark.sql("SELECT a FROM paimon.db.parts WHERE p > 1").collect()

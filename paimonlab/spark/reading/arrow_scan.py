@@ -22,6 +22,7 @@ from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.reading.executor_places import read_placed
 from paimonlab.spark.reading.executor_read import read_task
 from paimonlab.spark.reading.filters import to_predicate
+from paimonlab.spark.reading.full_scans import check_full_scan
 from paimonlab.spark.reading.pinned import PinnedRead
 from paimonlab.spark.reading.places import IN_FILES, OWN_SCHEMA, TRACKING_SCHEMA, is_tracked
 from paimonlab.spark.reading.plain_table import PlainTable
@@ -84,7 +85,7 @@ class SnapshotRows:
     """The splits of a snapshot that Spark cannot read itself."""
 
     def __init__(self, snapshot: SnapshotScan, *, are_placed: bool = False) -> None:
-        self._snapshot = snapshot
+        self.snapshot = snapshot
         self._are_placed = are_placed
         self.name = snapshot.scan.definition.name
         self.own = snapshot.scan.schema.field_names
@@ -101,19 +102,19 @@ class SnapshotRows:
         del columns
         return [
             Piece(dumps(split), split.size_bytes, split.row_count)
-            for split in self._snapshot.arrow_splits(predicate)
+            for split in self.snapshot.arrow_splits(predicate)
         ]
 
     def task(self, schema: StructType, predicate: Predicate) -> Task:
         """Return what reads splits."""
-        scan = self._snapshot.scan
-        if not IN_FILES.isdisjoint(schema.names) and not self._snapshot.are_placed:
+        scan = self.snapshot.scan
+        if not IN_FILES.isdisjoint(schema.names) and not self.snapshot.are_placed:
             raise UnsupportedError(
                 f"files and positions of rows of {self.name}",
                 "some rows are put together from several files; leave out __paimon_file_path and "
                 "__paimon_row_index, or compact the table first",
             )
-        bound = self._snapshot.bound(predicate)
+        bound = self.snapshot.bound(predicate)
         names = tuple(name for name in schema.names if name not in OWN_SCHEMA.names)
         if self._are_placed and is_tracked(scan.definition):
             scan = replace(scan, schema=with_tracking(scan.schema))
@@ -122,7 +123,7 @@ class SnapshotRows:
             plan=replace(scan, columns=names, predicate=bound).read_plan(),
             file_io=scan.store.file_io,
             schema=to_arrow_schema(schema, timezone="UTC"),
-            cuts_timestamps=self._snapshot.abilities.cuts_timestamps,
+            cuts_timestamps=self.snapshot.abilities.cuts_timestamps,
         )
 
 
@@ -320,6 +321,8 @@ class ArrowScan(Proxy):
 
     def planInputPartitions(self) -> Any:
         """Return one task per piece."""
+        if isinstance(self._rows, SnapshotRows):
+            check_full_scan(self._bridge, self._rows.snapshot, self._predicate)
         task = self._bridge.java_class(PYTHON_SOURCE + "PythonInputPartition")
         return self._bridge.array(
             CONNECTOR + "read.InputPartition",

@@ -18,6 +18,7 @@ from paimonlab.spark.reading.constants import Texts, partition_schema, partition
 from paimonlab.spark.reading.executor_places import uri_of
 from paimonlab.spark.reading.file_shape import FileShape
 from paimonlab.spark.reading.filters import is_float, source_filters, to_predicate
+from paimonlab.spark.reading.full_scans import check_full_scan
 from paimonlab.spark.reading.listing import Directory, ListedFiles, Listing, are_plain
 from paimonlab.spark.reading.mask_source import SplitMasks, is_cached, masks_of
 from paimonlab.spark.reading.masks import MASK_SCHEMA
@@ -94,6 +95,8 @@ class SnapshotFileIndex(PinnedRead):
         elif not isinstance(predicate, AlwaysTrue):
             # Manifests of other partitions stay unread.
             predicate = all_of(self._predicate(partition_filters), predicate)
+        if rows is None or len(rows) == len(self._rows.texts):
+            check_full_scan(self._bridge, self._snapshot, predicate)
         key = predicate, rows
         with self._lock:
             if key in self._listings:

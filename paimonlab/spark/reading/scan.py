@@ -122,6 +122,12 @@ class SnapshotScan:
         """Whether each row that our reader reads is a row of one file."""
         return all(has_places(split, self.mask_plan) for split in self._arrow)
 
+    def reads_all_files(self, predicate: Predicate) -> bool:
+        """Say whether there are files, and a predicate rules none out."""
+        count = sum(len(split.files) for split in self.plan.splits)
+        is_nothing = isinstance(predicate, AlwaysTrue)
+        return count > 0 and (is_nothing or len(self._names(predicate)) == count)
+
     def native_splits(self, shape: FileShape, predicate: Predicate) -> list[DataSplit]:
         """Return the splits with files of a shape, without files that the predicate rules out.
 
