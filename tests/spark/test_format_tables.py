@@ -20,7 +20,7 @@ import paimonlab as pl
 from paimonlab.catalog.format_tables import FormatTableCatalog
 from paimonlab.catalog.rest_server.authorising import User
 from paimonlab.catalog.rest_server.serving import ServeOptions, Server
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import NotFoundError, SchemaError, UnsupportedError
 from paimonlab.spark import connect
 from paimonlab.storage import LocalFileIO
 from paimonlab.table.format_tables.format_table import FormatTable
@@ -293,6 +293,30 @@ def test_what_has_no_snapshots_cannot_do_is_an_error(
         spark.conf.unset("spark.paimon.format-table.implementation")
     assert sql("SELECT * FROM t") == [(1, "a")]
     assert [one.name.startswith("data-") for one in Path(ours(server).path).iterdir()] == [True]
+
+
+def test_the_greatest_partition_is_one_with_files(sql: Any, server: Server) -> None:
+    sql("CREATE TABLE t (id INT) USING csv PARTITIONED BY (ds STRING)")
+    sql("CREATE TABLE whole (id INT) USING csv")
+    sql("INSERT INTO t VALUES (1, '20240101'), (2, '20240103'), (3, '20240102'), (4, NULL)")
+    sql("ALTER TABLE t ADD PARTITION (ds = '20240104')")
+    Path(ours(server).path, "ds=20240105").mkdir()
+
+    assert sql("SELECT served.sys.max_pt('served.db.t')") == [("20240103",)]
+    assert sql("SELECT * FROM t WHERE ds = served.sys.max_pt('served.db.t')") == [(2, "20240103")]
+    with pytest.raises(UnsupportedError, match="not a partitioned table"):
+        sql("SELECT served.sys.max_pt('served.db.whole')")
+
+
+def test_a_partition_that_is_not_there_is_not_truncated(sql: Any) -> None:
+    sql("CREATE TABLE t (id INT) USING csv PARTITIONED BY (p1 INT, p2 STRING)")
+    sql("INSERT INTO t VALUES (1, 1, '1')")
+
+    with pytest.raises(NotFoundError, match="has no partition p1 = 9, p2 = '9'"):
+        sql("TRUNCATE TABLE t PARTITION (p1 = 9, p2 = '9')")
+    sql("TRUNCATE TABLE t PARTITION (p1 = 9)")
+
+    assert sql("SELECT * FROM t") == [(1, 1, "1")]
 
 
 def test_rows_that_files_cannot_say_leave_nothing(sql: Any, server: Server) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.types import StringType
 
@@ -19,6 +20,8 @@ from paimonlab.spark.catalogs.places import active_state, place_of
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.writing.partitions import Partitions
+from paimonlab.table.format_tables.folders import Folder, files_below
+from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.table import Table
 
 _FUNCTIONS = CONNECTOR + "catalog.functions."
@@ -98,10 +101,26 @@ def _greatest(bridge: Bridge, name: str) -> str:
     place = place_of(bridge, parts, "max_pt")
     if place is None:
         raise UnsupportedError(f"max_pt of {name}", "name a table of a Paimon catalog")
-    table = place.catalog.relation(place.name)
-    if not isinstance(table, Table) or not table.partition_keys:
+    table = place.catalog.opened(place.name)
+    if not isinstance(table, Table | FormatTable) or not table.partition_keys:
         raise UnsupportedError(f"max_pt of {name}", "it is not a partitioned table")
-    value = pc.max(Partitions(bridge, table).all().column(0))
-    if not value.is_valid:
+    if isinstance(table, Table):
+        value = pc.max(Partitions(bridge, table).all().column(0))
+    else:
+        value = _greatest_with_files(table)
+    if value is None or not value.is_valid:
         raise DataError(f"{table.name}: max_pt of a table without partitions that have a value")
     return str(value.cast("string").as_py())
+
+
+def _greatest_with_files(table: FormatTable) -> pa.Scalar | None:
+    """Return the greatest value of the first partition column whose folders have a file."""
+    by_value: dict[Any, list[Folder]] = {}
+    for folder in table.folders():
+        if folder.values[0].is_valid:
+            by_value.setdefault(folder.values[0].as_py(), []).append(folder)
+    for value in sorted(by_value, reverse=True):
+        for folder in by_value[value]:
+            if next(files_below(table.file_io, folder.path), None) is not None:
+                return folder.values[0]
+    return None

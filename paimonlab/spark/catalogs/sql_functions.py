@@ -17,6 +17,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql.types import StructField, StructType
 
 from paimonlab.catalog.functions import FunctionCatalog
+from paimonlab.catalog.names import SYSTEM_DATABASE
 from paimonlab.errors import FunctionNotFoundError, UnsupportedError
 from paimonlab.spark.catalogs.function_bodies import with_full_names
 from paimonlab.spark.catalogs.places import Place, active_state
@@ -190,6 +191,8 @@ def is_temporary(bridge: Bridge, name: str) -> bool:
 def kept_function(place: Place | None) -> Function | None:
     """Return a function that a catalog of ours keeps; None if there is none."""
     if place is None or not isinstance(place.catalog, FunctionCatalog):
+        return None
+    if place.database.lower() == SYSTEM_DATABASE:  # `sys.max_pt` and its like are of every catalog
         return None
     try:
         return place.catalog.function(place.name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import NotFoundError, UnsupportedError
 from paimonlab.spark.writing.partitions import DROP, Partitions, Value
 
 if TYPE_CHECKING:
@@ -52,6 +52,18 @@ class FormatPartitions(Partitions):
         self._files.add_partition(self._typed(values, self._table.partition_keys))
 
     def truncate(self, rows: Sequence[Any]) -> None:
-        """Delete the files of partitions; their folders stay."""
+        """Delete the files of partitions; their folders stay.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such partition.
+        """
         keys = self._table.partition_keys
+        for row in rows:
+            if not self.exists(row):
+                named = ", ".join(f"{key} = {one!r}" for key, one in self._typed(row, keys).items())
+                raise NotFoundError(f"{self._table.name} has no partition {named}")
+        if not rows:  # values of some columns that no partition has
+            return
         self._files.truncate_partitions([self._typed(row, keys) for row in rows])
