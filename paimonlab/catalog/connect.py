@@ -52,10 +52,11 @@ _LOOKUP_FOLDER = "lookup.cache-folder"
 _MAX_COLUMNS = "max-columns"
 _SQL_MEMORY = "sql.memory"
 _SQL_COLUMNS = "sql.columns-memory"
+_DEFAULT_DATABASE = "defaultDatabase"
 _MEMORY = re.compile(r"[1-9]\d*(\.\d+)?\s*(%|[kmgt]i?b)", re.IGNORECASE)
 _OWN = (
     *("warehouse", _ROOTS, _READ_ONLY, _FOLLOW_LINKS, _LOOKUP_FOLDER, _MAX_COLUMNS),
-    *(_SQL_MEMORY, _SQL_COLUMNS),
+    *(_SQL_MEMORY, _SQL_COLUMNS, _DEFAULT_DATABASE),
     *LOCAL_CACHE_OPTIONS,
 )
 _KNOWN = (
@@ -87,7 +88,8 @@ def connect(
         by default a folder of the user's among temporary files; and ``sql.memory``: how much a
         query without Spark may take, ``2GB`` or ``50%`` of the machine's, which is the default;
         and ``sql.columns-memory``: how much of columns such queries keep that were merged of
-        several files, ``256 mb`` by default, ``0 b`` for none.
+        several files, ``256 mb`` by default, ``0 b`` for none; and ``defaultDatabase``: the
+        database that is current in Spark after ``USE <catalog>``, ``default`` by default.
     follow_links
         Whether links in the folder of a table are read also where they lead out of it; the
         catalog option ``follow-links`` says the same. Only for tables of people you trust:

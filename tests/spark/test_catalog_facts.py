@@ -12,6 +12,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
+from paimonlab.catalog import connect as connect_catalog
 from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.spark import connect
 from tests.spark.plans import files_read
@@ -236,3 +237,21 @@ def test_files_and_tables_of_other_formats_are_read_beside_tables_of_ours(
         ) == [(2,)]
     finally:
         spark.sql("DROP TABLE spark_catalog.default.pq")
+
+
+def test_an_option_says_which_database_is_current_at_first(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    opened = connect_catalog({"warehouse": str(tmp_path), "defaultDatabase": "mine"})
+    opened.create_database("mine")
+    opened.create_table("mine.t", {"id": "INT"})
+    connect({"warehouse": str(tmp_path), "defaultDatabase": "mine"}, catalog="other", spark=spark)
+
+    spark.sql("USE other")
+    try:
+        assert rows(spark, "SHOW TABLES") == [("mine", "t", False)]
+        assert rows(spark, "SELECT count(*) FROM t") == [(0,)]
+        spark.sql("DROP TABLE t")
+        assert opened.tables("mine") == []
+    finally:
+        spark.sql("USE spark_catalog.default")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 DEFAULT_DATABASE = "default"
 """Current after ``USE paimon``; made when the first table is created in it."""
+_CHOSEN_DEFAULT = "defaultDatabase"
+"""Option of a catalog: what is current after ``USE`` instead, which has to be there."""
 SESSION_CATALOG = "spark_catalog"
 """The name of the catalog that a session begins with."""
 _SET_BY_SPARK = frozenset({"owner"})
@@ -47,7 +49,8 @@ class Namespaces(Proxy):
 
     def defaultNamespace(self) -> Any:
         """Return the database that is current after ``USE <catalog>``."""
-        return self._bridge.strings([DEFAULT_DATABASE])
+        chosen = self._catalog.options.get(_CHOSEN_DEFAULT, DEFAULT_DATABASE)
+        return self._bridge.strings([chosen])
 
     def listNamespaces(self, *parent: Sequence[str]) -> Any:
         """Return the databases, or nothing inside one."""
