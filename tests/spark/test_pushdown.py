@@ -182,3 +182,27 @@ def test_names_of_files_are_joined_to_folders_as_the_layout_does(
     for file in (files[0], files[-1]):
         scan.path(split, file)
     assert not looked
+
+
+def test_rows_that_wait_for_compaction_are_counted_where_they_are_read(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    """Of tables with deletion vectors; the setting says nothing to others."""
+    spark.sql(
+        "CREATE TABLE paimon.db.dv (id INT NOT NULL, v STRING) TBLPROPERTIES ('primary-key' = 'id',"
+        " 'bucket' = '1', 'deletion-vectors.enabled' = 'true', 'write-only' = 'true')"
+    )
+    spark.sql("CREATE TABLE paimon.db.plain (id INT, v STRING)")
+    spark.sql("INSERT INTO paimon.db.plain VALUES (1, 'append')")
+    for rows in ("(2, 'dv'), (3, 'x')", "(2, 'new')"):
+        spark.sql(f"INSERT INTO paimon.db.dv VALUES {rows}")
+    counted, both = "SELECT count(*) FROM paimon.db.dv", "SELECT * FROM paimon.db.{}"
+    assert spark.sql(counted).collect() == [(0,)]
+
+    spark.conf.set("spark.paimon.deletion-vectors.merge-on-read", "true")
+    try:
+        assert spark.sql(counted).collect() == [(2,)]
+        union = f"{both.format('plain')} UNION ALL {both.format('dv')} ORDER BY id"
+        assert spark.sql(union).collect() == [(1, "append"), (2, "new"), (3, "x")]
+    finally:
+        spark.conf.unset("spark.paimon.deletion-vectors.merge-on-read")

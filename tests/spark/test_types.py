@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import SparkSession
 from pyspark.sql import types as st
 
+from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.values.types import fields_from_spark, from_spark, spark_schema, to_spark
 from paimonlab.spec.types.data_types import DataField
@@ -109,3 +111,48 @@ def test_nullability_comments_and_declared_lengths_survive() -> None:
     assert (identity.type.nullable, identity.description) == (False, "key")
     assert format_type(text.type) == "VARCHAR(5)"
     assert spark_schema([identity]).fields[0] == schema.fields[0]
+
+
+def test_fields_of_variants_are_read_alone(spark: SparkSession, catalog: Catalog) -> None:
+    """By files that overlap and files of two schemas; Spark's own setting switches it off."""
+    spark.sql(
+        "CREATE TABLE paimon.db.v (id INT NOT NULL, s STRUCT<v: VARIANT, k: INT>, v VARIANT) "
+        "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1', 'write-only' = 'true')"
+    )
+    made = "named_struct('v', parse_json('{\"x\":1}'), 'k', id), parse_json(j)"
+    spark.sql(
+        f"INSERT INTO paimon.db.v SELECT id, {made} "
+        """FROM VALUES (1, '{"a":"b","n":7}'), (2, '{"a":"c"}') AS t(id, j)"""
+    )
+    spark.sql("ALTER TABLE paimon.db.v ADD COLUMN (z INT)")
+    spark.sql(
+        f"INSERT INTO paimon.db.v SELECT id, {made}, 9 "
+        """FROM VALUES (2, '{"a":"d","n":"no"}'), (3, 'null') AS t(id, j)"""
+    )
+    queries = {
+        "variant_get(v, '$.a', 'string'), try_variant_get(v, '$.n', 'int')": (
+            [("b", 7), ("d", None), (None, None)],
+            "v:struct<0:string,1:int>",
+        ),
+        "variant_get(s.v, '$.x', 'int'), s.k": (
+            [(1, 1), (1, 2), (1, 3)],
+            "s:struct<v:struct<0:int>,k:int>",
+        ),
+        "to_json(v), variant_get(v, '$.a', 'string')": (
+            [('{"a":"b","n":7}', "b"), ('{"a":"d","n":"no"}', "d"), ("null", None)],
+            "v:struct<0:variant,1:string>",
+        ),
+        "z": ([(None,), (9,), (9,)], "struct<id:int,z:int,"),
+    }
+    try:
+        for pushes in ("true", "false"):
+            spark.conf.set("spark.sql.variant.pushVariantIntoScan", pushes)
+            for columns, (expected, schema) in queries.items():
+                read = spark.sql(f"SELECT {columns} FROM paimon.db.v ORDER BY id")
+                assert read.collect() == expected, columns
+                plan = read._jdf.queryExecution().executedPlan().toString()
+                assert (schema in plan) is (pushes == "true" or columns == "z"), plan
+            chosen = "SELECT id FROM paimon.db.v WHERE try_variant_get(v, '$.n', 'int') = 7"
+            assert spark.sql(chosen).collect() == [(1,)]
+    finally:
+        spark.conf.unset("spark.sql.variant.pushVariantIntoScan")
