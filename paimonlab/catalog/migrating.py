@@ -187,12 +187,7 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
         return _resumed(catalog, target, plan, folder, finish, moves=moves, progress=progress)
     found = read(io, folder, progress)
     partition_fields = _partition_types(found.partition_keys, found.files, partition_types or {})
-    if found.files:
-        definition = _definition(found.schema, found.origin, partition_fields)
-    elif columns_if_empty is not None:
-        definition = {**columns_if_empty, **partition_fields}
-    else:
-        raise SchemaError(f"{folder} has no Parquet or ORC files")
+    definition = _columns(found, folder, partition_fields, columns_if_empty)
     is_rewritten = bool(found.files and found.partition_keys) and not moves
     _check_files(found, file_format, is_rewritten=is_rewritten)
     if is_new:
@@ -458,6 +453,20 @@ def _guessed(texts: set[str]) -> DataType:
     if texts and all(map(_DATE.fullmatch, texts)):
         return AtomicType(TypeRoot.DATE)
     return parse_type("STRING")
+
+
+def _columns(
+    found: Folder,
+    folder: str,
+    partition_fields: Mapping[str, DataType],
+    columns_if_empty: Mapping[str, DataType] | None,
+) -> dict[str, DataType]:
+    """Return the types of columns by name, those of partitions last, also of no files."""
+    if found.files:
+        return _definition(found.schema, found.origin, partition_fields)
+    if columns_if_empty is None:
+        raise SchemaError(f"{folder} has no Parquet or ORC files")
+    return {**columns_if_empty, **partition_fields}
 
 
 def _definition(
