@@ -41,6 +41,13 @@ def main() -> None:
         command = [sys.executable, "-m", "benchmarks.ingest.many", "--interval"]
         command += [str(options.interval), "--job", folder, made.address]
         with subprocess.Popen(command) as job:
+            catalog = pm.connect(folder)
+            while not (
+                catalog.has_database("ods") and len(catalog.tables("ods")) == options.tables
+            ):
+                if job.poll() is not None:
+                    raise SystemExit(f"the job ended with {job.returncode}")
+                time.sleep(1)
             written = _write(made, options.tables, options.seconds)
             time.sleep(3 * options.interval + 5)
             if job.poll() is not None:

@@ -22,6 +22,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, functions
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from paimonlab.errors import (
     DataError,
@@ -33,6 +34,7 @@ from paimonlab.errors import (
     SourceError,
     UnsupportedError,
 )
+from paimonlab.ingest.apart import answer_of
 from paimonlab.ingest.changes import (
     Boundary,
     JsonValue,
@@ -137,8 +139,23 @@ class SparkRunner(Runner):
             else:
                 millis = max(round(self.pace.interval_seconds * 1000), 1)
                 writing = writing.trigger(processingTime=f"{millis} milliseconds")
-            with self._running(writing.start()) as query:
+            with self._running(self._started(writing)) as query:
                 return self._watched(query, until, began)
+
+    def _started(self, writing: DataStreamWriter) -> StreamingQuery:
+        """Start a stream, and end it at once if an interrupt comes before it runs."""
+
+        def begin() -> StreamingQuery:
+            query = writing.start()
+            if self._is_ending:
+                query.stop()
+            return query
+
+        try:
+            return answer_of(begin, name="starting a stream")
+        except BaseException:
+            self._is_ending = True
+            raise
 
     def _check_tables(self) -> None:
         """Make sure that tasks can write the tables of the job.
@@ -184,7 +201,8 @@ class SparkRunner(Runner):
                 raise KeyboardInterrupt
             if self._problem is not None:
                 raise self._problem
-            if not query.isActive:
+            # An interrupt must not come in the midst of an answer of the JVM.
+            if not answer_of(lambda: bool(query.isActive), name="a question to Spark"):
                 self._raise_of(query)
                 return Ending.DONE
             if (ending := self._steered()) is not None:
