@@ -15,6 +15,8 @@ OPTIONS = (
     *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
     "-XX:ReservedCodeCacheSize=240m",  # else 48 MB; when they are full, nothing is compiled
     *("-XX:InitialRAMPercentage=5", "-XX:MetaspaceSize=256m"),  # else collected while small
+    # To look whether each class is well-formed takes a third of a short work.
+    *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
 )
 
 OF_A_TOOL = tuple(f"-J{option}" for option in OPTIONS)

@@ -17,14 +17,12 @@ from tools import short_java
 
 _JVM_OPTIONS = (
     "-Xmx1g",
-    *short_java.OPTIONS,
+    *short_java.OPTIONS,  # without verification commands may need classes that a release has not
     "-Duser.timezone=UTC",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.util=ALL-UNNAMED",
 )
-_UNVERIFIED = ("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
-"""Lets the JVM start with commands whose classes an older release does not have."""
 _SECONDS_TO_END = 20
 
 
@@ -51,8 +49,6 @@ class Oracle:
     ) -> None:
         self.release = release
         options = [*_JVM_OPTIONS, f"-Djava.io.tmpdir={scratch}"]
-        if release != COMPILED_WITH:
-            options += _UNVERIFIED
         jars = os.pathsep.join([class_path(tools, release), *map(os.fspath, more_jars)])
         command = [tools.java, *options, "-cp", jars, "PaimonOracle"]
         self._log = (scratch / "java.err").open("wb")
