@@ -60,11 +60,14 @@ def test_a_read_takes_what_chooses_rows_and_refuses_all_else() -> None:
     assert taken == {*READ_OPTIONS, MERGE_SCHEMA}  # the latter is that of a write
 
 
-def test_a_write_takes_the_merging_of_schemas_and_refuses_all_else() -> None:
+def test_a_write_takes_the_merging_of_schemas_and_refuses_all_else(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    table = catalog.create_table("db.t", {"n": "INT"})
     taken = {
         key
         for key in KEYS
-        if not refused(lambda key, value: check_options_of_write("db.t", {key: value}), key, "7")
+        if not refused(lambda key, value: check_options_of_write(table, {key: value}), key, "7")
     }
 
     assert taken == {MERGE_SCHEMA}

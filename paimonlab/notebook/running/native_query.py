@@ -289,8 +289,9 @@ def _scan(
         row_count = query.limit if row_count is None else min(query.limit, row_count)
     try:
         table = connection.catalog.relation(".".join(name))
-    except DatabaseNotFoundError:  # says it of files; only then its modules are read
-        table = sql_engine.tables.relation(connection.catalog, ".".join(name))
+    except DatabaseNotFoundError:
+        sql_engine.tables.relation(connection.catalog, ".".join(name))  # of a file it says so
+        raise
     where = None if query.where is None else query.where.predicate()
     return table.scan(query.columns, where, limit=None if query.is_count else row_count, **point)
 
