@@ -14,7 +14,7 @@ import pytest
 import paimonlab
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
-from paimonlab.spark.session_options import MERGE_SCHEMA, SessionOption, options_of
+from paimonlab.spark.session_options import FULL_SCAN, MERGE_SCHEMA, SessionOption, options_of
 from paimonlab.spark.streaming.options import STREAM_OPTIONS, split_options
 from paimonlab.spark.writing.access import check_options, check_options_of_write
 from paimonlab.spec.options.registry import FALLBACK_KEYS
@@ -26,6 +26,8 @@ from paimonlab.spec.options.table_options import (
 )
 from tests.spark.test_session_options import WITHOUT_EFFECT
 
+OF_SESSIONS = (MERGE_SCHEMA, FULL_SCAN)
+"""What sessions obey, and tables refuse."""
 FAMILIES = {key: key.replace("*", "v") for key in KNOWN_OPTIONS if "*" in key}
 KEYS = sorted({*(FAMILIES.get(key, key) for key in KNOWN_OPTIONS), *FALLBACK_KEYS})
 
@@ -102,7 +104,7 @@ def test_a_session_obeys_or_refuses(tmp_path: Path) -> None:
         if spec.status == "accepted" and not refused(taken, one, other_value(spec)):
             silent.append(one)
         if spec.status == "unsupported" and not key.startswith(("orc.", "parquet.")):
-            assert refused(taken, one, other_value(spec)) or key.startswith(MERGE_SCHEMA), key
+            assert refused(taken, one, other_value(spec)) or key.startswith(OF_SESSIONS), key
 
     assert sorted(silent) == sorted(WITHOUT_EFFECT)
 
