@@ -33,8 +33,9 @@ from paimonlab.errors import (
     TableNotFoundError,
     UnsupportedError,
 )
-from paimonlab.spec.format_table import FORMAT_TABLE, is_format_table
+from paimonlab.spec.format_table import FORMAT_TABLE
 from paimonlab.spec.identifier import Identifier
+from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def created(catalog: Catalog, request: Request, database: str) -> None:
     asked = request.document(CreateTable)
     name = _named(asked.identifier, database)
     definition = asked.schema.definition(name=name)
-    if "path" in definition.options and not is_format_table(definition.options):
+    if "path" in definition.options:
         raise UnsupportedError(f"creating {name} at {definition.options['path']}", _NO_PLACES)
     catalog.create_table(name, definition)
 
@@ -125,11 +126,12 @@ def altered(catalog: Catalog, request: Request, database: str, name: str) -> Non
     """Change the definition of a table, or of one of its branches."""
     if _is_format(catalog, f"{database}.{name}"):
         schema = format_table_of(catalog, f"{database}.{name}").schema
-        changes = changes_from_json(request.document(Alter).changes, schema.fields)
-        catalog.alter_table(f"{database}.{name}", *changes)
-        return
-    table = opened(catalog, database, name)
-    changes = changes_from_json(request.document(Alter).changes, table.schema.fields)
+    else:
+        schema = opened(catalog, database, name).schema
+    changes = changes_from_json(request.document(Alter).changes, schema.fields)
+    for change in changes:
+        if isinstance(change, SetOption) and change.key == "path":
+            raise UnsupportedError(f"moving {database}.{name} to {change.value}", _NO_PLACES)
     catalog.alter_table(f"{database}.{name}", *changes)
 
 

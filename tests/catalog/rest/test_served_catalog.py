@@ -26,7 +26,7 @@ from paimonlab.errors import (
 )
 from paimonlab.spec.snapshot import Snapshot
 from tests.catalog.contracts import FunctionContract, ViewContract
-from tests.catalog.format_contract import FormatTableContract
+from tests.catalog.format_contract import FormatTableContract, keeper
 from tests.catalog.kept import KeepingCatalog
 
 
@@ -39,7 +39,15 @@ class TestFunctions(FunctionContract):
 
 
 class TestFormatTables(FormatTableContract):
-    pass
+    def test_an_external_folder_stays(self, catalog: pl.Catalog, tmp_path: Path) -> None:
+        # Whoever may write one database would read and write any folder.
+        kept = keeper(catalog)
+        options = {"path": str(tmp_path)}
+        with pytest.raises(UnsupportedError, match="where the catalog is served"):
+            kept.create_format_table("db.e", {"id": "INT"}, file_format="csv", options=options)
+        kept.create_format_table("db.e", {"id": "INT"}, file_format="csv")
+        with pytest.raises(UnsupportedError, match="where the catalog is served"):
+            catalog.alter_table("db.e", pl.SetOption("path", str(tmp_path)))
 
 
 def test_a_table_lives_its_life_through_a_server(
