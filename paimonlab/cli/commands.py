@@ -57,7 +57,7 @@ class Command(click.Command):
         return any(
             isinstance(one.type, click.Path) and not isinstance(given.get(one.name or ""), str)
             for one in self.params
-            if isinstance(one, click.Argument) and one.required
+            if isinstance(one, click.Argument) and one.required and one.nargs == 1
         )
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:

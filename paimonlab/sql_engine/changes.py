@@ -168,7 +168,8 @@ def _insert(
     targets = _targets(table, listed)
     planned = engine.plan(tree.expression, sources, values)
     if len(planned.columns) != len(targets):
-        counts = f"{len(planned.columns)} columns for {len(targets)}"
+        count = len(planned.columns)
+        counts = f"{count} column{'' if count == 1 else 's'} for {len(targets)}"
         names = ", ".join(field.name for field in targets[:_MOST_NAMES])
         more = ", …" if len(targets) > _MOST_NAMES else ""
         raise SchemaError(f"{table.name}: the query has {counts}: {names}{more}")

@@ -122,7 +122,7 @@ USES = {
 STATEMENTS = {
     "USE": "Write the database before each table: db.t",
     "COPY": (
-        "In notebooks --to rows.parquet writes a query to a file; INSERT INTO db.t SELECT * FROM "
+        "--to rows.parquet writes a query to a file; INSERT INTO db.t SELECT * FROM "
         "'rows.csv' loads one"
     ),
 }
