@@ -75,13 +75,13 @@ def test_an_interrupt_ends_a_stream_and_leaves_its_newest_rows(
     seen = Event()
 
     def interrupt() -> None:
-        for _ in range(600):
+        for _ in range(1200):
             known = running.streams.known_streams(session)
             if known and known[-1].state == "running" and known[-1].newest is not None:
                 seen.set()
-                os.kill(os.getpid(), signal.SIGINT)
-                return
+                break
             Event().wait(0.1)
+        os.kill(os.getpid(), signal.SIGINT)  # in any case: the cell would wait for ever
 
     Thread(target=interrupt, daemon=True).start()
     rows = run(shell, "%%paimon --stream --limit 2 kept = <<\nSELECT id FROM STREAM db.s")
