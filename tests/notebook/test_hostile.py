@@ -14,8 +14,8 @@ from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, hostiles, shown_views
 from tests.notebook.test_renderers import HARMLESS, check_texts, merged, parts
 
-FOLDS = {("details", ""), ("summary", "")}
-"""Values that are long."""
+FOLDS = {("details", ""), ("summary", ""), ("wbr", "")}
+"""Values that are long, and names that break."""
 OVERRIDES = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\x00\x1b"
 
 
