@@ -125,6 +125,23 @@ def release_jars(tools: JavaTools, release: str) -> Path:
     return fetch_jars(tools, _HERE / "pom.xml", *settings)
 
 
+def program_class_path(tools: JavaTools, source: Path) -> str:
+    """Fetch the jars that the ``pom.xml`` beside a program names, and compile it.
+
+    Raises
+    ------
+    JavaMissingError
+        If Maven or javac fails.
+    """
+    jars = fetch_jars(tools, source.with_name("pom.xml"))
+
+    def build(folder: Path) -> None:
+        _run([tools.javac, "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), str(source)])
+
+    classes = _built(f"{source.stem}-{jars.name}", [source], build)
+    return os.pathsep.join([str(classes), f"{jars}/*"])
+
+
 def fetch_jars(tools: JavaTools, pom: Path, *settings: str) -> Path:
     """Copy the jars that ``pom`` names into a folder of their own and return it."""
 

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.interop.java_build import JavaTools, build_once, cache_folder, fetch_jars
+from tests.interop.java_build import JavaTools, program_class_path
 
-_HERE = Path(__file__).parent
+_SOURCE = Path(__file__).with_name("CdcAction.java")
 _OPENS = ("java.base/java.util", "java.base/java.lang")
 _MEMORY = "900m"
-
-
-def class_path(tools: JavaTools) -> str:
-    """Fetch the jars, and compile what starts an action; raises `JavaMissingError`."""
-    jars = fetch_jars(tools, _HERE / "pom.xml")
-    source = _HERE / "CdcAction.java"
-
-    def build(folder: Path) -> None:
-        command = [tools.javac, "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), str(source)]
-        subprocess.run(command, check=True, capture_output=True)
-
-    stamp = int(source.stat().st_mtime)
-    classes = build_once(cache_folder() / f"cdc-action-{jars.name}-{stamp}", build)
-    return os.pathsep.join([str(classes), f"{jars}/*"])
 
 
 @contextmanager
@@ -41,7 +26,7 @@ def running(tools: JavaTools, log: Path, *arguments: str) -> Iterator[subprocess
         *(f"--add-opens={name}=ALL-UNNAMED" for name in _OPENS),
         "-Duser.timezone=UTC",
         "-cp",
-        class_path(tools),
+        program_class_path(tools, _SOURCE),
         "CdcAction",
         *arguments,
     ]

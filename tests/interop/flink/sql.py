@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.interop.java_build import JavaTools, build_once, cache_folder, fetch_jars
+from tests.interop.java_build import JavaTools, program_class_path
 
-_HERE = Path(__file__).parent
+_SOURCE = Path(__file__).with_name("FlinkSql.java")
 _OPENS = ("java.base/java.util", "java.base/java.lang", "java.base/java.nio")
 _MEMORY = "1g"
 _ALL_ROWS = 1_000_000
@@ -20,20 +20,6 @@ _ALL_ROWS = 1_000_000
 
 class FlinkError(Exception):
     """A statement that Flink refused, or that failed."""
-
-
-def class_path(tools: JavaTools) -> str:
-    """Fetch the jars, and compile what runs statements; raises `JavaMissingError`."""
-    jars = fetch_jars(tools, _HERE / "pom.xml")
-    source = _HERE / "FlinkSql.java"
-
-    def build(folder: Path) -> None:
-        command = [tools.javac, "-nowarn", "-cp", f"{jars}/*", "-d", str(folder), str(source)]
-        subprocess.run(command, check=True, capture_output=True)
-
-    stamp = int(source.stat().st_mtime)
-    classes = build_once(cache_folder() / f"flink-sql-{jars.name}-{stamp}", build)
-    return os.pathsep.join([str(classes), f"{jars}/*"])
 
 
 class Flink:
@@ -62,7 +48,7 @@ class Flink:
             "-Duser.timezone=UTC",
             f"-Djava.io.tmpdir={self._scratch}",
             "-cp",
-            os.pathsep.join([class_path(tools), *map(str, more_jars)]),
+            os.pathsep.join([program_class_path(tools, _SOURCE), *map(str, more_jars)]),
             "FlinkSql",
         ]
         self._process = subprocess.Popen(
