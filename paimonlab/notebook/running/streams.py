@@ -249,11 +249,8 @@ def follow(stream: Stream, show: Callable[[], None]) -> None:
 
 def known_streams(session: SparkSession) -> Sequence[Stream]:
     """Return the streams of a session, the newest last: those of cells, and others that run."""
-    known = _known.of(session)
-    ids = {stream.id for stream in known}
     for query in session.streams.active:
-        if str(query.runId) not in ids:
-            _known.add(session, Stream(query, ""))
+        _known.find(session, query)
     return _known.of(session)
 
 
@@ -280,10 +277,23 @@ class _Known:
         self._lock = Lock()
 
     def add(self, session: Any, stream: Stream) -> None:
+        """Add a stream that a cell started, in place of what others found of it meanwhile."""
         with self._lock:
             kept = self._streams.setdefault(session, [])
-            kept.append(stream)
-            del kept[:-STREAMS_KEPT]
+            kept[:] = [one for one in kept if one.id != stream.id]
+            self._keep(kept, stream)
+
+    def find(self, session: Any, query: StreamingQuery) -> None:
+        """Add a stream that runs, unless it is known."""
+        run = str(query.runId)
+        with self._lock:
+            kept = self._streams.setdefault(session, [])
+            if all(one.id != run for one in kept):
+                self._keep(kept, Stream(query, ""))
+
+    def _keep(self, kept: list[Stream], stream: Stream) -> None:
+        kept.append(stream)
+        del kept[:-STREAMS_KEPT]
 
     def of(self, session: Any) -> Sequence[Stream]:
         with self._lock:

@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -90,6 +91,25 @@ def test_an_interrupt_ends_a_stream_and_leaves_its_newest_rows(
     assert rows.to_arrow().to_pydict() == {"id": [2, 3]}
     assert shell.user_ns["kept"] is rows
     assert not session.streams.active
+
+
+def test_a_stream_that_is_listed_while_it_starts_is_one(
+    shell: InteractiveShell, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = connections.current().session("a test")
+    before = len(running.streams.known_streams(session))
+
+    class Listed(running.streams.Stream):
+        def __init__(self, query: Any, sink: str, *rows: Any) -> None:
+            if sink:  # of a cell: another thread asks for the streams just now
+                running.streams.known_streams(session)
+            super().__init__(query, sink, *rows)
+
+    monkeypatch.setattr(running.streams, "Stream", Listed)
+    run(shell, "%%paimon --stream --once kept = <<\nSELECT id FROM STREAM db.s")
+
+    (one,) = running.streams.known_streams(session)[before:]
+    assert (one.sink, one.state) == ("this notebook", "ended")
 
 
 def test_a_stream_is_stopped_from_the_view(shell: InteractiveShell, catalog: Catalog) -> None:
