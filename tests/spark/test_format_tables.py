@@ -29,10 +29,15 @@ from tests.catalog.kept import KeepingCatalog
 
 
 @pytest.fixture(scope="module")
-def server(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> KeepingCatalog:
     folder = tmp_path_factory.mktemp("format_tables") / "warehouse"
-    served = KeepingCatalog(str(folder), LocalFileIO())
-    served.create_database("db")
+    made = KeepingCatalog(str(folder), LocalFileIO())
+    made.create_database("db")
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(spark: SparkSession, served: KeepingCatalog) -> Iterator[Server]:
     with Server(served, [User(name="me", token="a-token")], ServeOptions()) as running:
         connect(running.options, catalog="served", spark=spark)
         yield running
@@ -245,16 +250,21 @@ def test_small_tables_are_broadcast_and_folders_pruned(spark: SparkSession, sql:
 
 
 def test_tables_are_created_with_rows_and_at_places(
-    sql: Any, server: Server, tmp_path: Path
+    sql: Any, served: KeepingCatalog, tmp_path: Path
 ) -> None:
     sql("CREATE TABLE t USING json AS SELECT id, 'x' AS v FROM range(3)")
     assert sql("SELECT count(*), min(v) FROM t") == [(3, "x")]
     with pytest.raises(UnsupportedError, match="use CREATE TABLE, then INSERT"):
         sql("CREATE TABLE p USING csv PARTITIONED BY (v) AS SELECT * FROM t")
     folder = tmp_path / "elsewhere"
-    sql(
-        "CREATE TABLE e (a INT, b STRING, pt STRING) USING csv PARTITIONED BY (pt) "
-        f"LOCATION '{folder}'"
+    with pytest.raises(UnsupportedError, match="where the catalog is served"):
+        sql(f"CREATE TABLE e (a INT) USING csv LOCATION '{folder}'")
+    served.create_format_table(
+        "db.e",
+        {"a": "INT", "b": "STRING", "pt": "STRING"},
+        file_format="csv",
+        partition_keys=["pt"],
+        options={"path": str(folder)},
     )
     sql("INSERT INTO e VALUES (1, 'x', 'p1')")
     sql("DROP TABLE e")
