@@ -53,6 +53,9 @@ def test_a_session_starts_quietly_and_runs_this_python(tmp_path: Path) -> None:
 
         spark = {SESSION}
         spark.sql("CREATE DATABASE paimon.db")
+        sources = "org.apache.spark.sql.execution.datasources.DataSourceManager$"
+        found = getattr(getattr(spark._jvm, sources), "MODULE$").dataSourceBuilders()
+        assert found.isEmpty(), "a Python process looked for formats in all packages"
         worker = spark.range(1).mapInArrow(lambda batches: batches, "id bigint")
         assert worker.count() == 1
         assert spark.sparkContext.pythonExec == sys.executable

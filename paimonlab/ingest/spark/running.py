@@ -69,7 +69,7 @@ from paimonlab.ingest.spark.reading import (
 )
 from paimonlab.ingest.targets import Target
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.jvm.python_tasks import data_source
+from paimonlab.spark.jvm.python_tasks import offer
 from paimonlab.spark.sessions.session import any_session
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask
@@ -124,8 +124,7 @@ class SparkRunner(Runner):
         self.tables.read_again()
         name = f"paimonlab-{uuid.uuid4().hex}"
         kind = stream_of(name, source, begin, self.pace.max_rows or _MOST)
-        sources = bridge.session.sessionState().dataSourceManager()
-        sources.registerDataSource(name, data_source(bridge, kind))
+        offer(bridge, name, kind)
         with tempfile.TemporaryDirectory(prefix="paimonlab-stream-") as folder:
             writing = (
                 session.readStream.format(name)

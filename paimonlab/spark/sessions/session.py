@@ -29,7 +29,7 @@ from paimonlab.spark.catalogs.writer_options import let_writers_define_tables
 from paimonlab.spark.functions.table_functions import offer_table_functions
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.jvm.python_tasks import data_source
+from paimonlab.spark.jvm.python_tasks import offer
 from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.reading.metadata_columns import offer_metadata_columns
 from paimonlab.spark.reading.optimizing.asking import optimize_reads
@@ -157,8 +157,7 @@ def connect(
     optimize_reads(bridge)
     group_by_bucket(bridge)
     offer_table_functions(bridge)
-    sources = bridge.session.sessionState().dataSourceManager()
-    sources.registerDataSource(NAME, data_source(bridge, PaimonSource))
+    offer(bridge, NAME, PaimonSource)
     check_release(bridge, opened)
     return active
 
