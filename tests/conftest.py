@@ -61,7 +61,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-EXAMPLES = int(os.environ.get("PAIMONLAB_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("PAIMONLAB_EXAMPLES", "30"))
 """How many hypothesis draws for a test that does not say itself; its own default is 100."""
 
 # No deadline: a timing never decides a test. A failure prints the blob that repeats it.

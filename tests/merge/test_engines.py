@@ -24,10 +24,11 @@ from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import format_type, parse_type
 from tests.merge.row_model import RETRACTS, Function, RefusedError, Row, merged
+from tests.repetitions import times
 
 Rows: TypeAlias = list[tuple[int, Row]]
 Draw: TypeAlias = Callable[[Random], Any]
-LISTS = 200
+LISTS = times(60)
 """Lists of rows for each case, more than there are combinations of options and kinds of rows."""
 WIDE = Context(prec=60)
 FLOATS = (0.0, -0.0, 0.1, 0.2, 0.3, 1.0, -1.5, 1e308, -1e308, 5e-324, *map(float, ("inf", "nan")))

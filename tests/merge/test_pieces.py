@@ -11,6 +11,7 @@ import pytest
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.system_fields import SEQUENCE_NUMBER, VALUE_KIND
+from tests.repetitions import times
 
 KEY_VALUES: dict[str, tuple[pa.DataType, Any]] = {
     "int64": (pa.int64(), lambda number: (number - 30) * 10**16),
@@ -107,7 +108,7 @@ def test_agrees_with_a_dict_whatever_the_size_of_pieces(
             (VALUE_KIND, pa.int8()),
         ]
     )
-    for _ in range(40):
+    for _ in range(times(15)):
         runs = _random_runs(rng, kind, key_of)
         mode = int(rng.integers(0, 4))
         columns = KeyColumns(

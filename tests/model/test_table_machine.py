@@ -28,7 +28,7 @@ from tests.model.random_filters import random_condition
 from tests.model.table_model import ADDS, Branch, Column, Row, Shape, TableModel
 from tests.spec.random_columns import random_column
 
-EXAMPLES = int(os.environ.get("PAIMONLAB_MODEL_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("PAIMONLAB_MODEL_EXAMPLES", "32"))
 """How many walks, on four kinds of tables in all."""
 STEPS = 50
 MANY = 8

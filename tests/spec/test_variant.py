@@ -14,6 +14,7 @@ from paimonlab.errors import DataError
 from paimonlab.spec.variant.decode import to_json
 from paimonlab.spec.variant.encode import parse_json
 from tests.golden import RELEASES, golden
+from tests.repetitions import times
 
 
 def javas() -> list[dict[str, str]]:
@@ -73,7 +74,7 @@ def random_tree(rng: np.random.Generator, depth: int) -> Any:
 
 
 def test_trees_come_back(rng: np.random.Generator) -> None:
-    trees = [random_tree(rng, 3) for _ in range(100)]
+    trees = [random_tree(rng, 3) for _ in range(times(30))]
 
     texts = to_json(parse_json([json.dumps(tree) for tree in trees])).to_pylist()
 
