@@ -42,6 +42,7 @@ PaimonError
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
     ├── FilesConflictError          our inputs were changed meanwhile: start over
     ├── CommitRolledBackError       others rolled the table back to before it
+    ├── OverwriteConflictError      another overwrite of a format table went ahead
     ├── CommitOutcomeUnknownError   it may have happened: look before doing it again
     └── CommitHistoryExpiredError   it is too late to tell whether it happened
 
@@ -59,6 +60,7 @@ from paimonlab.errors.commits import (
     CommitOutcomeUnknownError,
     CommitRolledBackError,
     FilesConflictError,
+    OverwriteConflictError,
     PostCommitError,
     SnapshotConflictError,
 )
@@ -135,6 +137,7 @@ __all__ = [
     "IngestStateError",
     "MemoryLimitError",
     "NotFoundError",
+    "OverwriteConflictError",
     "PaimonError",
     "PartialUpsertWarning",
     "PostCommitError",

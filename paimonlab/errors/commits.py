@@ -113,6 +113,33 @@ class CommitRolledBackError(CommitError):
         )
 
 
+class OverwriteConflictError(CommitError):
+    """Another overwrite of a format table went ahead of this one."""
+
+    def __init__(
+        self,
+        table: str,
+        patience_seconds: int,
+        is_unknown: bool = False,  # noqa: FBT001, FBT002 - args rebuild it when unpickled
+    ) -> None:
+        self.table = table
+        self.patience_seconds = patience_seconds
+        self.is_unknown = is_unknown
+        """Whether it is unknown if its rows were visible for a time."""
+        super().__init__(table, patience_seconds, is_unknown)
+
+    def __str__(self) -> str:
+        if self.is_unknown:
+            return (
+                f"{self.table}: this overwrite stood still while others replaced rows many times. "
+                "Whether it was one of them is unknown; look at the rows before you repeat it."
+            )
+        return (
+            f"{self.table}: others undid this overwrite to go ahead, since it stood still for more "
+            f"than {self.patience_seconds} s; its rows are not there. Run it again."
+        )
+
+
 class CommitHistoryExpiredError(CommitError):
     """Snapshots that would tell whether this commit already happened have expired."""
 

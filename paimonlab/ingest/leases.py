@@ -13,7 +13,6 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from uuid import uuid4
 
 import msgspec
@@ -21,7 +20,7 @@ import msgspec
 from paimonlab.clock import now_millis
 from paimonlab.errors import CorruptMetadataError, IngestRunningError
 from paimonlab.storage import FileIO, join
-from paimonlab.table.committing.loads import this_machine
+from paimonlab.storage.processes import began, may_run, this_machine
 
 logger = logging.getLogger(__name__)
 
@@ -159,7 +158,7 @@ def take(
         generation=generation,
         machine=this_machine(),
         process=os.getpid(),
-        began=_began(os.getpid()),
+        began=began(os.getpid()),
         at_millis=now(),
     )
     path = join(folder, f"{_OWNER}{generation}")
@@ -220,28 +219,7 @@ def _lease(file_io: FileIO, folder: str) -> _Lease | None:
 def _may_run(owner: Owner) -> bool:
     if owner.process == os.getpid():
         return owner.id in _held
-    try:
-        os.kill(owner.process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return not owner.began or _began(owner.process) in ("", owner.began)
-
-
-def _began(process: int) -> str:
-    """Return when a process of this machine began, as the system counts.
-
-    Empty: unknown. ``dead`` of one that ended and whose parent has not asked for that yet.
-    """
-    try:
-        text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""
-    fields = text.rpartition(")")[2].split()
-    if len(fields) <= 19:
-        return ""
-    return "dead" if fields[0] in ("Z", "X") else fields[19]
+    return may_run(owner.process, owner.began)
 
 
 def _path(lease: Lease, generation: int) -> str:

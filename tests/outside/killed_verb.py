@@ -323,7 +323,7 @@ def watched(warehouse: Path, found: Callable[[str], None]) -> None:
             is_change = bool(flags & _WRITING) and str(path).startswith(str(warehouse))
         else:
             is_change = event in _CHANGES
-            path = arguments[1] if event == "os.link" else arguments[0]
+            path = arguments[event == "os.link"] if is_change else ""
         if is_change:
             found(f"{event} {Path(os.fsdecode(path)).name}" if isinstance(path, str) else event)
 

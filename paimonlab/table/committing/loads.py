@@ -9,11 +9,9 @@ the next load finds the note, looks for the commit among the snapshots and does 
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -21,6 +19,7 @@ from paimonlab.commit.history import CommitHistory
 from paimonlab.errors import CommitOutcomeUnknownError, DataError
 from paimonlab.metadata.load_history import Load, LoadRecord
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
+from paimonlab.storage.processes import may_run, this_machine
 from paimonlab.table.store import TableStore
 
 _going_on: set[str] = set()
@@ -152,18 +151,4 @@ def _may_run(load: Load) -> bool:
         return True
     if load.process == os.getpid():
         return load.user in _going_on
-    try:
-        os.kill(load.process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def this_machine() -> str:
-    """Name the machine, or the container: where a number means one process."""
-    numbers = ""
-    with suppress(OSError):
-        numbers = f" {Path('/proc/self/ns/pid').readlink()}"
-    return socket.gethostname() + numbers
+    return may_run(load.process, "")

@@ -32,6 +32,7 @@ from paimonlab.table.format_tables.folders import (
 )
 from paimonlab.table.format_tables.options import FormatOptions
 from paimonlab.table.format_tables.reading import FileRead, FileToRead
+from paimonlab.table.format_tables.replacing import Replacement
 from paimonlab.table.format_tables.writing import FormatWriter, StagedFile
 from paimonlab.table.partition_values import partition_values
 from paimonlab.table.reading.conditions import resolved
@@ -245,6 +246,8 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
     ) -> int:
         """Replace rows: new files appear, then those that were there are deleted.
 
+        Overwrites of one table take turns, whatever partitions they replace.
+
         Parameters
         ----------
         data
@@ -260,6 +263,11 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
         -------
         int
             How many rows were written.
+
+        Raises
+        ------
+        OverwriteConflictError
+            If another overwrite went ahead, as this one stood still for a minute.
         """
         if partition is not None and dynamic:
             raise ValueError("give either the partition to overwrite or dynamic=True, not both")
@@ -291,21 +299,33 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
             Of the first partition keys: what is replaced; () says all, or what is written.
         dynamic
             As of `overwrite`.
+
+        Raises
+        ------
+        OverwriteConflictError
+            As of `overwrite`.
         """
         self.check_writable("overwriting")
         is_dynamic = self._options.is_dynamic if dynamic is None else dynamic
-        if not self.partition_keys:
-            folders = {self.path}
-        elif texts:
-            folders = self._folders_of({self.partitioning.folder_of(texts)}, len(texts))
-            if len(texts) == len(self.partition_keys):
-                self._file_io.make_directory(self.partitioning.folder_of(texts))
-        elif is_dynamic:
-            written = {one.folder for one in staged}
-            folders = self._folders_of(written, len(self.partition_keys))
-        else:
-            folders = {one.path for one in self.folders()}
-        writing.replace(self._file_io, staged, sorted(folders), self.path)
+
+        def folders() -> list[str]:
+            if not self.partition_keys:
+                return [self.path]
+            if texts:
+                found = self._folders_of({self.partitioning.folder_of(texts)}, len(texts))
+                if len(texts) == len(self.partition_keys):
+                    self._file_io.make_directory(self.partitioning.folder_of(texts))
+            elif is_dynamic:
+                written = {one.folder for one in staged}
+                found = self._folders_of(written, len(self.partition_keys))
+            else:
+                found = {one.path for one in self.folders()}
+            return sorted(found)
+
+        self._replacement(staged).run(folders)
+
+    def _replacement(self, staged: Sequence[StagedFile] = ()) -> Replacement:
+        return Replacement(file_io=self._file_io, root=self.path, table=self.name, staged=staged)
 
     def _folders_of(self, named: set[str], count: int) -> set[str]:
         """Return the folders of partitions whose first values are those that folders name."""
@@ -318,9 +338,9 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
     def truncate(self) -> None:
         """Delete all files; folders of partitions stay."""
         self.check_writable("truncating")
-        folders = [one.path for one in self.folders()] if self.partition_keys else [self.path]
-        paths = [one.path for path in folders for one in files_below(self._file_io, path)]
-        writing.delete(self._file_io, paths)
+        self._replacement().run(
+            lambda: [one.path for one in self.folders()] if self.partition_keys else [self.path]
+        )
 
     def truncate_partitions(self, partitions: Sequence[Mapping[str, Any]]) -> None:
         """Delete the files of partitions; their folders stay.
@@ -331,12 +351,7 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
             Each by values of partition columns.
         """
         self.check_writable("truncating partitions of")
-        paths = [
-            one.path
-            for folder in self._matching(partitions)
-            for one in files_below(self._file_io, folder.path)
-        ]
-        writing.delete(self._file_io, paths)
+        self._replacement().run(lambda: [one.path for one in self._matching(partitions)])
 
     def add_partition(self, partition: Mapping[str, Any], *, exist_ok: bool = False) -> None:
         """Make the folder of a partition.
@@ -378,10 +393,12 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
             How many partitions there were.
         """
         self.check_writable("dropping partitions of")
-        found = self._matching(partitions)
-        for folder in found:
-            self._file_io.delete_directory(folder.path)
-            writing.discard(self._file_io, (), [folder.path.rpartition("/")[0]], self.path)
+        with self._replacement().turn() as turn:
+            found = self._matching(partitions)
+            for folder in found:
+                self._file_io.delete_directory(folder.path)
+                writing.discard(self._file_io, (), [folder.path.rpartition("/")[0]], self.path)
+            turn.end()
         return len(found)
 
     def writer(self) -> FormatWriter:

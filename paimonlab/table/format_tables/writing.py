@@ -1,8 +1,7 @@
 """Files of a format table: written under hidden names, then given names that readers see.
 
 There is no commit that would make several files appear at once: each appears whole, all of them
-one after another. Where rows are replaced the new files appear before the old ones are deleted, so
-that a process that dies between leaves rows twice, and loses none.
+one after another. `replacing` shows new files in place of others.
 
 Source: apache/paimon@1.4.2 ``org.apache.paimon.table.format.FormatTableWrite``,
 ``FormatTableCommit``, which deletes first.
@@ -23,7 +22,7 @@ from paimonlab.errors import CorruptMetadataError
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
 from paimonlab.table.format_tables import csv_lines, json_lines
-from paimonlab.table.format_tables.folders import Partitioning, files_below
+from paimonlab.table.format_tables.folders import Partitioning
 from paimonlab.table.format_tables.lines import LineOutput
 from paimonlab.table.format_tables.options import FormatOptions, data_fields
 from paimonlab.write.rows import align
@@ -271,21 +270,6 @@ def publish(file_io: FileIO, staged: Sequence[StagedFile], root: str) -> None:
         hidden = [one.hidden for one in staged[count:]]
         discard(file_io, [*begun, *hidden], {one.folder for one in staged}, root)
         raise
-
-
-def replace(
-    file_io: FileIO, staged: Sequence[StagedFile], folders: Iterable[str], root: str
-) -> None:
-    """Publish files, then delete those that were in folders before.
-
-    Raises
-    ------
-    CorruptMetadataError
-        If a file cannot be deleted: rows are there twice then.
-    """
-    old = [one.path for folder in folders for one in files_below(file_io, folder)]
-    publish(file_io, staged, root)
-    delete(file_io, old)
 
 
 def delete(file_io: FileIO, paths: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """Format tables in a bucket and on a disk, of processes that write at once and that are killed.
 
-``PAIMONLAB_KILL_POINTS`` says at how many requests an overwrite in a bucket is killed.
+``PAIMONLAB_KILL_POINTS`` says at how many requests an overwrite in a bucket is killed, and at how
+many calls one of two is stopped.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -26,6 +29,9 @@ from tests.storage.stores.format_writer import ROWS, opened, rows
 from tests.storage.stores.proxy import Fault, Proxy
 
 KILLS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "1"))
+STOPS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "3"))
+_CALLS = 14
+"""More than an overwrite has calls at which it may stop."""
 _CHANGES = ("PUT", "POST", "DELETE")
 _SECONDS = 120
 
@@ -93,25 +99,83 @@ def test_rows_are_written_read_and_replaced(options: Mapping[str, str]) -> None:
     assert not seen(opened(options))
 
 
-def test_processes_that_append_lose_no_row_beside_one_that_overwrites(
+def test_a_process_that_appends_loses_no_row_beside_one_that_overwrites(
     warehouse: Mapping[str, str],
 ) -> None:
     options = warehouse
     turns = 4
-    works = [(1, "append"), (2, "append"), (3, "overwrite")]
+    works = [(1, "append"), (3, "overwrite")]
     writers = [began(options, number, work, turns) for number, work in works]
     for writer in writers:
         let_go(writer)
-    assert [ended(writer) for writer in writers] == [0, 0, 0]
+    assert [ended(writer) for writer in writers] == [0, 0]
 
     found = seen(opened(options))
-    appended = [range(n * 1_000_000, n * 1_000_000 + turns * ROWS) for n in (1, 2)]
+    appended = range(1_000_000, 1_000_000 + turns * ROWS)
     assert set(found.values()) == {1}, "no row is there twice"
-    in_b = {(number, "append") for part in appended for number in part if number % 2}
-    assert in_b <= found.keys()
+    assert {(number, "append") for number in appended if number % 2} <= found.keys()
     last = 3_000_000 + (turns - 1) * ROWS
     own = {number for number, value in found if value == "overwrite"}
     assert own == set(range(last, last + ROWS))
+
+
+@dataclass
+class Replacer:
+    """A process that replaces the table when it is asked."""
+
+    number: int
+    process: subprocess.Popen[str]
+    count: int = 0
+    rows: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """What it wrote last."""
+
+    def begin(self, stop: int | None = None) -> None:
+        """Begin, and stop at a call of the store."""
+        self.count += 1
+        value = f"{self.number}-{self.count}"
+        asked = {"stop": stop, "value": value, "partitions": "ab" if self.number == 1 else "bc"}
+        first = self.number * 1_000_000
+        self.rows = counted(range(first, first + ROWS), value=value)
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> str:
+        """Return what it says next."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+
+def test_of_two_processes_that_overwrite_the_rows_of_one_are_left(
+    options: Mapping[str, str], seed: int
+) -> None:
+    chance = random.Random(seed)
+    made = opened(options)
+    with ExitStack() as stack:
+        both = [Replacer(n, began(options, n, "replace", 0)) for n in (1, 2)]
+        for one in both:
+            stack.callback(one.process.communicate)
+            stack.callback(one.process.kill)
+        assert [one.answer() for one in both] == ["ready", "ready"]
+        for _ in range(2):
+            for one in both:
+                one.begin()
+            assert [one.answer() for one in both] == ["done", "done"]
+            assert seen(made) in [one.rows for one in both]
+        for stop in chance.sample(range(_CALLS), min(STOPS, _CALLS)):
+            slow, other = chance.sample(both, 2)
+            slow.begin(stop)
+            said = slow.answer()
+            other.begin()
+            assert other.answer() == "done", stop
+            if said == "stopped":
+                left = seen(made)
+                assert left == other.rows, stop
+                slow.process.send_signal(signal.SIGCONT)
+                said = slow.answer()
+            assert said in ("done", "refused"), stop
+            wanted = [other.rows] if said == "refused" else [slow.rows, other.rows]
+            assert seen(made) in wanted, stop
 
 
 def test_an_overwrite_in_a_bucket_that_is_killed_loses_no_row(
