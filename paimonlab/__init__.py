@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from paimonlab.ingest.sources.kafka import kafka
+    from paimonlab.ingest.sources.mongodb.source import mongodb
     from paimonlab.ingest.sources.mysql.source import mysql
     from paimonlab.ingest.sources.postgresql.source import postgres
     from paimonlab.notebook import sql
@@ -88,6 +89,7 @@ __all__ = [
     "errors",
     "kafka",
     "load_ipython_extension",
+    "mongodb",
     "mysql",
     "parse_json",
     "postgres",
@@ -115,6 +117,7 @@ _attribute, __dir__ = attributes_on_use(
     UpdateColumnType="spec.schema.change_kinds",
     UpdateComment="spec.schema.change_kinds",
     kafka="ingest.sources.kafka",
+    mongodb="ingest.sources.mongodb.source",
     mysql="ingest.sources.mysql.source",
     parse_json="spec.variant.encode",
     postgres="ingest.sources.postgresql.source",

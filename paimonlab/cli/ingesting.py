@@ -134,8 +134,8 @@ def ingest(
     job, its next run does it.
 
     'run JOB.YAML' runs what a file describes; mysql_sync_table, mysql_sync_database,
-    postgres_sync_table, kafka_sync_table and kafka_sync_database take the arguments of Paimon's
-    actions. Each has a --help of its own.
+    postgres_sync_table, kafka_sync_table, kafka_sync_database, mongodb_sync_table and
+    mongodb_sync_database take the arguments of Paimon's actions. Each has a --help of its own.
     """
     if kind in _STEERED:
         _steer(catalog, kind, place, what)

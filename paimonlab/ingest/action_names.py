@@ -4,11 +4,8 @@ from __future__ import annotations
 
 ACTIONS = (
     *("mysql_sync_table", "mysql_sync_database", "postgres_sync_table"),
-    *("kafka_sync_table", "kafka_sync_database"),
+    *("kafka_sync_table", "kafka_sync_database", "mongodb_sync_table", "mongodb_sync_database"),
 )
 """What is read here."""
-OTHERS = (
-    *("mongodb_sync_table", "mongodb_sync_database"),
-    *("pulsar_sync_table", "pulsar_sync_database"),
-)
+OTHERS = ("pulsar_sync_table", "pulsar_sync_database")
 """Those that are not."""

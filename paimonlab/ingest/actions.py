@@ -4,13 +4,11 @@ What ``flink run paimon-flink-action.jar mysql_sync_table --warehouse …`` is t
 and a job here. What is not implemented is refused by name, never passed over.
 
 Source: apache/paimon@1.3.1 ``SyncTableActionFactoryBase``, ``SyncDatabaseActionFactoryBase``,
-``CdcActionCommonUtils``, ``MySqlActionUtils``, ``KafkaActionUtils``.
+``CdcActionCommonUtils``, ``MySqlActionUtils``, ``KafkaActionUtils``, ``MongoDBActionUtils``.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +16,8 @@ from typing import Any, TypeAlias
 
 from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.ingest.action_conf import Conf, resolved
+from paimonlab.ingest.action_mongodb import MONGODB, mongodb_words
 from paimonlab.ingest.action_names import ACTIONS, OTHERS
 from paimonlab.ingest.described_sources import Place, described_source
 from paimonlab.ingest.job import ingest
@@ -38,6 +38,7 @@ _OF_DATABASE = (
 _MANY = (
     *("catalog_conf", "table_conf", "computed_column", "table_mapping"),
     *("multiple_table_partition_keys", "mysql_conf", "postgres_conf", "kafka_conf"),
+    "mongodb_conf",
     *("table_prefix_db", "table_suffix_db"),
 )
 """May be given several times."""
@@ -49,7 +50,6 @@ REFUSED = {
 """Arguments that actions have and jobs here do not, and what to do."""
 _Asked: TypeAlias = tuple[Place, dict[str, Any], dict[str, Any]]
 """Where a source is, what is read of it, and what a job is told beside."""
-_REFERENCE = re.compile(r"\$\{(\w+)\}")
 
 
 @hides_secrets
@@ -150,18 +150,18 @@ def action_job(action: str, given: Mapping[str, Sequence[str]]) -> ActionJob:
         words["engine"] = told["engine"][0]
     kind = action.partition("_")[0]
     conf = _pairs(f"{kind}_conf", told.get(f"{kind}_conf", ()))
-    made = {"mysql": _mysql, "postgres": _postgres, "kafka": _kafka}[kind](
-        _Conf(kind, conf), told, is_database=is_database
-    )
-    place, reading, rules = made
+    reads = {"mysql": _mysql, "postgres": _postgres, "kafka": _kafka, "mongodb": _mongodb}[kind]
+    place, reading, rules = reads(Conf(kind, conf), told, is_database=is_database)
     words |= rules
     if "type_mapping" in told:
+        if kind == "mongodb":
+            raise UnsupportedError("--type_mapping of MongoDB", "all its columns are STRING")
         reading["type_mapping"] = _list(told["type_mapping"][0])
     until = told.get("until", [None])[0]
     return ActionJob(
         warehouse=told.get("warehouse", [None])[0],
         catalog_options={
-            key: _resolved(f"catalog_conf {key}", value)
+            key: resolved(f"catalog_conf {key}", value)
             for key, value in _pairs("catalog_conf", told.get("catalog_conf", ())).items()
         },
         place=place,
@@ -285,65 +285,7 @@ def _named_here(table: str, words: Mapping[str, Any]) -> str:
     return f"{beside[0]}{table}{beside[1]}"
 
 
-class _Conf:
-    """The keys of ``--mysql_conf`` and its like; what is not taken is refused."""
-
-    def __init__(self, kind: str, values: Mapping[str, str]) -> None:
-        self._kind = kind
-        self._values = dict(values)
-
-    def take(self, key: str) -> str | None:
-        """Take a value; None: it was not given."""
-        value = self._values.pop(key, None)
-        return None if value is None else _resolved(f"{self._kind}_conf {key}", value)
-
-    def need(self, key: str) -> str:
-        """Take a value that must be given."""
-        value = self.take(key)
-        if not value:
-            raise ValueError(f"--{self._kind}_conf {key} is missing")
-        return value
-
-    def login(self, words: dict[str, Any]) -> None:
-        """Take where the password is."""
-        for key in ("password_env", "password_file"):
-            if (value := self.take(key)) is not None:
-                words[key] = value
-        raw = self._values.pop("password", None)
-        if raw is None:
-            return
-        match = _REFERENCE.fullmatch(raw)
-        if match is None:
-            raise UnsupportedError(
-                f"--{self._kind}_conf password with the password itself",
-                "give the key password_env, the name of an environment variable, or password_file",
-            )
-        words["password_env"] = match[1]
-
-    def starting_with(self, prefix: str) -> dict[str, str]:
-        """Take what begins with a prefix, without it."""
-        keys = [key for key in self._values if key.startswith(prefix)]
-        return {key.removeprefix(prefix): str(self.take(key)) for key in keys}
-
-    def end(self, known: Sequence[str]) -> None:
-        """Refuse what is left."""
-        for key in self._values:
-            close = close_matches(key, known)
-            raise UnsupportedError(
-                f"--{self._kind}_conf {key}", f"there are {', '.join(known)}.{close}"
-            )
-
-
-def _resolved(where: str, value: str) -> str:
-    def variable(match: re.Match[str]) -> str:
-        if match[1] not in os.environ:
-            raise ValueError(f"--{where}: {match[0]} is not in the environment")
-        return os.environ[match[1]]
-
-    return _REFERENCE.sub(variable, value)
-
-
-def _port(conf: _Conf, words: dict[str, Any]) -> None:
+def _port(conf: Conf, words: dict[str, Any]) -> None:
     port = conf.take("port")
     if port is not None:
         if not port.isdecimal():
@@ -358,7 +300,7 @@ _MYSQL = (
 )
 
 
-def _mysql(conf: _Conf, told: Mapping[str, Sequence[str]], *, is_database: bool) -> _Asked:
+def _mysql(conf: Conf, told: Mapping[str, Sequence[str]], *, is_database: bool) -> _Asked:
     words: dict[str, Any] = {"host": conf.need("hostname")}
     _port(conf, words)
     words["user"] = conf.need("username")
@@ -400,7 +342,7 @@ def _left_out(told: Mapping[str, Sequence[str]]) -> str | None:
     return "|".join(left) or None
 
 
-def _mysql_start(conf: _Conf) -> str | dict[str, Any]:
+def _mysql_start(conf: Conf) -> str | dict[str, Any]:
     mode = conf.take("scan.startup.mode") or "initial"
     file = conf.take("scan.startup.specific-offset.file")
     at = conf.take("scan.startup.specific-offset.pos")
@@ -425,7 +367,7 @@ _POSTGRES = (
 
 
 def _postgres(
-    conf: _Conf,
+    conf: Conf,
     _told: Mapping[str, Sequence[str]],
     *,
     is_database: bool,  # noqa: ARG001
@@ -450,6 +392,21 @@ def _postgres(
     return Place(kind="postgres", words=words), {"tables": tables, "start": starts[mode]}, {}
 
 
+def _mongodb(conf: Conf, told: Mapping[str, Sequence[str]], *, is_database: bool) -> _Asked:
+    words, reading, database = mongodb_words(conf)
+    collection = conf.take("collection")
+    if not is_database:
+        if not collection:
+            raise ValueError("--mongodb_conf collection is missing")
+        reading["tables"] = [rf"(?:{database})\.(?:{collection})"]
+    elif collection is not None:
+        raise ValueError("--mongodb_conf collection is for tables: use --including_tables")
+    else:
+        reading |= _patterns(database, told)
+    conf.end(MONGODB)
+    return Place(kind="mongodb", words=words), reading, {}
+
+
 _KAFKA = (
     *("properties.bootstrap.servers", "topic", "topic-pattern", "value.format"),
     *("properties.group.id", "scan.startup.mode", "scan.startup.timestamp-millis"),
@@ -460,7 +417,7 @@ _KAFKA = (
 _OF_LIBRDKAFKA = ("security.protocol", "sasl.mechanism", "ssl.ca.location", "sasl.username")
 
 
-def _kafka(conf: _Conf, told: Mapping[str, Sequence[str]], *, is_database: bool) -> _Asked:
+def _kafka(conf: Conf, told: Mapping[str, Sequence[str]], *, is_database: bool) -> _Asked:
     words: dict[str, Any] = {"bootstrap": conf.need("properties.bootstrap.servers")}
     for key, word in (
         ("properties.group.id", "group"),
@@ -500,7 +457,7 @@ def _rules(told: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return rules
 
 
-def _kafka_start(conf: _Conf, group: str | None) -> Any:
+def _kafka_start(conf: Conf, group: str | None) -> Any:
     mode = conf.take("scan.startup.mode") or "group-offsets"
     millis = conf.take("scan.startup.timestamp-millis")
     offsets = conf.take("scan.startup.specific-offsets")

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -23,6 +24,7 @@ from paimonlab.secrets import hides_secrets, without_credentials
 
 if TYPE_CHECKING:
     from paimonlab.ingest.sources.kafka import Kafka
+    from paimonlab.ingest.sources.mongodb.source import MongoDb
     from paimonlab.ingest.sources.mysql.source import MySql
     from paimonlab.ingest.sources.postgresql.source import Postgres
 
@@ -51,6 +53,25 @@ def _seconds(value: object) -> float:
     except ValueError:
         pass
     raise ValueError("seconds are wanted")
+
+
+def _flag(value: object) -> bool:
+    if value in (True, False):
+        return bool(value)
+    found = {"true": True, "false": False}.get(_text(value).lower())
+    if found is None:
+        raise ValueError("true or false is wanted")
+    return found
+
+
+def _start(value: object) -> str | datetime:
+    """Take a word, or a time with its zone."""
+    if isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(_text(value))
+    except ValueError:
+        return _text(value)
 
 
 def _flag_or_file(value: object) -> bool | str:
@@ -141,6 +162,15 @@ SERVERS: Mapping[str, _Taken] = {
         "options": _pairs,
         "password_env": _text,
     },
+    "mongodb": {
+        "hosts": _text,
+        "user": _text,
+        "password_env": _text,
+        "password_file": _text,
+        "database": _text,
+        "srv": _flag,
+        "options": _pairs,
+    },
     "files": {"folder": _text},
     "table": {"warehouse": _text},
 }
@@ -172,6 +202,14 @@ READING: Mapping[str, _Taken] = {
         "avro_schema": _text,
         "delimiter": _text,
     },
+    "mongodb": {
+        "tables": _patterns,
+        "excluding": _text,
+        "start": _start,
+        "fields": _pairs,
+        "ids": _text,
+        "updates": _text,
+    },
     "files": {
         "table": _text,
         "pattern": _text,
@@ -193,6 +231,8 @@ _SCHEMES = {
     "postgres": "postgres",
     "postgresql": "postgres",
     "kafka": "kafka",
+    "mongodb": "mongodb",
+    "mongodb+srv": "mongodb",
     "files": "files",
     "paimon": "table",
 }
@@ -200,6 +240,7 @@ _EXAMPLES = (
     "mysql://USER@HOST:PORT?password_env=NAME",
     "postgres://USER@HOST:PORT/DB?slot=NAME&password_env=NAME",
     "kafka://HOST:PORT",
+    "mongodb://USER@HOST:PORT/?replicaSet=NAME&password_env=NAME",
     "files:FOLDER",
     "paimon:WAREHOUSE",
 )
@@ -246,6 +287,8 @@ class Place:
                 return f"postgres {host}:{port}/{words.get('dbname', '')}"
             case "kafka":
                 return f"kafka {words.get('bootstrap', '')}"
+            case "mongodb":
+                return f"mongodb {words.get('hosts', '127.0.0.1:27017')}"
             case "files":
                 return f"files in {words.get('folder', '')}"
             case _:
@@ -259,7 +302,8 @@ def place_of(address: str) -> Place:
     ----------
     address
         ``mysql://cdc@127.0.0.1:3306?password_env=CDC_PASSWORD``; also ``postgres:``, ``kafka:``,
-        ``files:`` and ``paimon:``. What follows ``?`` are words of the functions that make sources.
+        ``mongodb:``, ``files:`` and ``paimon:``. What follows ``?`` are words of the functions that
+        make sources.
 
     Raises
     ------
@@ -293,6 +337,8 @@ def place_of(address: str) -> Place:
         )
     if kind == "kafka":
         return Place(kind=kind, words={"bootstrap": parts.netloc, **_query(kind, parts.query)})
+    if kind == "mongodb":
+        return Place(kind=kind, words=_cluster(parts, is_srv=scheme.lower().endswith("+srv")))
     return Place(kind=kind, words=_server(kind, parts, without_credentials(address)))
 
 
@@ -314,6 +360,16 @@ def _server(kind: str, parts: SplitResult, shown: str) -> dict[str, Any]:
     return {name: words[name] for name in SERVERS[kind] if name in words}
 
 
+def _cluster(parts: SplitResult, *, is_srv: bool) -> dict[str, Any]:
+    user, at, hosts = parts.netloc.rpartition("@")
+    words: dict[str, Any] = {"hosts": hosts}
+    if at:
+        words["user"] = unquote(user)
+    if database := unquote(parts.path.strip("/")):
+        words["database"] = database
+    return words | ({"srv": True} if is_srv else {}) | _query("mongodb", parts.query)
+
+
 def _query(kind: str, query: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     options: dict[str, str] = {}
@@ -322,6 +378,8 @@ def _query(kind: str, query: str) -> dict[str, Any]:
             options[name] = value  # of librdkafka: security.protocol
         elif kind == "postgres" and name.startswith("ssl"):
             options[name] = value
+        elif kind == "mongodb" and name.replace("-", "_") not in SERVERS[kind]:
+            options[name] = value  # of connection strings: replicaSet
         else:
             found[name.replace("-", "_")] = value
     taken = taken_words(kind, found, SERVERS[kind])
@@ -383,7 +441,7 @@ def described_source(place: Place, words: Words, catalog: Catalog) -> Source:
     return read_of(server_of(place), given)
 
 
-def server_of(place: Place) -> MySql | Postgres | Kafka:
+def server_of(place: Place) -> MySql | Postgres | Kafka | MongoDb:
     """Make what stands for a server; nothing is asked of it."""
     words = dict(place.words)
     match place.kind:
@@ -400,6 +458,10 @@ def server_of(place: Place) -> MySql | Postgres | Kafka:
             for name in ("dbname", "user", "slot"):
                 _needed(words, name)
             return postgres(**words)
+        case "mongodb":
+            from paimonlab.ingest.sources.mongodb.source import mongodb  # noqa: PLC0415 - an extra
+
+            return mongodb(words.pop("hosts", "127.0.0.1:27017"), **words)
         case _:
             from paimonlab.ingest.sources.kafka import kafka  # noqa: PLC0415 - an extra
 

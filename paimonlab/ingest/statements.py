@@ -38,7 +38,7 @@ from paimonlab.spec.sql_text.ingest_syntax import (
 )
 
 _PREFIX = "ingest."
-_SERVERS = {"MySql": "mysql", "Postgres": "postgres", "Kafka": "kafka"}
+_SERVERS = {"MySql": "mysql", "Postgres": "postgres", "Kafka": "kafka", "MongoDb": "mongodb"}
 """Kinds by the names of classes, whose modules are loaded when they are used."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PLAIN = re.compile(r"[\w.-]+")
@@ -64,7 +64,8 @@ def name_source(name: str, source: Any) -> NamedSource:
         A word: letters, digits and ``_``.
     source
         An address (``mysql://cdc@127.0.0.1:3306?password_env=CDC_PASSWORD``), what
-        `paimonlab.mysql`, `paimonlab.postgres` and `paimonlab.kafka` return, or a source.
+        `paimonlab.mysql`, `paimonlab.postgres`, `paimonlab.kafka` and `paimonlab.mongodb` return,
+        or a source.
 
     Raises
     ------
@@ -263,7 +264,7 @@ def _of_table(
     kind = _kind(made)
     named = ".".join(parts)
     match kind:
-        case "mysql" | "postgres":
+        case "mysql" | "postgres" | "mongodb":
             _check_parts(kind, parts, 2)
             return _read(made, kind, {**reading, "tables": [r"\.".join(parts)]}, catalog), {}
         case "kafka":
@@ -300,7 +301,7 @@ def _of_database(
             f"CREATE DATABASE … AS DATABASE of {made.title}",
             "use CREATE TABLE … AS TABLE for each table",
         )
-    if kind in ("mysql", "postgres"):
+    if kind in ("mysql", "postgres", "mongodb"):
         _check_parts(kind, parts, 1)
         words: dict[str, Any] = {**reading, "tables": [rf"{parts[0]}\.(?:{including})"]}
         if excluding is not None:
@@ -346,6 +347,7 @@ def _check_parts(kind: str, parts: tuple[str, ...], *counts: int) -> None:
             "mysql": "source.database.table",
             "postgres": "source.schema.table",
             "kafka": "source.topic",
+            "mongodb": "source.database.collection",
             "files": "source.folder",
             "table": "source.database.table",
         }[kind]

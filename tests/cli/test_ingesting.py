@@ -174,11 +174,11 @@ def test_actions_take_the_arguments_of_paimon(run: Run, tmp_path: Path) -> None:
 
     nobody = run("ingest", "mysql_sync_table", *told, *confs, "--dry_run")
     refused = run("ingest", "mysql-sync-table", *told, *confs, "--mysql-conf", "server-id=1")
-    other = run("ingest", "mongodb_sync_table", *told)
+    other = run("ingest", "pulsar_sync_table", *told)
     help = run("ingest", "kafka_sync_database", "--help")
 
     assert nobody.exit_code == 2
     assert "mysql 127.0.0.1:1" in nobody.output
     assert "--mysql_conf server-id is not supported" in refused.output
-    assert "mongodb_sync_table is not supported" in other.output
+    assert "pulsar_sync_table is not supported" in other.output
     assert "--kafka_conf, --kafka-conf KEY=VALUE" in help.output

@@ -14,6 +14,7 @@ from paimonlab.ingest.actions import action_job
 
 MYSQL = ["hostname=h", "port=3307", "username=cdc", "database-name=shop"]
 POSTGRES = ["hostname=h", "username=u", "database-name=d", "schema-name=s", "slot.name=lake"]
+MONGODB = ["hosts=a:1,b:2", "database=shop", "collection=o.*"]
 KAFKA = ["properties.bootstrap.servers=h:9092", "value.format=canal-json", "topic=a;b"]
 
 
@@ -135,6 +136,51 @@ def test_postgres_and_kafka() -> None:
     assert made.reading["start"] == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
 
 
+def test_mongodb(tmp_path: Path) -> None:
+    """The words of Paimon's documentation of the action."""
+    specified = ["schema.start.mode=specified", "field.name=_id,city"]
+    made = asked(
+        "mongodb_sync_table",
+        table="t",
+        mongodb_conf=[
+            *MONGODB,
+            "username=cdc",
+            "password_env=P",
+            "connection.options=replicaSet=rs0&tls=true",
+            *specified,
+            "parser.path=$._id, $.address.city",
+            "default.id.generation=false",
+            "scan.startup.mode=timestamp",
+            "scan.startup.timestamp-millis=1700000000000",
+        ],
+    )
+    assert made.place.words == {
+        "hosts": "a:1,b:2",
+        "user": "cdc",
+        "password_env": "P",
+        "database": "shop",
+        "options": {"replicaSet": "rs0", "tls": "true"},
+    }
+    assert made.reading == {
+        "tables": [r"(?:shop)\.(?:o.*)"],
+        "start": datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
+        "fields": {"_id": "$._id", "city": "$.address.city"},
+        "ids": "extended",
+    }
+    pytest.importorskip("pymongo")
+    assert made.job(pm.connect(tmp_path)).job.name == "ods_t"
+    made = asked(
+        "mongodb_sync_database",
+        mongodb_conf=["hosts=a:1", r"database=shop\d"],
+        including_tables="a|b",
+        excluding_tables="b.*",
+    )
+    source: Any = made.job(pm.connect(tmp_path)).job._source
+    assert source.login.database is None
+    names = ("shop1.a", "shop1.b", "shop1.ab", "shop.a")
+    assert [name for name in names if source.wants(name)] == ["shop1.a"]
+
+
 def test_names_with_hyphens_and_a_place_of_the_log() -> None:
     made = action_job(
         "mysql_sync_table",
@@ -161,7 +207,37 @@ def test_names_with_hyphens_and_a_place_of_the_log() -> None:
 @pytest.mark.parametrize(
     ("action", "told", "error", "problem"),
     [
-        ("mongodb_sync_table", {}, UnsupportedError, "mongodb_sync_table is not supported"),
+        ("mongodb_sync_table", {"table": "t"}, ValueError, "mongodb_conf hosts is missing"),
+        (
+            "mongodb_sync_table",
+            {"table": "t", "mongodb_conf": MONGODB[:2]},
+            ValueError,
+            "collection is missing",
+        ),
+        (
+            "mongodb_sync_database",
+            {"mongodb_conf": MONGODB},
+            ValueError,
+            "use --including_tables",
+        ),
+        (
+            "mongodb_sync_table",
+            {"table": "t", "mongodb_conf": [*MONGODB, "schema.start.mode=specified"]},
+            ValueError,
+            "needs field.name and parser.path",
+        ),
+        (
+            "mongodb_sync_table",
+            {"table": "t", "mongodb_conf": [*MONGODB, "batch.size=9"]},
+            UnsupportedError,
+            "mongodb_conf batch.size",
+        ),
+        (
+            "mongodb_sync_table",
+            {"table": "t", "mongodb_conf": MONGODB, "type_mapping": "to-string"},
+            UnsupportedError,
+            "all its columns are STRING",
+        ),
         ("pulsar_sync_database", {}, UnsupportedError, "pulsar_sync_database"),
         ("mysql_sync_tables", {}, ValueError, "no action"),
         ("mysql_sync_table", {}, ValueError, "--table is missing"),

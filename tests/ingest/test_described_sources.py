@@ -20,6 +20,7 @@ from paimonlab.ingest.described_sources import (
     place_of,
 )
 from paimonlab.ingest.sources.kafka import Kafka
+from paimonlab.ingest.sources.mongodb.source import MongoDb
 from paimonlab.ingest.sources.mysql.source import MySql
 from paimonlab.ingest.sources.postgresql.source import Postgres
 
@@ -61,6 +62,18 @@ def catalog(tmp_path: Path) -> pm.Catalog:
             "kafka",
             {"bootstrap": "a:9092,b:9092", "group": "g", "options": {"security.protocol": "SSL"}},
         ),
+        (
+            "mongodb://cdc%40x@a:27017,b:27018/shop?replicaSet=rs0&password_env=P",
+            "mongodb",
+            {
+                "hosts": "a:27017,b:27018",
+                "user": "cdc@x",
+                "database": "shop",
+                "password_env": "P",
+                "options": {"replicaSet": "rs0"},
+            },
+        ),
+        ("mongodb+srv://c.shop", "mongodb", {"hosts": "c.shop", "srv": True}),
         ("files:./in", "files", {"folder": "./in"}),
         ("files:///data/in", "files", {"folder": "/data/in"}),
         ("paimon:./other", "table", {"warehouse": "./other"}),
@@ -153,6 +166,8 @@ def test_the_words_are_those_of_the_functions() -> None:
     assert words(pm.mysql) == set(SERVERS["mysql"])
     assert words(pm.postgres) == set(SERVERS["postgres"])
     assert words(pm.kafka) == set(SERVERS["kafka"])
+    assert words(pm.mongodb) == set(SERVERS["mongodb"])
+    assert words(MongoDb.tables) - {"patterns"} | {"tables"} == set(READING["mongodb"])
     assert words(MySql.tables) - {"patterns"} | {"tables"} == set(READING["mysql"])
     assert words(Postgres.tables) - {"patterns"} | {"tables"} == set(READING["postgres"])
     kafka = words(Kafka.topic, Kafka.topics) - {"name", "pattern"} | {"topic", "topics"}

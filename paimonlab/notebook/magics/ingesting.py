@@ -27,7 +27,8 @@ class IngestMagics(Magics):
         """Name a source of changes for CREATE TABLE … AS TABLE; without NAME, list them.
 
         ADDRESS: mysql://USER@HOST:PORT?password_env=NAME, postgres://USER@HOST:PORT/DB?slot=NAME,
-        kafka://HOST:PORT, files:FOLDER, paimon:WAREHOUSE, or the name of a variable.
+        kafka://HOST:PORT, mongodb://USER@HOST:PORT/, files:FOLDER, paimon:WAREHOUSE, or the name of
+        a variable.
         """
         options = arguments(self.paimon_source, line)
         with errors_on_one_line("ingest"):

@@ -1,0 +1,1 @@
+"""Collections of MongoDB as a source: their documents, then their change stream."""
