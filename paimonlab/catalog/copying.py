@@ -80,6 +80,11 @@ class TableCopy:
     """What was committed; None: nothing, or it was a dry run."""
     is_dry_run: bool = False
 
+    def __str__(self) -> str:
+        """Say how many rows are copied, and what they become."""
+        landed = f", snapshot {self.snapshot.id}" if self.snapshot else ""
+        return f"{self.source}: {self.rows:,} rows to {self.target}{landed}"
+
 
 def copy_table(
     catalog: CopyingCatalog,

@@ -42,6 +42,14 @@ class Rollback:
         """How many files are deleted besides snapshots, changelogs and tags."""
         return len(self.files.all)
 
+    def __str__(self) -> str:
+        """Say what is deleted, and how much of it."""
+        return (
+            f"back to snapshot {self.snapshot_id}, without {len(self.snapshots):,} snapshots, "
+            f"{len(self.changelogs):,} changelogs, {len(self.tags):,} tags, {self.file_count:,} "
+            "files"
+        )
+
 
 def plan_rollback(
     target: int,

@@ -32,6 +32,10 @@ class TagDeletion:
         """How many files are deleted besides the tag."""
         return len(self.files.all)
 
+    def __str__(self) -> str:
+        """Say which tag goes, and with how many files."""
+        return f"tag {self.tag} of snapshot {self.snapshot_id}, {self.file_count:,} files"
+
 
 def delete_tag(
     name: str, history: TableHistory, *, dry_run: bool = False, after: Collection[str] = ()

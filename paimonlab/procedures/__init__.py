@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from paimonlab.procedures.binding import bind
     from paimonlab.procedures.procedure import Parameter, Procedure
     from paimonlab.procedures.registry import PROCEDURES, find
+    from paimonlab.procedures.telling import told
 
-__all__ = ["PROCEDURES", "Parameter", "Procedure", "bind", "find"]
+__all__ = ["PROCEDURES", "Parameter", "Procedure", "bind", "find", "told"]
 
 __getattr__, __dir__ = attributes_on_use(
     __name__,
@@ -27,4 +28,5 @@ __getattr__, __dir__ = attributes_on_use(
     Procedure="procedure",
     bind="binding",
     find="registry",
+    told="telling",
 )

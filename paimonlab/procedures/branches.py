@@ -38,6 +38,7 @@ def _delete_branch(call: Invocation) -> Sequence[Row]:
     # Missing ones come first, and are refused before another is deleted.
     for name in sorted(names, key=lambda name: name in there):
         branches.delete(name)
+        call.note(f"deleted branch {name}")
     return DONE
 
 

@@ -193,7 +193,10 @@ def _chosen(catalog: Catalog, given: Mapping[str, str | None]) -> Iterator[str]:
 
 
 def _compact_manifest(call: Invocation) -> Sequence[Row]:
-    call.table_with(call.options()).compact_manifests()
+    table = call.table_with(call.options())
+    snapshot = table.compact_manifests()
+    done = "no manifest to rewrite" if snapshot is None else f"manifests, snapshot {snapshot.id:,}"
+    call.note(f"{table.name}: {'' if snapshot is None else 'rewrote '}{done}")
     return DONE
 
 

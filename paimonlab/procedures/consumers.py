@@ -24,8 +24,12 @@ def _reset_consumer(call: Invocation) -> Sequence[Row]:
     if snapshot_id is not None:
         table.snapshots.get(snapshot_id)
         table.consumers.reset(name, snapshot_id)
+        call.note(f"{table.name}: {name} reads snapshot {snapshot_id:,} next")
     elif name in table.consumers.list():
         table.consumers.delete(name)
+        call.note(f"{table.name}: deleted consumer {name}")
+    else:
+        call.note(f"{table.name}: there is no consumer {name}")
     return DONE
 
 
@@ -37,7 +41,10 @@ def _clear_consumers(call: Invocation) -> Sequence[Row]:
         ("excludingConsumers", excluding),
     ):
         check_pattern(pattern or "", procedure=call.procedure, argument=argument)
-    call.table().consumers.clear(including=including or ".*", excluding=excluding)
+    table = call.table()
+    names = table.consumers.clear(including=including or ".*", excluding=excluding)
+    deleted = f"{len(names):,} consumer{'' if len(names) == 1 else 's'}"
+    call.note(f"{table.name}: deleted {deleted}{': ' if names else ''}{', '.join(names)}")
     return DONE
 
 

@@ -15,7 +15,9 @@ from paimonlab.procedures.procedure import Procedure, Row
 
 def _mark_partition_done(call: Invocation) -> Sequence[Row]:
     chosen = partitions(call.required_text("partitions"), procedure=call.procedure)
-    call.table().mark_partitions_done(chosen)
+    table = call.table()
+    folders = table.mark_partitions_done(chosen)
+    call.note(f"{table.name}: marked {', '.join(folders)}")
     return DONE
 
 

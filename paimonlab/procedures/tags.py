@@ -38,13 +38,15 @@ _OF_SNAPSHOT = (
 
 def _create_tag(call: Invocation) -> Sequence[Row]:
     history = _history(call.table())
-    create_tag(history, _request(call))
+    tag = create_tag(history, _request(call))
+    call.note(f"{history.name}: created tag {call.text('tag')} of snapshot {tag.id:,}")
     return DONE
 
 
 def _replace_tag(call: Invocation) -> Sequence[Row]:
     history = _history(call.table())
-    replace_tag(history, _request(call))
+    tag = replace_tag(history, _request(call))
+    call.note(f"{history.name}: tag {call.text('tag')} is of snapshot {tag.id:,}")
     return DONE
 
 
@@ -98,8 +100,9 @@ def _delete_tag(call: Invocation) -> Sequence[Row]:
     if call.is_dry_run:
         _plan_deletions(call, tags, existing)
     else:
-        for name in existing:
-            call.note(tags.delete(name))
+        for name in dict.fromkeys(names):
+            gone = tags.delete(name) if name in existing else f"there is no tag {name}"
+            call.note(gone)
     return DONE
 
 
@@ -119,7 +122,10 @@ def _plan_deletions(call: Invocation, tags: Tags, names: Sequence[str]) -> None:
 
 
 def _trigger(call: Invocation) -> Sequence[Row]:
-    call.table().tags.create_due()
+    table = call.table()
+    names = table.tags.create_due()
+    created = f"created {', '.join(names)}" if names else "no tag is due"
+    call.note(f"{table.name}: {created}")
     return DONE
 
 

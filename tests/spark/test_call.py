@@ -20,6 +20,7 @@ from paimonlab.errors import (
 )
 from paimonlab.procedures import PROCEDURES
 from paimonlab.spark import connect
+from paimonlab.spark.listening import TOLD_KEY, hearing
 from paimonlab.table.table import Table
 
 
@@ -78,7 +79,8 @@ def test_the_default_database_is_the_current_one(spark: SparkSession, table: Tab
 
 
 def test_a_result_has_the_columns_of_the_procedure(spark: SparkSession, table: Table) -> None:
-    frame = spark.sql("CALL sys.rollback(table => 't', snapshot => 2)")
+    with hearing(spark) as heard:
+        frame = spark.sql("CALL sys.rollback(table => 't', snapshot => 2)")
 
     assert frame.schema.simpleString() == (
         "struct<previous_snapshot_id:bigint,current_snapshot_id:bigint>"
@@ -86,6 +88,11 @@ def test_a_result_has_the_columns_of_the_procedure(spark: SparkSession, table: T
     assert [tuple(row) for row in frame.collect()] == [(3, 2)]
     assert frame.count() == 1
     assert table.snapshots.latest().id == 2  # type: ignore[union-attr]
+    assert heard[0].startswith("back to snapshot 2, without 1 snapshots")
+    with hearing(spark) as heard:
+        spark.sql("OPTIMIZE t")
+    assert heard[0].startswith("db.t: compacted 1 bucket, 2 files")
+    assert spark.conf.get(TOLD_KEY, None) is None
 
 
 def test_what_spark_remembers_of_a_table_is_not_shown_after_a_call(

@@ -29,13 +29,12 @@ from paimonlab.notebook.results.row_files import Written, checked_path, export
 from paimonlab.notebook.running import native_query
 from paimonlab.notebook.running.native_call import run_call
 from paimonlab.notebook.running.native_query import is_for_spark
-from paimonlab.notebook.running.on_spark import OnSpark, looks_up_again
+from paimonlab.notebook.running.on_spark import Answer, OnSpark, looks_up_again
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from paimonlab.notebook.connections.warehouse_connection import Connection
-    from paimonlab.notebook.results.spark_fetch import Fetched
 
 T = TypeVar("T")
 _AS_NOW = "on a Spark Connect server it would read the tables as they are now"
@@ -360,7 +359,7 @@ def _run_on_spark(
     display = _display(statement, manner, "Spark")
     description = statement.text[:200]
 
-    def fetched(limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
+    def fetched(limit: int | None) -> Answer:
         return kernel.spark_work.run_on_spark(
             session,
             lambda: work.fetch(limit),
@@ -368,15 +367,16 @@ def _run_on_spark(
             display=display,
         )
 
-    frame, rows, snapshots, seconds = fetched(MANY_ROWS if asks_first else wanted)
-    if asks_first and rows.has_more_rows and manner.confirm is not None and manner.confirm():
-        frame, rows, snapshots, seconds = fetched(wanted)
+    answer = fetched(MANY_ROWS if asks_first else wanted)
+    if asks_first and answer.rows.has_more_rows and manner.confirm is not None and manner.confirm():
+        answer = fetched(wanted)
+    rows = answer.rows
     stats = Stats(
         row_count=rows.table.num_rows,
         has_more_rows=rows.has_more_rows,
         fetched_bytes=rows.table.nbytes,
-        duration_seconds=seconds,
-        snapshots=snapshots,
+        duration_seconds=answer.seconds,
+        snapshots=answer.snapshots,
     )
     is_lost = manner.as_of is not None and looks_up_again(session)
     result = Result(
@@ -385,8 +385,9 @@ def _run_on_spark(
         sql=statement.text,
         title=statement.title,
         stats=stats,
-        spark=None if is_lost else frame,
+        spark=None if is_lost else answer.frame,
         without_frame=_AS_NOW,
+        said=answer.said,
     )
     return result.within(manner.max_bytes) if statement.is_query else result
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paimonlab import procedures
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from paimonlab.procedures import Procedure
 
 NAMESPACE = "sys"
-_MOST_TOLD = 3
-"""Of what a call did, this many tables are named."""
 
 
 def run_call(
@@ -84,16 +81,8 @@ def run_call(
         title=statement.title,
         stats=stats,
         spark=None,
-        said=told(noted),
+        said=procedures.told(noted),
     )
-
-
-def told(noted: Sequence[object]) -> str:
-    """Say in a line what a call deleted or rewrote."""
-    say_it = [one for one in noted if type(one).__str__ is not object.__str__]
-    first_lines = [str(one).partition("\n")[0] for one in say_it]
-    more = f"; {len(first_lines) - _MOST_TOLD:,} more" if len(first_lines) > _MOST_TOLD else ""
-    return "; ".join(first_lines[:_MOST_TOLD]) + more
 
 
 def bound_call(connection: Connection, call: CallStatement) -> tuple[Procedure, dict[str, object]]:

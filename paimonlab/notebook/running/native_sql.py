@@ -16,8 +16,8 @@ from paimonlab.notebook.cell.time_travel import check_travels, is_moment
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay
 from paimonlab.notebook.results.result import Result, Stats
-from paimonlab.notebook.running.native_call import told
 from paimonlab.notebook.running.without_rows import said_of
+from paimonlab.procedures import told
 from paimonlab.procedures.habits import CalledOtherwiseError
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -13,7 +13,7 @@ from paimonlab.notebook import cell, results, running
 from paimonlab.notebook.cell.parameters import Bound
 from paimonlab.notebook.cell.statements import Statement, quote_system_tables
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.spark import sessions
+from paimonlab.spark import listening, sessions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,11 +21,26 @@ if TYPE_CHECKING:
     from paimonlab.notebook.results.spark_fetch import Fetched
 
 T = TypeVar("T")
+_CALLING = frozenset({"CALL", "OPTIMIZE"})
+"""First words of statements that run procedures."""
 
 
 def looks_up_again(session: SparkSession) -> bool:
     """Tell whether a DataFrame looks its tables up whenever it is run, and not once."""
     return sessions.remote.is_remote(session)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a statement gave."""
+
+    frame: DataFrame
+    rows: Fetched
+    snapshots: Sequence[str]
+    """``db.t@7`` of each table that a query read."""
+    seconds: float
+    said: str
+    """What a call of a procedure did; "" otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +52,21 @@ class OnSpark:
     args: Bound
     as_of: int | str | None
 
-    def fetch(self, limit: int | None) -> tuple[DataFrame, Fetched, Sequence[str], float]:
+    def fetch(self, limit: int | None) -> Answer:
         """Send the statement and fetch its rows; runs in the worker thread."""
         begin = time.monotonic()
-        frame, rows = self.reading(
-            lambda frame: (frame, results.spark_fetch.fetch(frame, limit=limit))
-        )
+        with self._hearing() as heard:
+            frame, rows = self.reading(
+                lambda frame: (frame, results.spark_fetch.fetch(frame, limit=limit))
+            )
         seconds = time.monotonic() - begin
         is_planned_here = self.statement.is_query and not looks_up_again(self.spark)
-        return (
-            frame,
-            rows,
-            running.spark_plan.snapshots_read(frame) if is_planned_here else (),
-            seconds,
-        )
+        snapshots = running.spark_plan.snapshots_read(frame) if is_planned_here else ()
+        return Answer(frame, rows, snapshots, seconds, said="".join(heard))
+
+    def _hearing(self) -> AbstractContextManager[Sequence[str]]:
+        is_call = self.statement.tokens[0].text.upper() in _CALLING
+        return listening.hearing(self.spark) if is_call else nullcontext(())
 
     def reading(self, read: Callable[[DataFrame], T]) -> T:
         """Send the statement and do something with its rows, as of the time it asks for."""

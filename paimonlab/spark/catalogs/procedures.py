@@ -19,7 +19,7 @@ from paimonlab.errors import ArgumentError
 from paimonlab.procedures import PROCEDURES, Parameter, Procedure, bind, find
 from paimonlab.spark.catalogs.namespaces import DEFAULT_DATABASE, Namespaces
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.listening import progress_of
+from paimonlab.spark.listening import progress_of, tell
 from paimonlab.spark.reading.local_scan import LocalScan, arrow_spark_schema
 from paimonlab.spark.session_options import check_no_branch
 from paimonlab.spark.values.types import spark_schema
@@ -121,6 +121,7 @@ class _Bound(_Named):
             "name the branch in the call: table => 'db.t$branch_…'",
         )
         given = dict(_given(values, procedure.parameters))
+        noted: list[object] = []
         rows = procedure.call(
             self._catalog,
             bind(procedure, named=given),
@@ -128,7 +129,9 @@ class _Bound(_Named):
             catalog_name=self._catalog_name,
             progress=progress_of(bridge),
             workers=SparkWorkers(bridge),
+            noted=noted,
         )
+        tell(bridge, noted)
         schema = arrow_spark_schema(rows.schema)
         scan = LocalScan(bridge, f"{self._catalog_name}.sys.{procedure.name}", schema, lambda: rows)
         return bridge.list([scan]).iterator()

@@ -63,6 +63,14 @@ class BranchMerge:
     """What was committed; None: nothing, or it was a dry run."""
     is_dry_run: bool = False
 
+    def __str__(self) -> str:
+        """Say how much the branch gets."""
+        landed = f", snapshot {self.snapshot.id}" if self.snapshot else ""
+        return (
+            f"{self.source} gives {self.target} {self.files:,} files, {self.record_count:,} rows"
+            f"{landed}"
+        )
+
 
 def merge_branch(
     definition: TableDefinition, store: TableStore, source: str, *, dry_run: bool

@@ -55,6 +55,11 @@ class LostFiles:
         """Rows that are lost, before merging."""
         return sum(file.record_count for file in self.files)
 
+    def __str__(self) -> str:
+        """Say how many files are missing, and how many rows with them."""
+        text = f"{self.table}: {len(self.files):,} data files are missing"
+        return f"{text}, with {self.record_count:,} rows" if self.files else text
+
 
 def remove_lost_files(
     definition: TableDefinition, store: TableStore, *, dry_run: bool

@@ -226,8 +226,9 @@ def test_the_plan_of_a_server_is_refused_by_name(
 
 
 def test_procedures_run_on_the_server(there: InteractiveShell) -> None:
-    run(there, "%paimon CALL sys.create_tag(table => 'db.t', tag => 'first', snapshot => 1)")
+    call = "CALL sys.create_tag(table => 'db.t', tag => 'first', snapshot => 1)"
 
+    assert "db.t: created tag first of snapshot 1; 1 row" in run(there, f"%paimon {call}").to_text()
     assert run(there, "%paimon --as-of first SELECT id FROM db.t").to_arrow().num_rows == 2
 
 

@@ -313,10 +313,12 @@ def test_a_call_runs_once_and_its_errors_point_at_the_name(
 
     assert result.to_arrow().to_pylist() == [{"result": True}]
     assert len(result) == 1
+    assert "db.t: created tag called of snapshot 2; 1 row" in result.to_text()
     assert table.tags.get("called").id == 2
     planned = run(warehouse, "%paimon --dry-run CALL sys.delete_tag('db.t', :tag)")
     assert planned.to_arrow()["name"].to_pylist() == ["called"]
-    run(warehouse, "%paimon CALL sys.delete_tag('db.t', :tag)")
+    done = run(warehouse, "%paimon CALL sys.delete_tag('db.t', :tag)")
+    assert "tag called of snapshot 2, 0 files; 1 row" in done.to_text()
     assert list(table.tags.list()) == ["first"]
 
     lines = failure(warehouse, capsys, "%paimon CALL sys.create_tags('db.t', 'x')")
