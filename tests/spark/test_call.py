@@ -159,6 +159,7 @@ def test_every_procedure_can_be_bound(spark: SparkSession, table: Table) -> None
         ("sys.create_tag(array('t'), 'x')", ArgumentError, "array<string>"),
         ("sys.rollback('t')", ArgumentError, "give one of"),
         ("sys.rollback('t$snapshots', snapshot => 1)", PaimonError, "system table"),
+        ("sys.create_global_index('t', 'k', 'btree')", UnsupportedError, "create_global_index"),
         ("sys.migrate_table('hive', 'db.t')", UnsupportedError, "is in no Hive metastore"),
         (
             "sys.migrate_table('hive', 'db.t', target_table => 'db.x')",

@@ -74,10 +74,12 @@ def test_the_greatest_partition_is_a_constant_that_chooses_files(
 
 def test_bucket_functions_say_where_rows_are(spark: SparkSession, catalog: Catalog) -> None:
     types = {"id": "BIGINT", "name": "STRING", "price": "DECIMAL(10, 2)", "dt": "DATE"}
+    names = {"default": "bucket", "mod": "mod_bucket", "hive": "hive_bucket"}
     for table, key, function in (
         ("many", "id,name,price,dt", "default"),
         ("one", "name", "default"),
         ("rest", "id", "mod"),
+        ("hive", "id,name,price,dt", "hive"),
     ):
         options = {"bucket": "7", "bucket-key": key, "bucket-function.type": function}
         catalog.create_table(f"db.{table}", types, options=options)
@@ -86,8 +88,7 @@ def test_bucket_functions_say_where_rows_are(spark: SparkSession, catalog: Catal
             "if(id % 7 = 0, NULL, repeat('é', cast(id % 11 AS INT))), id / 3, "
             "if(id % 5 = 0, NULL, date_add(DATE'1969-12-01', cast(id AS INT))) FROM range(80)"
         )
-        name = "mod_bucket" if function == "mod" else "bucket"
-        call = f"paimon.sys.{name}(7, {key})"
+        call = f"paimon.sys.{names[function]}(7, {key})"
         places = f"SELECT {call}, __paimon_bucket FROM paimon.db.{table}"
         found = rows(spark, places)
         assert len(found) == 80
@@ -105,6 +106,7 @@ def test_bucket_functions_say_where_rows_are(spark: SparkSession, catalog: Catal
         ("bucket(4)", "number of buckets"),
         ("bucket(4, TIMESTAMP'2024-01-01 00:00:00')", "dates"),
         ("mod_bucket(4, 'a')", "INT or BIGINT"),
+        ("hive_bucket(4, array(1))", "dates and truth values"),
     ):
         with pytest.raises(UnsupportedError, match=advice):
             spark.sql(f"SELECT paimon.sys.{call}")

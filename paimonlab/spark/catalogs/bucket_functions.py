@@ -1,4 +1,4 @@
-"""``sys.bucket(4, id, name)``, ``sys.mod_bucket(4, id)``: the bucket of a row with these values.
+"""``sys.bucket(4, id, name)``, ``mod_bucket``, ``hive_bucket``: the bucket of a row with these values.
 
 Spark could call a function of a catalog on executors only if they had its class. So a rule of the
 analyzer puts an expression of Spark's own in the place of the call, the one by which rows are
@@ -20,13 +20,17 @@ from pyspark.sql import types as st
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
+from paimonlab.spark.jvm.expressions import column_of, expression_of
 from paimonlab.spark.jvm.rules import add_analyzer_rule
 from paimonlab.spark.values.bucket_expression import has_expression, hash_of
 from paimonlab.spark.values.types import fields_from_spark
 from paimonlab.spec.buckets.bucket import takes_mod
+from paimonlab.spec.buckets.hive_hash import is_hashable
 from paimonlab.spec.types.data_types import DataField
 
 _FUNCTIONS = CONNECTOR + "catalog.functions."
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+_POSITIVE = 2**31 - 1
 _RULE = "BucketCalls"
 _SOURCE = """
 package org.paimonlab.spark;
@@ -154,6 +158,19 @@ class ModBucket(_BucketFunction):
         return takes_mod([key.type for key in keys])
 
 
+class HiveBucket(_BucketFunction):
+    """The function of tables with ``bucket-function.type`` = ``hive``."""
+
+    spelled = "hive_bucket"
+    _advice = (
+        "give the number of buckets as INT, then the columns of the bucket key: numbers, texts, "
+        "bytes, dates and truth values"
+    )
+
+    def _takes(self, keys: Sequence[DataField]) -> bool:
+        return all(is_hashable(key.type) for key in keys)
+
+
 class _Bound(Proxy):
     """A function for some types; a rule replaces each call of it."""
 
@@ -213,6 +230,11 @@ class _Expressions(Proxy):
         if name == ModBucket.spelled:
             value = functions.coalesce(functions.col(keys[0].name), functions.lit(0))
             bucket = functions.pmod(value, buckets).cast("int")
+        elif name == HiveBucket.spelled:
+            hashed = bridge.java_class(_EXPRESSIONS + "HiveHash")(
+                bridge.seq([expression_of(bridge, functions.col(key.name)) for key in keys])
+            )
+            bucket = column_of(bridge, hashed).bitwiseAND(functions.lit(_POSITIVE)) % buckets
         else:
             bucket = functions.abs(hash_of(bridge, keys) % buckets)
         columns = nothing._jdf.queryExecution().analyzed().output()

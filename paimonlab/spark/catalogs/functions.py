@@ -8,7 +8,7 @@ from typing import Any
 
 from paimonlab.catalog.functions import FunctionCatalog
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark.catalogs.bucket_functions import DefaultBucket, ModBucket
+from paimonlab.spark.catalogs.bucket_functions import DefaultBucket, HiveBucket, ModBucket
 from paimonlab.spark.catalogs.max_pt import MaxPartition
 from paimonlab.spark.catalogs.namespaces import Namespaces
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
@@ -16,7 +16,12 @@ from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 NAMESPACE = "sys"
 """Where functions are, in upper or lower case."""
 FUNCTIONS: Mapping[str, type[Proxy]] = MappingProxyType(
-    {"bucket": DefaultBucket, "max_pt": MaxPartition, "mod_bucket": ModBucket}
+    {
+        "bucket": DefaultBucket,
+        "hive_bucket": HiveBucket,
+        "max_pt": MaxPartition,
+        "mod_bucket": ModBucket,
+    }
 )
 """By their names."""
 
