@@ -336,6 +336,27 @@ PROCEDURES = {
 """Procedures of other formats, and those of the same purpose here."""
 
 
+OPTIONS = {
+    "delta.enablechangedatafeed": "changelog-producer",
+    "delta.enabledeletionvectors": "deletion-vectors.enabled",
+    "delta.logretentionduration": "snapshot.time-retained",
+    "delta.deletedfileretentionduration": "snapshot.time-retained",
+    "delta.targetfilesize": "target-file-size",
+    "delta.autooptimize.autocompact": "write-only",
+    "write.delete.mode": "deletion-vectors.enabled",
+    "write.merge.mode": "deletion-vectors.enabled",
+    "write.update.mode": "deletion-vectors.enabled",
+    "write.format.default": "file.format",
+    "write.parquet.compression-codec": "file.compression",
+    "write.target-file-size-bytes": "target-file-size",
+    "history.expire.max-snapshot-age-ms": "snapshot.time-retained",
+    "history.expire.min-snapshots-to-keep": "snapshot.num-retained.min",
+    "hoodie.datasource.write.recordkey.field": "primary-key",
+    "hoodie.datasource.write.precombine.field": "sequence.field",
+}
+"""Options of tables by those of Delta, Iceberg and Hudi, in lower case."""
+
+
 def procedure(name: str) -> str:
     """Return the name here of a procedure that may be another format's.
 

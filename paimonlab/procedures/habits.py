@@ -67,8 +67,10 @@ def refusal(habit: Habit, table: str, calls: Sequence[str]) -> UnsupportedError:
     table
         Its table.
     calls
-        In SQL.
+        In SQL; none if nothing does it.
     """
+    if not calls:
+        return UnsupportedError(f"{habit.statement} of {table}", habit.remark)
     return CalledOtherwiseError(f"{habit.statement} {table}", calls, habit.remark)
 
 

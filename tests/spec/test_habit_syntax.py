@@ -51,6 +51,24 @@ _VACUUM = [("expire_snapshots", {"retain_min": 1}), ("remove_orphan_files", {})]
         ("EXPIRE SNAPSHOTS FOR d.t;", ("d", "t"), [("expire_snapshots", {})]),
         ("expire snapshots t", ("t",), [("expire_snapshots", {})]),
         ("DESC HISTORY d.t LIMIT 3", ("d", "t"), []),
+        ("DESCRIBE DETAIL d.t", ("d", "t"), []),
+        (
+            "REORG TABLE t WHERE dt = 'x' APPLY (PURGE)",
+            ("t",),
+            [("compact", {"compact_strategy": "full", "where": "dt = 'x'"})],
+        ),
+        (
+            "ALTER TABLE t CREATE BRANCH IF NOT EXISTS b AS OF VERSION 3 RETAIN 7 DAYS",
+            ("t",),
+            [
+                ("create_tag", {"tag": "b", "snapshot": 3}),
+                ("create_branch", {"branch": "b", "tag": "b"}),
+            ],
+        ),
+        ("ALTER TABLE t DROP BRANCH b", ("t",), [("delete_branch", {"branch": "b"})]),
+        ("ALTER TABLE t DROP TAG IF EXISTS b", ("t",), [("delete_tag", {"tag": "b"})]),
+        ("ALTER TABLE d.t ADD PARTITION FIELD days(ts)", ("d", "t"), []),
+        ("CREATE OR REPLACE TABLE u SHALLOW CLONE d.t VERSION AS OF 1", ("d", "t"), [("copy", {})]),
     ],
 )
 def test_what_a_statement_means(text: str, table: tuple[str, ...], procedures: list[Any]) -> None:
@@ -59,13 +77,18 @@ def test_what_a_statement_means(text: str, table: tuple[str, ...], procedures: l
     assert found is not None
     assert found.table == table
     assert list(found.procedures) == procedures
-    assert found.is_run == text.upper().startswith("OPTIMIZE")
+    assert found.is_run == text.upper().startswith(("OPTIMIZE", "REORG"))
     assert found.hours == {"V": 12 if "12" in text else 168}.get(text[0])
     assert found.limit == (3 if "LIMIT" in text else None)
 
 
 @pytest.mark.parametrize(
-    "text", ["OPTIMIZE '/data/t'", "VACUUM '/data/t'", "DESCRIBE t", "SELECT 1", "OPTIMIZE"]
+    "text",
+    [
+        *("OPTIMIZE '/data/t'", "VACUUM '/data/t'", "DESCRIBE t", "SELECT 1", "OPTIMIZE"),
+        *("ALTER TABLE t ADD PARTITION (a = 1)", "ALTER TABLE t DROP PARTITION (a = 1)"),
+        *("CREATE TABLE clone (id INT)", "CREATE VIEW v AS TABLE t", "DESC DETAIL"),
+    ],
 )
 def test_other_statements_are_not_ours(text: str) -> None:
     assert parse_habit(tokenize(text), text) is None

@@ -1,4 +1,4 @@
-"""``sys.bucket(4, id, name)``, ``mod_bucket``, ``hive_bucket``: the bucket of a row with these values.
+"""``sys.bucket(4, id, name)`` and its like: the bucket of a row with these values.
 
 Spark could call a function of a catalog on executors only if they had its class. So a rule of the
 analyzer puts an expression of Spark's own in the place of the call, the one by which rows are

@@ -26,9 +26,10 @@ from paimonlab.spark.catalogs.ddl import (
     table_definition,
 )
 from paimonlab.spark.catalogs.functions import Functions
-from paimonlab.spark.catalogs.procedures import Procedures
+from paimonlab.spark.catalogs.procedures import Procedures, current_database
 from paimonlab.spark.catalogs.sql_function_calls import resolve_sql_functions
 from paimonlab.spark.catalogs.staged import CreatedTable, ReplacedTable
+from paimonlab.spark.catalogs.system_names import instead_of
 from paimonlab.spark.catalogs.table_relation import TableRelation
 from paimonlab.spark.catalogs.views import Views
 from paimonlab.spark.format_tables.relation import (
@@ -127,6 +128,7 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def loadRelation(self, identifier: Any) -> Any:
         """Return a view for a SELECT, the table or the catalog's own view for other statements."""
+        self._check_name(identifier)
         table = self._found(identifier)
         if table is None:
             return self._relation_of_view(identifier, is_read=reads_rows(self._bridge))
@@ -327,6 +329,18 @@ class SparkCatalog(Views, Functions, Procedures):
             )
 
     # Names
+
+    def _check_name(self, identifier: Any) -> None:
+        """Say what system tables are called to who writes ``t.snapshots``, as in Iceberg."""
+        namespace = [str(part) for part in identifier.namespace()]
+        name = str(identifier.name())
+        instead = instead_of(namespace[-1], name) if namespace else None
+        if instead is None or self._exists(namespace):
+            return
+        *before, table = namespace
+        database = before[0] if before else current_database(self._bridge, self._name)
+        if self._catalog.has_table(f"{database}.{table}"):
+            raise UnsupportedError(f"the name {'.'.join([*namespace, name])}", instead)
 
     def _open(self, identifier: Any) -> Table | SystemTable:
         found = self._opened(identifier)

@@ -160,10 +160,25 @@ def _default(column: Any, name: str) -> str | None:
 def _partition_key(transform: Any) -> str:
     if transform.name() != "identity":
         raise UnsupportedError(
-            f"the partition transform {transform.toString()}",
-            "partition by columns; buckets are the table property 'bucket'",
+            f"the partition transform {transform.toString()}", _instead_of(transform)
         )
     return _dotted(transform.references()[0].fieldNames())
+
+
+def _instead_of(transform: Any) -> str:
+    """Say what to write in the place of a partition transform, of Iceberg's or Delta's habit."""
+    columns = ",".join(_dotted(one.fieldNames()) for one in transform.references())
+    match str(transform.name()):
+        case "cluster_by":
+            return (
+                "CLUSTER BY sorts rows here when they are compacted: TBLPROPERTIES "
+                f"('clustering.columns' = '{columns}', 'clustering.incremental' = 'true')"
+            )
+        case "bucket":
+            count = str(transform.toString()).removeprefix("bucket(").partition(",")[0]
+            return f"TBLPROPERTIES ('bucket' = '{count}', 'bucket-key' = '{columns}')"
+        case _:
+            return f"add a column with the value and partition by it; {columns} stays as it is"
 
 
 def schema_changes(bridge: Bridge, changes: Iterable[Any]) -> list[SchemaChange]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as st
 
-from paimonlab.errors import ArgumentError
+from paimonlab.errors import ArgumentError, habits
 from paimonlab.procedures import PROCEDURES, Parameter, Procedure, bind, find
 from paimonlab.spark.catalogs.namespaces import DEFAULT_DATABASE, Namespaces
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
@@ -52,8 +52,9 @@ class Procedures(Namespaces):
         """Return a procedure, not bound to arguments yet."""
         namespace = [str(part) for part in identifier.namespace()]
         if [part.lower() for part in namespace] != [NAMESPACE]:
+            named = habits.procedure(str(identifier.name()))
             raise ArgumentError(
-                identifier.name(), f"is a procedure of {self._name}.sys: CALL {self._name}.sys.…"
+                named, f"is a procedure of {self._name}.sys: CALL {self._name}.sys.{named}(…)"
             )
         return _Unbound(self._bridge, find(identifier.name()), self._catalog, self._name)
 
@@ -125,7 +126,7 @@ class _Bound(_Named):
         rows = procedure.call(
             self._catalog,
             bind(procedure, named=given),
-            default_database=_current_database(bridge, self._catalog_name),
+            default_database=current_database(bridge, self._catalog_name),
             catalog_name=self._catalog_name,
             progress=progress_of(bridge),
             workers=SparkWorkers(bridge),
@@ -230,7 +231,7 @@ def _is_kept(given: st.DataType, wanted: st.DataType) -> bool:
             return False
 
 
-def _current_database(bridge: Bridge, catalog_name: str) -> str:
+def current_database(bridge: Bridge, catalog_name: str) -> str:
     """Return the database of a table that is named without one.
 
     Source: apache/paimon@1.3.1 ``org.apache.paimon.spark.utils.SparkUtils``.

@@ -47,8 +47,13 @@ FUNCTIONS = (
     IncrementalFunction("paimon_incremental_to_auto_tag", "incremental-to-auto-tag", ("tag",)),
 )
 """All there are."""
-_OF_SEARCHES = ("vector_search", "full_text_search", "hybrid_search")
-"""Functions that Java Paimon's connector has as well."""
+_NO_INDEXES = "global indexes are not implemented"
+_REFUSED = {
+    **dict.fromkeys(("vector_search", "full_text_search", "hybrid_search"), _NO_INDEXES),
+    "table_changes": "paimon_incremental_query('db.t', 2, 5) has the rows of snapshots 3 to 5; of "
+    "`t$audit_log` it has them with their kinds: +I, -U, +U, -D",
+}
+"""Functions that Java Paimon's connector has as well, and one of Delta: what to say."""
 
 
 def offer_table_functions(bridge: Bridge) -> None:
@@ -58,7 +63,7 @@ def offer_table_functions(bridge: Bridge) -> None:
     identifiers = bridge.java_class(_CATALYST + "FunctionIdentifier")
     infos = bridge.java_class(_CATALYST + "expressions.ExpressionInfo")
     builders: dict[str, Proxy] = {one.name: _Changes(bridge, one) for one in FUNCTIONS}
-    builders |= {name: _Refused(bridge, name) for name in _OF_SEARCHES}
+    builders |= {name: _Refused(bridge, name, advice) for name, advice in _REFUSED.items()}
     a_builtin = registry.listFunction().head()  # Spark 4.3 knows it as system.builtin.…
     for name, builder in builders.items():
         identifier = identifiers(name, a_builtin.database(), a_builtin.catalog())
@@ -97,14 +102,15 @@ class _Refused(Proxy):
 
         implements = ["scala.Function1"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, name: str) -> None:
+    def __init__(self, bridge: Bridge, name: str, advice: str) -> None:
         super().__init__(bridge)
         self._name = name
+        self._advice = advice
 
     def apply(self, arguments: Any) -> None:
-        """Say that there are no indexes to search in."""
+        """Say why there is no such function, or what to write."""
         del arguments
-        raise UnsupportedError(f"{self._name}(…)", "global indexes are not implemented")
+        raise UnsupportedError(f"{self._name}(…)", self._advice)
 
 
 def _texts(arguments: Sequence[Any], function: IncrementalFunction) -> list[str]:

@@ -40,9 +40,11 @@ public final class Parsing implements InvocationHandler {
   private static final Pattern OURS = Pattern.compile(
       "^(?:\\\\s|--[^\\\\n]*\\\\n|/\\\\*.*?\\\\*/)*+"
           + "(EXPLAIN\\\\b(?:\\\\s+(?:EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL))?\\\\s+)?"
-          + "(ALTER\\\\b.*\\\\bTAG\\\\b.*|SHOW\\\\s+(?:TAGS|SNAPSHOTS)\\\\b.*"
+          + "(ALTER\\\\b.*\\\\b(?:TAG|BRANCH|FIELDS?|WRITE)\\\\b.*"
+          + "|SHOW\\\\s+(?:TAGS|SNAPSHOTS)\\\\b.*"
           + "|COPY\\\\s+INTO\\\\b.*|(?:OPTIMIZE|VACUUM|RESTORE|EXPIRE\\\\s+SNAPSHOTS)\\\\b.*"
-          + "|DESC(?:RIBE)?\\\\s+HISTORY\\\\b.*)$",
+          + "|REORG\\\\s+TABLE\\\\b.*|CREATE\\\\b.*\\\\bCLONE\\\\b.*"
+          + "|DESC(?:RIBE)?\\\\s+(?:HISTORY|DETAIL)\\\\b.*)$",
       Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
   private final Object parser;

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from paimonlab.errors import SchemaError, UnsupportedError, close_matches
+from paimonlab.errors import SchemaError, UnsupportedError, close_matches, habits
 from paimonlab.spec.buckets.mode import KeyedTable
 from paimonlab.spec.options.grammar import (
     PARSERS,
@@ -206,6 +206,8 @@ def check_known(keys: Iterable[str]) -> None:
     """
     for key in keys:
         if find_option(key) is None:
+            if (meant := habits.OPTIONS.get(key.lower())) is not None:
+                raise SchemaError(f"option {key!r} is not known; what is like it is {meant!r}.")
             known = [known for known in KNOWN_OPTIONS if "*" not in known]
             raise SchemaError(f"option {key!r} is not known.{close_matches(key, known)}")
 

@@ -33,7 +33,8 @@ def call_text(procedure: str, table: str, **arguments: str | int) -> str:
     >>> call_text("compact", "db.t", compact_strategy="full")
     "CALL sys.compact(table => 'db.t', compact_strategy => 'full')"
     """
-    given = {"table": table_text(table), **arguments}
+    table_name = "source_table" if procedure == "copy" else "table"
+    given = {table_name: table_text(table), **arguments}
     texts = [f"{name} => {literal(value)}" for name, value in given.items()]
     return f"CALL sys.{procedure}({', '.join(texts)})"
 

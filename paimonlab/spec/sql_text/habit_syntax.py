@@ -1,6 +1,7 @@
 """Statements of other formats that mean something of Paimon's: ``OPTIMIZE``, ``VACUUM`` and more.
 
-Source: Delta Lake 4.0 ``DeltaSqlBase.g4``; ``EXPIRE SNAPSHOTS`` is what users of Iceberg try.
+Source: Delta Lake 4.0 ``DeltaSqlBase.g4``, Databricks' ``CREATE TABLE CLONE`` and ``REORG TABLE``,
+Iceberg 1.10 ``IcebergSqlExtensions.g4``; ``EXPIRE SNAPSHOTS`` is what users of Iceberg try.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ class Habit:
     """Of DESCRIBE HISTORY, how many rows."""
     hours: int | None = None
     """Of VACUUM, how old files are that it deletes."""
+    target: tuple[str, ...] = ()
+    """Of CLONE, parts of the name of the new table."""
 
 
 def parse_habit(tokens: Sequence[Token], text: str) -> Habit | None:
-    """Read ``OPTIMIZE``, ``VACUUM``, ``RESTORE``, ``DESCRIBE HISTORY``, ``EXPIRE SNAPSHOTS``.
+    """Read ``OPTIMIZE``, ``VACUUM``, ``RESTORE``, ``CREATE TABLE … CLONE`` and their like.
 
     Parameters
     ----------
@@ -67,6 +70,11 @@ def parse_habit(tokens: Sequence[Token], text: str) -> Habit | None:
         (("EXPIRE", "SNAPSHOTS"), _expiry),
         (("DESCRIBE", "HISTORY"), _history),
         (("DESC", "HISTORY"), _history),
+        (("DESCRIBE", "DETAIL"), _detail),
+        (("DESC", "DETAIL"), _detail),
+        (("REORG", "TABLE"), _reorg),
+        (("ALTER", "TABLE"), _alter),
+        (("CREATE",), _clone),
     ):
         reader = TokenReader(tokens, " ".join(words))
         if reader.take(*words):
@@ -109,14 +117,19 @@ def _vacuum(reader: TokenReader, _text: str) -> Habit:
     if reader.take("RETAIN"):
         hours = reader.number("a number of hours")
         reader.expect("HOURS")
-    _ = reader.take("DRY", "RUN")
+    is_dry = reader.take("DRY", "RUN")
     reader.end()
+    remark = (
+        "the first deletes old snapshots and the files that only they need, the second "
+        "the files of the day before and older that nothing refers to"
+    )
+    if is_dry:
+        remark += "; %%paimon --dry-run, in front of each in a cell of its own, lists what"
     return Habit(
         "VACUUM",
         table,
         (("expire_snapshots", {"retain_min": 1}), ("remove_orphan_files", {})),
-        remark="the first deletes old snapshots and the files that only they need, the second "
-        "the files of the day before and older that nothing refers to",
+        remark=remark,
         hours=hours,
     )
 
@@ -158,3 +171,104 @@ def _history(reader: TokenReader, _text: str) -> Habit:
     limit = reader.number("a number of rows") if reader.take("LIMIT") else None
     reader.end()
     return Habit("DESCRIBE HISTORY", table, limit=limit)
+
+
+def _detail(reader: TokenReader, _text: str) -> Habit | None:
+    if not reader.is_at_name:
+        return None
+    table = reader.names("a table")
+    return Habit("DESCRIBE DETAIL", table) if reader.is_at_end else None
+
+
+def _reorg(reader: TokenReader, text: str) -> Habit:
+    table = reader.names("a table")
+    arguments: dict[str, str | int] = {"compact_strategy": "full"}
+    if reader.take("WHERE"):
+        start = reader.offset
+        reader.skip_to("APPLY")
+        arguments["where"] = text[start : reader.offset].strip()
+    reader.expect("APPLY", "(", "PURGE", ")")
+    reader.end()
+    return Habit("REORG TABLE", table, (("compact", arguments),), is_run=True)
+
+
+def _alter(reader: TokenReader, _text: str) -> Habit | None:
+    """Read what Iceberg alters: branches, tags, fields of partitions, orders of writes."""
+    if not reader.is_at_name:
+        return None
+    table = reader.names("a table")
+    for words in (("CREATE", "OR", "REPLACE", "BRANCH"), ("CREATE", "BRANCH")):
+        if reader.take(*words):
+            return _new_branch(reader, table)
+    for what in ("BRANCH", "TAG"):
+        if reader.take("DROP", what):
+            _ = reader.take("IF", "EXISTS")
+            name = reader.name(f"the name of a {what.lower()}")
+            reader.end()
+            call = (f"delete_{what.lower()}", {what.lower(): name})
+            return Habit(f"DROP {what}", table, (call,), remark="it cannot be undone")
+    for what, advice in _ALTERED_OTHERWISE.items():
+        if reader.take(*what.split()):
+            return Habit(f"ALTER TABLE … {what}", table, remark=advice)
+    return None
+
+
+_PARTITIONS_STAY = (
+    "the partition columns of a table stay as they are: CREATE TABLE … PARTITIONED BY … AS SELECT "
+    "makes another one"
+)
+_ORDERED = (
+    "OPTIMIZE t ZORDER BY (a, b) puts the rows of an append table in order; with the properties "
+    "'clustering.incremental' and 'clustering.columns' each compaction does so"
+)
+_ALTERED_OTHERWISE = {
+    "ADD PARTITION FIELD": _PARTITIONS_STAY,
+    "DROP PARTITION FIELD": _PARTITIONS_STAY,
+    "REPLACE PARTITION FIELD": _PARTITIONS_STAY,
+    "WRITE ORDERED": _ORDERED,
+    "WRITE LOCALLY": _ORDERED,
+    "WRITE UNORDERED": _ORDERED,
+    "WRITE DISTRIBUTED": "rows of a bucket are brought together by themselves",
+    "SET IDENTIFIER FIELDS": "a table gets its primary key when it is created: CREATE TABLE t "
+    "(id INT PRIMARY KEY, …)",
+    "DROP IDENTIFIER FIELDS": "the primary key of a table stays as it is",
+}
+
+
+def _new_branch(reader: TokenReader, table: tuple[str, ...]) -> Habit:
+    _ = reader.take("IF", "NOT", "EXISTS")
+    name = reader.name("the name of a branch")
+    arguments: dict[str, str | int] = {"tag": name}
+    if reader.take("AS", "OF", "VERSION"):
+        arguments["snapshot"] = reader.number("the id of a snapshot")
+    reader.skip_to("")
+    calls = (("create_tag", arguments), ("create_branch", {"branch": name, "tag": name}))
+    return Habit(
+        "CREATE BRANCH",
+        table,
+        calls,
+        remark="a branch begins with what a tag has; it is `t$branch_…` in statements",
+    )
+
+
+def _clone(reader: TokenReader, _text: str) -> Habit | None:
+    _ = reader.take("OR", "REPLACE")
+    if not reader.take("TABLE"):
+        return None
+    _ = reader.take("IF", "NOT", "EXISTS")
+    if not reader.is_at_name:
+        return None
+    target = reader.names("a table")
+    is_shallow = reader.take("SHALLOW")
+    _ = reader.take("DEEP")
+    if not reader.take("CLONE") or not reader.is_at_name:
+        return None
+    source = reader.names("a table")
+    return Habit(
+        "CLONE",
+        source,
+        (("copy", {}),),
+        target=target,
+        remark="it copies the rows that the table has now"
+        + ("; branches share files: CALL sys.create_branch" if is_shallow else ""),
+    )

@@ -64,6 +64,12 @@ class TokenReader:
         token = self._peek()
         return token is not None and token.kind is TokenKind.STRING
 
+    @property
+    def is_at_name(self) -> bool:
+        """Whether an identifier follows."""
+        token = self._peek()
+        return token is not None and token.kind in {TokenKind.WORD, TokenKind.QUOTED}
+
     def is_at(self, word: str) -> bool:
         """Whether this keyword or symbol follows."""
         token = self._peek()

@@ -9,8 +9,8 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import SchemaError, UnsupportedError
-from tests.spark.test_ddl import plain_table, rows
+from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
+from tests.spark.test_ddl import rows
 
 
 def test_a_primary_key_is_a_clause(spark: SparkSession, catalog: Catalog) -> None:
@@ -79,10 +79,9 @@ def test_a_column_of_a_table_called_history_is_described(
 def test_what_deletes_is_answered_with_calls_that_run(
     spark: SparkSession, catalog: Catalog
 ) -> None:
-    spark.sql("CREATE TABLE paimon.db.t (id INT, v STRING)")
+    table = catalog.create_table("db.t", {"id": "INT", "v": "STRING"})
     for number in (1, 2, 3):
-        spark.sql(f"INSERT INTO paimon.db.t VALUES ({number}, 'a')")
-    table = plain_table(catalog, "db.t")
+        table.write([{"id": number, "v": "a"}])
     second = table.snapshots.get(2)
     time = spark.sql(f"SELECT CAST(timestamp_millis({second.time_millis}) AS STRING)").head()
     assert time is not None
@@ -90,7 +89,12 @@ def test_what_deletes_is_answered_with_calls_that_run(
         ("RESTORE TABLE paimon.db.t TO VERSION AS OF 3", [1, 2, 3]),
         (f"RESTORE TABLE paimon.db.t TO TIMESTAMP AS OF '{time[0]}'", [1, 2]),
         ("EXPIRE SNAPSHOTS paimon.db.t", [1, 2]),
-        ("VACUUM paimon.db.t RETAIN 1 HOURS", [1, 2]),
+        ("VACUUM paimon.db.t RETAIN 1 HOURS DRY RUN", [1, 2]),
+        ("CREATE TABLE paimon.db.u DEEP CLONE paimon.db.t", [1, 2]),
+        ("ALTER TABLE paimon.db.t CREATE BRANCH b AS OF VERSION 1 RETAIN 7 DAYS", [1, 2]),
+        ("ALTER TABLE paimon.db.t CREATE OR REPLACE BRANCH c", [1, 2]),
+        ("ALTER TABLE paimon.db.t DROP BRANCH IF EXISTS c", [1, 2]),
+        ("ALTER TABLE paimon.db.t DROP TAG c", [1, 2]),
     ):
         before = table.snapshots.ids()
         with pytest.raises(UnsupportedError) as told:
@@ -101,6 +105,57 @@ def test_what_deletes_is_answered_with_calls_that_run(
         for call in calls:
             spark.sql(call)
         assert table.snapshots.ids() == expected
+    assert catalog.tables("db") == ["t", "u"]
+    assert (table.branches.list(), list(table.tags.list())) == (["b"], ["b"])
+    counts = [catalog.table(name).scan().count() for name in ("db.t", "db.t$branch_b", "db.u")]
+    assert counts == [2, 1, 2]
+
+
+def test_what_nothing_does_is_answered_with_what_is_like_it(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    table = catalog.create_table("db.t", {"id": "INT", "dt": "STRING"}, partition_keys=["dt"])
+    table.write([{"id": 1, "dt": "a"}, {"id": 2, "dt": "b"}])
+    spark.sql("USE paimon.db")
+    try:
+        for statement, said in (
+            ("ALTER TABLE t ADD PARTITION FIELD days(ts)", "partition columns of a table stay"),
+            ("ALTER TABLE t WRITE ORDERED BY id", "clustering.incremental"),
+            ("ALTER TABLE t SET IDENTIFIER FIELDS id", "PRIMARY KEY"),
+            ("SELECT * FROM t.history", r"write `t\$snapshots`"),
+            ("SELECT * FROM paimon.db.t.files", r"write `t\$files`"),
+            ("SELECT * FROM db.t.tag_monday", "VERSION AS OF 'monday'"),
+            ("SELECT * FROM table_changes('t', 1)", "paimon_incremental_query"),
+            ("CREATE TABLE u (id INT) CLUSTER BY (id)", "'clustering.columns' = 'id'"),
+            (
+                "CREATE TABLE u (id INT) PARTITIONED BY (bucket(8, id))",
+                "'bucket' = '8', 'bucket-key'",
+            ),
+            ("CREATE TABLE u (d DATE) PARTITIONED BY (years(d))", "partition by it; d stays"),
+        ):
+            with pytest.raises(UnsupportedError, match=said):
+                spark.sql(statement)
+        with pytest.raises(ArgumentError, match=r"CALL paimon\.sys\.compact\("):
+            spark.sql("CALL paimon.system.rewrite_data_files(table => 'db.t')")
+        with pytest.raises(SchemaError, match="like it is 'changelog-producer'"):
+            spark.sql("ALTER TABLE t SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+        files = catalog.system_table("db.t$files").scan().to_arrow()["file_size_in_bytes"]
+        (detail,) = spark.sql("DESCRIBE DETAIL t").collect()
+        assert rows(spark, "REORG TABLE t WHERE dt = 'a' APPLY (PURGE)") == [(True,)]
+    finally:
+        spark.sql("USE spark_catalog.default")
+    assert detail.asDict() == {
+        "format": "paimon",
+        "name": "paimon.db.t",
+        "description": None,
+        "location": table.path,
+        "lastModified": detail.lastModified,
+        "partitionColumns": ["dt"],
+        "primaryKey": [],
+        "numFiles": 2,
+        "sizeInBytes": sum(files.to_pylist()),
+    }
+    assert catalog.tables("db") == ["t"]
 
 
 def test_tables_of_others_are_left_to_spark(spark: SparkSession, catalog: Catalog) -> None:

@@ -83,7 +83,8 @@ def test_statements_do_the_same_to_tables_of_both(shared: SparkSession, catalog:
 def test_what_only_paimon_has_works_there(
     spark: SparkSession, shared: SparkSession, catalog: Catalog
 ) -> None:
-    shared.sql("CREATE TABLE k (id INT PRIMARY KEY, v STRING) USING paimon")
+    key = "id INT PRIMARY KEY, v STRING"
+    shared.sql(f"CREATE TABLE k ({key}) USING paimon TBLPROPERTIES ('bucket' = '10')")
     shared.sql("CREATE TABLE source USING parquet AS SELECT 2 AS id, 'B' AS v UNION SELECT 3, 'C'")
     shared.sql("INSERT INTO k VALUES (1, 'a'), (2, 'b')")
     merged = shared.sql(
@@ -97,6 +98,9 @@ def test_what_only_paimon_has_works_there(
     assert rows(shared, "SELECT sys.bucket(4, 1)") == rows(spark, "SELECT paimon.sys.bucket(4, 1)")
     assert rows(shared, "SELECT * FROM k ORDER BY id") == [(2, "B"), (3, "C")]
     assert rows(shared, "SELECT * FROM k VERSION AS OF 'one' ORDER BY id") == [(1, "a"), (2, "b")]
+    joined = shared.sql("SELECT * FROM k JOIN k l ON k.id = l.id ORDER BY k.id")
+    assert [tuple(row) for row in joined.collect()] == [(2, "B", 2, "B"), (3, "C", 3, "C")]
+    assert "Exchange hashpartitioning" not in joined._jdf.queryExecution().toString()
     assert rows(shared, "SELECT max(snapshot_id) FROM `k$snapshots`") == [(3,)]
     shared.sql("CREATE OR REPLACE TABLE fresh USING paimon AS SELECT 1 AS one")
     shared.sql("CREATE OR REPLACE TABLE fresh USING paimon AS SELECT 2 AS two")
