@@ -114,8 +114,8 @@ def test_tables_are_where_their_maker_says(
     spark.sql("CREATE TABLE db.managed (id INT, old INT, s STRUCT<a: INT, b: INT>, n INT)")
     spark.sql("INSERT INTO db.managed VALUES (1, 0, struct(2, 3), 4)")
     managed = Path(catalog.table("db.managed").path)
-    columns = ("DROP COLUMN n", "ADD COLUMN n INT", "DROP COLUMN s.a", "ADD COLUMN s.a INT")
-    for change in (*columns, "DROP COLUMN old"):
+    evolving = ("DROP COLUMN n", "ADD COLUMN n INT", "DROP COLUMN s.a", "ADD COLUMN s.a INT")
+    for change in (*evolving, "DROP COLUMN old"):
         spark.sql(f"ALTER TABLE db.managed {change}")
     evolved = "(id INT, s STRUCT<b: INT, a: INT>, n INT)"
     spark.sql(f"CREATE TABLE db.evolved {evolved} LOCATION '{managed}'")
