@@ -87,9 +87,10 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def capabilities(self) -> Any:
         """Say that columns can have defaults, and tables a primary key."""
-        known = self._bridge.java_class(CONNECTOR + "catalog.TableCatalogCapability")
-        return self._bridge.set(
-            [known.SUPPORT_COLUMN_DEFAULT_VALUE, known.SUPPORT_TABLE_CONSTRAINT]
+        return self._bridge.capabilities(
+            "SUPPORT_COLUMN_DEFAULT_VALUE",
+            "SUPPORT_TABLE_CONSTRAINT",
+            kind="TableCatalogCapability",
         )
 
     def tableStateOptionKeys(self) -> Any:
@@ -98,7 +99,7 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def changelogStateOptionKeys(self) -> Any:
         """Return no read options that would choose changes."""
-        return self._bridge.set([])
+        return self._bridge.strings_once()
 
     def useNullableQuerySchema(self) -> bool:
         """Let CREATE TABLE AS SELECT make nullable columns; key columns become NOT NULL."""

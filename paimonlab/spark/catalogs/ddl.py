@@ -66,7 +66,7 @@ def table_definition(
         here.
     """
     fields = fields_from_spark(bridge.python_schema(definition.schema()))
-    properties = {**(copied or {}), **dict(definition.properties())}
+    properties = {**(copied or {}), **bridge.texts_of_map(definition.properties())}
     comment = properties.pop(COMMENT, None)
     is_format = properties.get("provider", "").lower() in FORMATS
     of_place = _place(properties) if takes_places or is_format else {}

@@ -54,23 +54,26 @@ class Namespaces(Proxy):
 
     def listNamespaces(self, *parent: Sequence[str]) -> Any:
         """Return the databases, or nothing inside one."""
-        if not parent or len(parent[0]) == 0:
+        names = self._names(parent[0]) if parent else []
+        if not names:
             return self._nested([[database] for database in self._catalog.databases()])
-        if not self._exists(parent[0]):
-            self._throw("NoSuchNamespaceException", parent[0])
+        if not self._exists(names):
+            self._throw("NoSuchNamespaceException", names)
         return self._nested([])
 
     def namespaceExists(self, namespace: Sequence[str]) -> bool:
         """Say whether there is such a database."""
-        return self._exists(namespace) or self._is_missing_default(namespace)
+        names = self._names(namespace)
+        return self._exists(names) or self._is_missing_default(names)
 
     def loadNamespaceMetadata(self, namespace: Sequence[str]) -> Any:
         """Return the properties of a database."""
-        if not self.namespaceExists(namespace):
-            self._throw("NoSuchNamespaceException", namespace)
-        if self._is_missing_default(namespace):
+        names = self._names(namespace)
+        if not self._exists(names):
+            if not self._is_missing_default(names):
+                self._throw("NoSuchNamespaceException", names)
             return self._bridge.map({})
-        return self._bridge.map(self._catalog.database_options(self._database(namespace)))
+        return self._bridge.map(self._catalog.database_options(self._database(names)))
 
     def createNamespace(self, namespace: Sequence[str], properties: Mapping[str, str]) -> None:
         """Run CREATE DATABASE; who runs it is kept only where others are."""
@@ -110,22 +113,31 @@ class Namespaces(Proxy):
             return False
         return True
 
+    def _names(self, namespace: Sequence[str]) -> list[str]:
+        """Return the parts of a namespace; those of a Java array in one call, not three each."""
+        return [
+            *(self._bridge.texts(namespace) if isinstance(namespace, JavaObject) else namespace)
+        ]
+
     def _database(self, namespace: Sequence[str]) -> str:
-        if len(namespace) != 1:
-            path = ".".join(namespace) or "(none)"
+        names = self._names(namespace)
+        if len(names) != 1:
+            path = ".".join(names) or "(none)"
             raise UnsupportedError(
                 f"namespace {path} in catalog {self._name}", "write database.table: one level"
             )
-        return str(namespace[0])
+        return names[0]
 
     def _exists(self, namespace: Sequence[str]) -> bool:
-        return len(namespace) == 1 and namespace[0] in self._catalog.databases()
+        names = self._names(namespace)
+        return len(names) == 1 and names[0] in self._catalog.databases()
 
     def _is_missing_default(self, namespace: Sequence[str]) -> bool:
-        return list(namespace) == [DEFAULT_DATABASE] and not self._exists(namespace)
+        names = self._names(namespace)
+        return names == [DEFAULT_DATABASE] and not self._exists(names)
 
     def _make_default_database(self, namespace: Sequence[str]) -> None:
-        if list(namespace) == [DEFAULT_DATABASE]:
+        if self._names(namespace) == [DEFAULT_DATABASE]:
             self._catalog.create_database(DEFAULT_DATABASE, exist_ok=True)
 
     def _nested(self, names: Sequence[Sequence[str]]) -> Any:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -30,6 +31,8 @@ CONNECTOR = "org.apache.spark.sql.connector."
 """Package of Spark's connector interfaces."""
 ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
 """Package of Spark's own "no such table" exceptions."""
+_kept: weakref.WeakKeyDictionary[Any, dict[Hashable, Any]] = weakref.WeakKeyDictionary()
+"""What the JVM of a gateway was asked for once."""
 
 
 class Bridge:
@@ -45,8 +48,6 @@ class Bridge:
         server = self.gateway._callback_server
         server.callback_server_parameters.propagate_java_exceptions = True
         failures.install()
-        self._texts: dict[tuple[str, ...], Any] = {}
-        self._capabilities: dict[tuple[str, ...], Any] = {}
 
     @property
     def session(self) -> Any:
@@ -89,21 +90,31 @@ class Bridge:
             result.add(item)
         return result
 
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what ``make`` returned when the JVM was first asked for ``key``.
+
+        To be changed by nobody: it is that of all sessions of the JVM.
+        """
+        kept = _kept.setdefault(self.gateway, {})
+        if key not in kept:
+            kept[key] = make()
+        return kept[key]
+
     def strings_once(self, *items: str) -> Any:
         """Return a ``java.util.Set`` of text that nobody changes: the same one every time."""
-        if items not in self._texts:
-            self._texts[items] = self.set(items)
-        return self._texts[items]
+        return self.once(("texts", *items), lambda: self.set(items))
 
-    def capabilities(self, *names: str) -> Any:
-        """Return the set of the ``TableCapability`` constants of these names: the same always.
+    def capabilities(self, *names: str, kind: str = "TableCapability") -> Any:
+        """Return the set of the constants of these names of an enumeration: the same always.
 
         Spark asks for it a dozen times in one statement.
         """
-        if names not in self._capabilities:
-            constants = self.java_class(CONNECTOR + "catalog.TableCapability")
-            self._capabilities[names] = self.set(constants.valueOf(name) for name in names)
-        return self._capabilities[names]
+
+        def constants() -> Any:
+            every = self.java_class(f"{CONNECTOR}catalog.{kind}")
+            return self.set(every.valueOf(name) for name in names)
+
+        return self.once((kind, *names), constants)
 
     def list(self, items: Iterable[Any]) -> Any:
         """Make a ``java.util.List``."""
@@ -152,12 +163,19 @@ class Bridge:
         """Return a ``java.util.Map`` of text, in one call."""
         return dict(json.loads(self._json_mapper.writeValueAsString(java_map)))
 
+    def texts(self, java_array: Any) -> Sequence[str]:
+        """Return a ``String[]``, in one call."""
+        return [*json.loads(self._json_mapper.writeValueAsString(java_array))]
+
     def from_json(self, class_name: str, text: str) -> Any:
         """Build Java objects from JSON in one call, by their fields (``[La.b.C;`` for arrays)."""
         return self._json_mapper.readValue(text, self.jvm.java.lang.Class.forName(class_name))
 
-    @functools.cached_property
+    @property
     def _json_mapper(self) -> Any:
+        return self.once("JSON", self._made_json_mapper)
+
+    def _made_json_mapper(self) -> Any:
         mapper = self.jvm.com.fasterxml.jackson.databind.ObjectMapper()
         annotations = "com.fasterxml.jackson.annotation."
         visible = self.java_class(annotations + "JsonAutoDetect$Visibility")

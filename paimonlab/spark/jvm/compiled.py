@@ -20,6 +20,10 @@ _JAVA_8 = 8
 _lock = Lock()
 _loaders: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
 """Class loaders of each Spark application, by what they were compiled from."""
+_constructors: weakref.WeakKeyDictionary[Any, dict[tuple[str, str], Any]] = (
+    weakref.WeakKeyDictionary()
+)
+"""What was found in them, by the source and the name of the class."""
 
 
 def constructor(bridge: Bridge, source: str, name: str) -> Any:
@@ -40,7 +44,11 @@ def constructor(bridge: Bridge, source: str, name: str) -> Any:
         A ``java.lang.reflect.Constructor``.
     """
     with _lock:
-        loaders = _loaders.setdefault(bridge.spark.sparkContext, {})
+        context = bridge.spark.sparkContext
+        known = _constructors.setdefault(context, {})
+        if (source, name) in known:
+            return known[source, name]
+        loaders = _loaders.setdefault(context, {})
         if source not in loaders:
             compiler = bridge.java_class("org.codehaus.janino.SimpleCompiler")()
             thread = bridge.jvm.java.lang.Thread.currentThread()
@@ -48,8 +56,8 @@ def constructor(bridge: Bridge, source: str, name: str) -> Any:
             compiler.setTargetVersion(_JAVA_8)
             compiler.cook(source)
             loaders[source] = compiler.getClassLoader()
-        (first, *_) = loaders[source].loadClass(f"{PACKAGE}.{name}").getConstructors()
-        return first
+        found = loaders[source].loadClass(f"{PACKAGE}.{name}").getConstructors()
+        return known.setdefault((source, name), found[0])
 
 
 def new(bridge: Bridge, source: str, name: str, *arguments: Any) -> Any:

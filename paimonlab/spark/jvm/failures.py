@@ -35,6 +35,8 @@ _OF_WORKERS = (
     captured.StreamingQueryException,
 )
 """What PySpark makes of an error of a Python worker, among others."""
+_END_OF_ITERATION = "java.util.NoSuchElementException"
+"""Ends each loop over a Java collection in py4j; PySpark would ask forty times what it means."""
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
 _remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
@@ -69,6 +71,8 @@ def install() -> None:
 
     @functools.wraps(convert)
     def convert_exception(java_exception: Any) -> BaseException:
+        if str(java_exception.getClass().getName()) == _END_OF_ITERATION:
+            return captured.UnknownException(desc=_END_OF_ITERATION, stackTrace="")
         names = names_of(SparkContext._gateway)
         error = original(names, java_exception) if _remembered else None
         if error is not None:

@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.bridge import Bridge
 
 
-class SameRule(Proxy):
-    """Gives a rule to each session that asks for it."""
+def same_rule(bridge: Bridge, rule: Any) -> Any:
+    """Make a Scala function that gives a rule to each session that asks for it.
 
-    class Java:
-        """py4j's list of interfaces."""
-
-        implements = ["scala.Function1"]  # noqa: RUF012
-
-    def __init__(self, bridge: Bridge, rule: Any) -> None:
-        super().__init__(bridge)
-        self._rule = rule
-
-    def apply(self, session: Any) -> Any:
-        """Return the rule."""
-        del session
-        return self._rule
+    Spark asks in each statement. A map without keys but with a default is such a function, which
+    need not ask Python.
+    """
+    return bridge.scala_map().withDefaultValue(rule)
 
 
 def add_analyzer_rule(
@@ -53,6 +44,6 @@ def add_analyzer_rule(
     rule = make()
     field.set(analyzer, present.appended(rule))
     if is_first:
-        extensions.injectHintResolutionRule(SameRule(bridge, rule))
+        extensions.injectHintResolutionRule(same_rule(bridge, rule))
     else:
-        extensions.injectPostHocResolutionRule(SameRule(bridge, rule))
+        extensions.injectPostHocResolutionRule(same_rule(bridge, rule))

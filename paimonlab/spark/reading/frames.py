@@ -200,12 +200,10 @@ def _native_frame(
         frame = frame.where(is_winner(bridge))
     columns = (_read_column(bridge, column, keys) for column in shape)
     # Spark has the name once a file; taken out of the path it would be made once a row.
-    more = (
-        functions.col("_metadata.file_name").alias(FILE_COLUMN),
-        functions.col("_metadata.row_index").alias(POSITION_COLUMN),
-    )
+    own = {FILE_COLUMN: "file_name", POSITION_COLUMN: "row_index"} if positions else {}
+    more = (functions.col(f"_metadata.{name}").alias(column) for column, name in own.items())
     placed = (place_column(place, scan) for place in places)
-    return frame.select(*columns, *(more if positions else ()), *placed)
+    return frame.select(*columns, *more, *placed)
 
 
 def _file_schema(shape: FileShape, partition_keys: Sequence[str]) -> st.StructType:

@@ -19,7 +19,7 @@ from pyspark.sql import types as st
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
-from paimonlab.spark.jvm.rules import SameRule
+from paimonlab.spark.jvm.rules import same_rule
 from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.reading.pinned import PinnedRead, reads_in
 from paimonlab.spark.reading.places import PLACES, place_types
@@ -173,7 +173,7 @@ def offer_metadata_columns(bridge: Bridge) -> None:
             continue
         rule = new(bridge, _SOURCE, source_name, *arguments)
         field.set(analyzer, present.appended(rule))
-        inject(SameRule(bridge, rule))
+        inject(same_rule(bridge, rule))
 
 
 class _Relations(Proxy):

@@ -144,6 +144,15 @@ def connect(
         register_as_session_catalog(bridge, opened)
     else:
         register(bridge, catalog, opened)
+    session = str(bridge.session.sessionUUID())
+    bridge.once(("extended", session), lambda: _extend(bridge))
+    offer(bridge, NAME, PaimonSource)
+    check_release(bridge, opened)
+    return active
+
+
+def _extend(bridge: Bridge) -> None:
+    """Give a session, its clones and those beside it what all of our catalogs need."""
     share_with_clones(bridge)
     resolve_streams(bridge)
     refuse_untold_options(bridge, (*READ_OPTIONS, *REFUSED_OPTIONS))
@@ -157,9 +166,6 @@ def connect(
     optimize_reads(bridge)
     group_by_bucket(bridge)
     offer_table_functions(bridge)
-    offer(bridge, NAME, PaimonSource)
-    check_release(bridge, opened)
-    return active
 
 
 def any_session(

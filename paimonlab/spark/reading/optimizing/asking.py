@@ -17,7 +17,7 @@ from typing import Any
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
-from paimonlab.spark.jvm.rules import SameRule
+from paimonlab.spark.jvm.rules import same_rule
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spark.reading.optimizing.choosing import RULE, SOURCE
@@ -35,7 +35,7 @@ def optimize_reads(bridge: Bridge) -> None:
     if any(RULE in present.apply(place).ruleName() for place in range(present.size())):
         return
     rule = new(bridge, SOURCE, RULE, _Answers(bridge), MASK_COLUMN)
-    extensions.injectPreCBORule(SameRule(bridge, rule))
+    extensions.injectPreCBORule(same_rule(bridge, rule))
 
 
 class _Answers(Proxy):

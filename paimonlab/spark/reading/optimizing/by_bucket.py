@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, functions
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
-from paimonlab.spark.jvm.rules import SameRule
+from paimonlab.spark.jvm.rules import same_rule
 from paimonlab.spark.reading.file_shape import FileShape, ShapeColumn
 from paimonlab.spark.reading.optimizing.grouping import RULE, SEPARATOR, SOURCE
 from paimonlab.spark.reading.scan import SnapshotScan
@@ -125,7 +125,7 @@ def group_by_bucket(bridge: Bridge) -> None:
     if any(str(present.apply(i).ruleName()).endswith(RULE) for i in range(present.size())):
         return
     rule = new(bridge, SOURCE, RULE, BUCKETS_KEY, GROUPED_KEY)
-    extensions.injectPreCBORule(SameRule(bridge, rule))
+    extensions.injectPreCBORule(same_rule(bridge, rule))
     formulas = _Formulas(bridge)
     strategy = new(bridge, SOURCE, f"{RULE}$Planning", BUCKETS_KEY, GROUPED_KEY, formulas)
-    extensions.injectPlannerStrategy(SameRule(bridge, strategy))
+    extensions.injectPlannerStrategy(same_rule(bridge, strategy))
