@@ -66,8 +66,6 @@ class Part:
     name: str
     command: Sequence[str]
     starts_spark: bool = False
-    beside_spark: bool = True
-    """Whether other parts that start Spark may run beside this one, which starts it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     on_disk: bool = False
     """Whether its temporary files have to be on a disk."""
@@ -123,8 +121,10 @@ _SPARK_CLASSES = Part(
     "classes",
     (sys.executable, "-m", "tools.spark_classes"),
     starts_spark=True,
-    beside_spark=False,  # the others start faster with what it writes
 )
+"""Sessions that begin later start faster with what it writes.
+
+The long part does not wait for it: it has one session, and the others are to begin after it."""
 _FAULTS = ("concurrency", "crash", "damage", "model")
 _SERVICES = ("catalog", "ingest", "storage")
 """Folders whose tests start servers, and wait for them more than they compute."""
@@ -177,10 +177,7 @@ def may_start(part: Part, running: Iterable[Part], sparks: int) -> bool:
     sparks
         How many of them may start Spark.
     """
-    others = [one for one in running if one.starts_spark]
-    if not (part.starts_spark and others):
-        return True
-    return len(others) < sparks and all(one.beside_spark for one in (part, *others))
+    return not part.starts_spark or sum(one.starts_spark for one in running) < sparks
 
 
 class Suite:

@@ -215,7 +215,6 @@ def test_what_a_killed_run_had_in_memory_is_deleted(tmp_path: Path) -> None:
 
 
 SPARK = Part("spark", (), starts_spark=True)
-ALONE = Part("alone", (), starts_spark=True, beside_spark=False)
 PLAIN = Part("plain", ())
 
 
@@ -227,9 +226,6 @@ PLAIN = Part("plain", ())
         (SPARK, [PLAIN, SPARK], 1, False),
         (SPARK, [PLAIN, SPARK], 2, True),
         (SPARK, [SPARK, PLAIN, SPARK], 2, False),
-        (SPARK, [ALONE], 2, False),
-        (ALONE, [SPARK], 2, False),
-        (ALONE, [PLAIN], 1, True),
     ],
 )
 def test_so_many_parts_with_spark_run_at_a_time(
