@@ -45,17 +45,20 @@ def main() -> None:
             while not (
                 catalog.has_database("ods") and len(catalog.tables("ods")) == options.tables
             ):
-                if job.poll() is not None:
-                    raise SystemExit(f"the job ended with {job.returncode}")
+                _check_runs(job)
                 time.sleep(1)
             written = _write(made, options.tables, options.seconds)
             time.sleep(3 * options.interval + 5)
-            if job.poll() is not None:
-                raise SystemExit(f"the job ended with {job.returncode}")
             status = Path(f"/proc/{job.pid}/status").read_text(encoding="ascii")
+            _check_runs(job)
             job.terminate()
         peak = int(status.partition("VmHWM:")[2].split()[0]) >> 10
         _print(folder, options, written, peak)
+
+
+def _check_runs(job: subprocess.Popen[bytes]) -> None:
+    if job.poll() is not None:
+        raise SystemExit(f"the job ended with {job.returncode}; a number below 0 is a signal")
 
 
 def _options() -> argparse.Namespace:
@@ -97,7 +100,8 @@ def run_job(warehouse: str, address: str, *, interval: float) -> None:
     job = pm.connect(warehouse).ingest(
         source, into="ods", name="many", interval=interval, options={"bucket": 1}
     )
-    job.run(None)
+    status = job.run(None)
+    raise SystemExit(f"the job ended by itself: {status}")
 
 
 def _print(folder: str, options: argparse.Namespace, written: int, peak: int) -> None:

@@ -73,6 +73,13 @@ def apart(work: Callable[[], Result], *, of: str, name: str) -> Result:
     return result
 
 
+def leave(work: Callable[[], object], *, of: str, name: str) -> None:
+    """Let something be done in another thread that nobody waits for but who works on it next."""
+    made = _Work(work, name, is_daemon=False)
+    _left.setdefault(of, []).append(made.thread)
+    made.thread.start()
+
+
 def wait_for_left(of: str) -> None:
     """Wait for work that an interrupt left alone."""
     for thread in _left.get(of, ()):

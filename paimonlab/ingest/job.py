@@ -25,6 +25,7 @@ from paimonlab.errors import (
     close_matches,
 )
 from paimonlab.ingest import leases, recovery
+from paimonlab.ingest.apart import leave, wait_for_left
 from paimonlab.ingest.changes import MetadataSource, Source, WideningSource
 from paimonlab.ingest.controls import Controls, Pace, Until
 from paimonlab.ingest.engines import Engine, check_engine
@@ -230,12 +231,15 @@ class Job:
         self._problem = None
         self._controls = Controls()
         _ran.add(self)
+        before = self._status
 
         def body() -> None:
             try:
                 self._run(ending)
             except BaseException as error:  # noqa: BLE001 - `stop` raises it
                 self._problem = error
+                if self._status is before:  # it was not even begun
+                    self._report(replace(self._status, phase="failed", error=str(error)))
             finally:
                 self._running.release()
 
@@ -451,6 +455,7 @@ class Job:
         return sorted(names | {*known.targets.values()})
 
     def _take(self) -> leases.Lease:
+        wait_for_left(self._files.folder)
         return leases.take(
             self.name, self._files.file_io, self._files.folder, lives_millis=leases.LIVES_MILLIS
         )
@@ -471,8 +476,13 @@ class Job:
             )
             self._events = runner.journal.events
             runner.run(until)
-        finally:
+        except KeyboardInterrupt:
+            leave(lease.release, of=self._files.folder, name=f"lease of ingest job {self.name}")
+            raise
+        except BaseException:
             lease.release()
+            raise
+        lease.release()
 
     def _report(self, status: JobStatus) -> None:
         self._status = status

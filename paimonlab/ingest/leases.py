@@ -105,7 +105,7 @@ class Lease:
                 self._renew()
             except IngestRunningError:
                 return
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001 - of any store: it is tried again
                 logger.warning("ingest job %s: its lease was not renewed: %s", self.job, error)
 
     def _renew(self) -> None:

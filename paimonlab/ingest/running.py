@@ -26,7 +26,7 @@ from paimonlab.errors import (
 )
 from paimonlab.ingest import dead_letters
 from paimonlab.ingest.answering import Answering
-from paimonlab.ingest.apart import apart, wait_for_left
+from paimonlab.ingest.apart import apart, leave
 from paimonlab.ingest.changes import (
     Boundary,
     Event,
@@ -138,7 +138,6 @@ class Runner:
         began = self.clock()
         self._noted = began
         try:
-            wait_for_left(self.files.folder)
             self._apart(self._recover)
             self._tell("starting")
             self.tables.prepare(self.source, is_first_run=self._number == 0)
@@ -156,6 +155,9 @@ class Runner:
         except KeyboardInterrupt:
             self.controls.interrupt.set()
             self._tell("interrupted")
+            if not self._is_apart:  # files of a large transaction are many
+                self._is_apart = True
+                leave(self.tables.abort, of=self.files.folder, name=f"end of ingest job {self.job}")
             raise
         except BaseException as error:
             self.journal.note("failed", None, str(error))
@@ -297,7 +299,11 @@ class Runner:
                     return Ending.DONE
                 if isinstance(event, Boundary) and (ending := self._steered()) is not None:
                     return ending
-        return Ending.DONE
+        raise IngestError(
+            self.job,
+            f"{self.source.name} ended without saying so, as if its reader had been killed; what "
+            "was not committed is read again by the next run",
+        )
 
     def _steered(self) -> Ending | None:
         """Say whether others want something; None: they do not."""

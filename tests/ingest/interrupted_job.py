@@ -17,6 +17,7 @@ import paimonlab as pm
 from paimonlab.ingest import running
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema
 from paimonlab.ingest.epochs import JobFiles
+from paimonlab.ingest.leases import Lease
 from paimonlab.ingest.targets import Target
 from tests.ingest.drawing import source
 from tests.ingest.scripted import rows
@@ -33,12 +34,13 @@ def say(text: str) -> None:
     print(text, flush=True)  # noqa: T201 - the test waits for it
 
 
-def hanging(owner: Any, name: str) -> Callable[[], None]:
+def hanging(owner: Any, name: str, *, is_told: bool = True) -> Callable[[], None]:
     """Let a method wait as for a disk that does not answer; return what lets it go on."""
     real = getattr(owner, name)
 
     def slow(*given: Any, **told: Any) -> Any:
-        say("hangs")
+        if is_told:
+            say("hangs")
         _threads.pthread_mutex_lock(_lock)
         _threads.pthread_mutex_unlock(_lock)
         return real(*given, **told)
@@ -80,6 +82,23 @@ class Numbers:
         pass
 
 
+class WaitingNumbers(Numbers):
+    """Rows after the boundary, then nothing, as if a server were silent."""
+
+    def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        number = position if isinstance(position, int) else 0
+        for _ in range(3):
+            yield rows("a.t", PLAIN, f"+I {number}")
+            time.sleep(0.01)
+        say("hangs")
+        time.sleep(LONG_SECONDS)
+
+
+ENDS: Mapping[str, tuple[Any, str]] = {
+    "dropped files": (Target, "abort"),
+    "lease": (Lease, "release"),
+}
+"""What a run does after an interrupt."""
 PARTS: Mapping[str, tuple[Any, str]] = {
     "files": (Target, "prepare"),
     "epoch": (JobFiles, "publish"),
@@ -105,6 +124,18 @@ def main(warehouse: str) -> None:
         release()
         assert job.status.phase == "interrupted"
         job.run(rows=4)
+    for part, (owner, name) in ENDS.items():
+        size = 1 if part == "dropped files" else 1 << 20
+        job = catalog.ingest(WaitingNumbers(), into="ods", name="job", max_bytes=size)
+        release = hanging(owner, name, is_told=False)
+        try:
+            job.run(None)
+        except KeyboardInterrupt:
+            say("answered")
+        release()
+        assert job.status.phase == "interrupted"
+        next_job = catalog.ingest(Numbers(), into="ods", name="job", max_rows=3)
+        next_job.run(rows=4)
     say("ended")
 
 

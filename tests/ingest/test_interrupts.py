@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import paimonlab as pm
-from tests.ingest.interrupted_job import LONG_SECONDS, PARTS
+from tests.ingest.interrupted_job import ENDS, LONG_SECONDS, PARTS
 
 LIMIT = 120
 
@@ -19,7 +19,7 @@ def test_an_interrupt_waits_for_no_disk(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.ingest.interrupted_job", str(warehouse)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for part in PARTS:
+        for part in (*PARTS, *ENDS):
             assert process.stdout.readline() == "hangs\n", part
             began = time.monotonic()
             process.send_signal(signal.SIGINT)

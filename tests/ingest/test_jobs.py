@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -16,6 +17,7 @@ import pytest
 import paimonlab as pm
 from paimonlab.errors import (
     IngestDataError,
+    IngestError,
     IngestRunningError,
     IngestSchemaError,
     IngestStateError,
@@ -500,6 +502,35 @@ def test_what_ends_a_thread_is_raised_by_stop(catalog: pm.Catalog) -> None:
     until(lambda: job.status.phase == "failed")
     with pytest.raises(BrokenError, match="gone"):
         job.stop()
+
+
+class _DyingSource(ScriptedSource):
+    """Its reader ends in the midst of rows, without a word."""
+
+    def read(self, position: Any, wanted: Any) -> Any:
+        events = super().read(position, wanted)
+        return itertools.islice(events, 3)
+
+
+def test_a_reader_that_ends_ends_the_job_with_a_reason(catalog: pm.Catalog) -> None:
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|", rows("a.t", PLAIN, "+I 2 b"), "|"]
+    job = _of(catalog, _DyingSource(script, {"a.t": source(PLAIN)}))
+    with pytest.raises(IngestError, match="script ended without saying so"):
+        job.run(None)
+    job.start()
+    until(lambda: not job.is_running)
+    assert job.status.phase == "failed"
+    with pytest.raises(IngestError, match="script ended without saying so"):
+        job.stop()
+    lease = take("job", catalog.file_io, str(Path(catalog.path, ".paimonlab/ingest/job")))
+    job.start()
+    until(lambda: not job.is_running)
+    lease.release()
+
+    assert (job.status.phase, "runs it" in (job.status.error or "")) == ("failed", True)
+    script = [rows("a.t", PLAIN, "+I 1 a"), "|", rows("a.t", PLAIN, "+I 2 b"), "|"]
+    assert _job(catalog, script, PLAIN).run().rows == 2
+    assert _rows(catalog) == [(1, "a"), (2, "b")]
 
 
 def test_jobs_are_listed_and_forgotten(catalog: pm.Catalog) -> None:

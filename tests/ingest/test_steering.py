@@ -12,6 +12,7 @@ import pytest
 import paimonlab as pm
 from paimonlab.errors import IngestError, NotFoundError
 from paimonlab.ingest import running
+from paimonlab.ingest.changes import Phase
 from paimonlab.ingest.job import Job
 from paimonlab.ingest.steering import ask_of
 from tests.ingest.drawing import source
@@ -239,7 +240,8 @@ def test_a_table_that_stopped_goes_on_after_it_was_read_anew(catalog: pm.Catalog
 
 
 def test_sources_without_rows_refuse_by_name(catalog: pm.Catalog) -> None:
-    made = ScriptedSource([rows("a.t", KEYED, "+I 1 a"), "|"], {"a.t": source(KEYED)})
+    script = [rows("a.t", KEYED, "+I 1 a"), "|"]
+    made = ScriptedSource(script, {"a.t": source(KEYED)}, ends=Phase.ENDED)
     job = _job(catalog, made)
     job.start()
     try:

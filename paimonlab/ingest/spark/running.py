@@ -203,7 +203,9 @@ class SparkRunner(Runner):
             # An interrupt must not come in the midst of an answer of the JVM.
             if not answer_of(lambda: bool(query.isActive), name="a question to Spark"):
                 self._raise_of(query)
-                return Ending.DONE
+                if until.caught_up:
+                    return Ending.DONE
+                raise IngestError(self.job, "its stream was stopped by something else than the job")
             if (ending := self._steered()) is not None:
                 return ending
             is_late = until.seconds is not None and self.clock() - began >= until.seconds
@@ -247,12 +249,20 @@ class SparkRunner(Runner):
         assert batch is not None, "this is called for one"
         position: JsonValue = json.loads(offset_after(bridge, batch))["position"]
         found = self._batch = _Batch(events)
+        open_parts = set[str]()
         for table, part, number, pickled in _facts(events):
             event = pickle.loads(pickled)  # noqa: S301 - our own tasks made it
+            open_parts.add(part)
+            if isinstance(event, Boundary):
+                open_parts.remove(part)
             if isinstance(event, RowFacts):
                 found.add(self._goes_to(event), table, part, number, event)
             else:
                 self._take_other(event, found)
+        if open_parts:
+            raise IngestError(
+                self.job, f"the reader of {min(open_parts)} ended before the end of its part"
+            )
         self._boundary = Boundary(
             position=position, phase=Phase.STREAM, seen_millis=found.seen_millis
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +16,12 @@ from IPython.core.interactiveshell import InteractiveShell
 import paimonlab as pm
 from paimonlab import dbapi
 from paimonlab.errors import UnsupportedError
-from paimonlab.ingest import files, forget_source, job, name_source, named_sources
+from paimonlab.ingest import batches, files, forget_source, job, name_source, named_sources
 from paimonlab.notebook import commands, running
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.views.ingest import command
 from paimonlab.notebook.views.ingest.command import Following, Seen
 from paimonlab.notebook.views.ingest.drawing import draw_ingest
 from paimonlab.notebook.views.ingest.value import IngestJobs
@@ -320,6 +323,37 @@ def test_outputs_are_the_same_from_run_to_run(
     assert (entry.committed_millis, entry.position, entry.rows_per_second) == (None, "", None)
     assert [event.at_millis for event in entry.events] == [None]
     assert "j has read all there is: 2 rows" in capsys.readouterr().out.splitlines()
+
+
+def test_an_interrupt_does_not_wait_for_the_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that takes no messages must not keep a kernel busy."""
+    monkeypatch.setattr(command, "PAUSE_SECONDS", 0.01)
+    draws, let = threading.Event(), threading.Event()
+
+    def show(view: Any, *, is_update: bool) -> None:
+        del view, is_update
+        if threading.current_thread() is not threading.main_thread():
+            draws.set()
+            let.wait(60)
+
+    def made(_count: int) -> Iterator[Any]:
+        assert draws.wait(60)
+        signal.raise_signal(signal.SIGINT)
+        yield None
+
+    source = batches(made, table="app.t", columns={"id": "BIGINT"})
+    following = Following(pm.connect(tmp_path).ingest(source, into="ods", name="j"), show)
+    with pytest.raises(KeyboardInterrupt):
+        following.run("1 h")
+    thread = following._thread
+    assert thread is not None
+    assert thread.is_alive(), "it was not waited for"
+    let.set()
+    thread.join(60)
+
+    assert following.view.value.jobs[0].phase == "interrupted"
 
 
 def test_rates_are_those_of_late() -> None:

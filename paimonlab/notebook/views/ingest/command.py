@@ -127,13 +127,25 @@ class Following:
         if not is_deterministic():
             self._draw()
             self._follow()
+        is_interrupted = False
         try:
             self.job.run(until)
+        except KeyboardInterrupt:
+            is_interrupted = True
+            raise
         finally:
             self._woken.set()
-            if self._thread is not None:
-                self._thread.join(_JOIN_SECONDS)
-            self._draw()
+            self._end(is_interrupted=is_interrupted)
+
+    def _end(self, *, is_interrupted: bool) -> None:
+        """Let the end be drawn; after an interrupt nobody waits for it."""
+        if self._thread is not None:
+            if is_interrupted:
+                return
+            self._thread.join(_JOIN_SECONDS)
+            if not self._thread.is_alive():
+                return
+        self._draw()
 
     def stop(self) -> JobStatus:
         """Finish the epoch, and end the job."""
@@ -163,8 +175,8 @@ class Following:
                 before = status
                 self._draw()
             if not is_running and (status.phase != "idle" or time.monotonic() - began > 1):
-                self._draw()
-                return
+                break
+        self._draw()
 
     def _drawn(self) -> Drawn[IngestJobs]:
         value = listed([_entry(self.job)], is_one=True)
