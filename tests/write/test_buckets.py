@@ -98,7 +98,7 @@ def test_no_rows_make_no_group() -> None:
     assert list(groups(table_of(0, 1), schema_of(-1, partitioned=False), -1)) == []
 
 
-@pytest.mark.parametrize("count", [2, 8, 9, 300, 1 << 17])
+@pytest.mark.parametrize("count", [2, 8, 9, 300, 5000, 1 << 17])
 def test_positions_are_those_of_each_code_that_occurs(count: int, rng: np.random.Generator) -> None:
     codes = rng.choice(rng.integers(0, count, max(count // 2, 1)), 2000)
 
