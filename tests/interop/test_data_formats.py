@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -164,10 +165,11 @@ def test_variants_keep_their_bytes(pair: Pair, pk: list[str], writer: Side) -> N
 
 
 @pytest.mark.parametrize("options", [{"bucket": "-1"}, {"bucket": "1"}, {"bucket": "4"}])
-def test_java_reads_columns_that_are_not_compressed(
+def test_java_reads_columns_that_are_compressed_less_or_not_at_all(
     pair: Pair, options: dict[str, str], rng: np.random.Generator
 ) -> None:
     columns = {"id": "INT NOT NULL", "noise": "DOUBLE", "hash": "BYTES", "text": "STRING"}
+    columns |= {"number": "BIGINT", "amount": "DECIMAL(12, 2)"}  # zstd takes another level
     pk = [] if options["bucket"] == "-1" else ["id"]
     pair.create("us", "db.t", columns, pk=pk, options=options)
     count = 9000  # each of four files has fewer than tell by themselves
@@ -177,6 +179,8 @@ def test_java_reads_columns_that_are_not_compressed(
             "noise": pa.array(rng.random(count), mask=rng.random(count) < 0.1),
             "hash": [rng.bytes(40) for _ in range(count)],
             "text": [f"text {number}" for number in range(count)],
+            "number": rng.integers(0, 10**6, count),
+            "amount": [Decimal(one).scaleb(-2) for one in rng.integers(0, 10**6, count).tolist()],
         }
     )
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Self
 
 import pyarrow as pa
 
 from paimonlab.formats.parquet.fields import file_schema, has_nanos
-from paimonlab.formats.parquet.incompressible import LEAST_ROWS, incompressible_columns
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.repetitive import may_have_dictionary, repetitive_columns
+from paimonlab.formats.parquet.sampled_levels import LEAST_ROWS, sampled_levels
 from paimonlab.spec.types.data_types import DataField
 
 
@@ -25,8 +25,8 @@ class FileShape:
     """Whether a column, or a part of one, has timestamps finer than microseconds."""
     repetitive: tuple[str, ...] | None = None
     """Columns whose values repeat; None: each file tells by its rows."""
-    left: frozenset[str] = frozenset()
-    """Columns that files of few rows do not compress; larger ones tell by their rows."""
+    levels: Mapping[str, int | None] = field(default_factory=dict)
+    """What `sampled_levels` says of files of few rows; larger ones tell by their rows."""
 
     @classmethod
     def of(
@@ -52,7 +52,7 @@ class FileShape:
             schema=file_schema(fields),
             has_nanos=any(has_nanos(field.type) for field in fields),
             repetitive=repetitive,
-            left=_left(samples, repetitive or (), options),
+            levels=_levels(samples, repetitive or (), options),
         )
 
     def named(self, rows: pa.Table) -> pa.Table:
@@ -63,15 +63,14 @@ class FileShape:
         return rows
 
 
-def _left(
+def _levels(
     samples: Sequence[pa.Table], repetitive: Sequence[str], options: ParquetOptions | None
-) -> frozenset[str]:
-    """Name the columns that are not compressed, if there are rows enough to tell."""
-    if options is None or not options.may_leave_columns:
-        return frozenset()
+) -> Mapping[str, int | None]:
+    """Choose levels of columns, if there are rows enough to tell."""
+    if options is None or options.names_codec:
+        return {}
     if sum(sample.num_rows for sample in samples) < LEAST_ROWS:
-        return frozenset()
+        return {}
     rows = pa.concat_tables(samples)
     names = [field.name for field in rows.schema if may_have_dictionary(field.type)]
-    dictionaries = options.dictionary_columns(names, repetitive)
-    return incompressible_columns(rows, options.compressor, dictionaries)
+    return sampled_levels(rows, options, options.dictionary_columns(names, repetitive))

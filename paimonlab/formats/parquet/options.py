@@ -18,6 +18,7 @@ _CODECS = {
     "lz4_raw": "lz4",
     "uncompressed": "none",
 }
+_ZSTD_LEVEL = 1
 _GROUP_BYTES = 64 << 20
 _PAGE_ROWS = 20_000
 """As parquet-java has them by itself, and so the files of Java Paimon."""
@@ -40,8 +41,8 @@ class ParquetOptions:
     columns that it hardly shrinks."""
     own_compression: str | None = option_field("parquet.compression", "string", None)
     """``parquet.compression``: in place of ``file.compression``."""
-    zstd_level: int = option_field("file.compression.zstd-level", "int", 1)
-    """``file.compression.zstd-level``"""
+    zstd_level: int | None = option_field("file.compression.zstd-level", "int", None)
+    """``file.compression.zstd-level``; None: 1, or less for numbers that it shrinks no more."""
     own_zstd_level: int | None = option_field("parquet.compression.codec.zstd.level", "int", None)
     """``parquet.compression.codec.zstd.level``: in place of ``file.compression.zstd-level``."""
     block_size_bytes: int | None = option_field("file.block-size", "memory", None)
@@ -88,9 +89,14 @@ class ParquetOptions:
         return _CODECS[name.lower()]
 
     @property
-    def may_leave_columns(self) -> bool:
-        """Whether columns that the codec hardly shrinks are stored as they are."""
-        return self.own_compression is None and self.compression is None
+    def names_codec(self) -> bool:
+        """Whether the codec was named: then it is that of all columns."""
+        return self.own_compression is not None or self.compression is not None
+
+    @property
+    def names_level(self) -> bool:
+        """Whether the level of zstd was named: then it is that of all columns it shrinks."""
+        return self.own_zstd_level is not None or self.zstd_level is not None
 
     @property
     def compressor(self) -> pa.Codec:
@@ -102,7 +108,8 @@ class ParquetOptions:
         """How hard the codec works; None: as it does by itself."""
         if self.codec != "zstd":
             return None
-        return self.zstd_level if self.own_zstd_level is None else self.own_zstd_level
+        level = self.zstd_level if self.own_zstd_level is None else self.own_zstd_level
+        return _ZSTD_LEVEL if level is None else level
 
     def dictionary_columns(self, names: Sequence[str], repetitive: Sequence[str]) -> list[str]:
         """Choose the columns that have dictionaries.

@@ -7,13 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet.file_shape import FileShape
-from paimonlab.formats.parquet.incompressible import LEAST_ROWS
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.repetitive import FEW_ROWS, may_have_dictionary
 from paimonlab.formats.parquet.writer import page_bounds
-from paimonlab.formats.parquet.writer_settings import writer_settings
+from paimonlab.formats.parquet.writer_settings import is_one_page, writer_settings
 
-_MOST_BYTES = 1 << 20
 _COLUMN_BYTES = 2048
 """What is stored of a column beside its values, about."""
 
@@ -43,20 +41,26 @@ class SmallFiles:
         repetitive = options.dictionary_columns(names, shape.repetitive) if may_have_any else []
         asked_for = options.dictionary_columns(names, []) if options.dictionary_of else []
         self._settings = writer_settings(
-            shape.schema, options, dictionary_columns=repetitive, left=shape.left
+            shape.schema,
+            options,
+            dictionary_columns=repetitive,
+            levels=shape.levels,
+            is_one_page=True,
         )
         self._settings_of_few = self._settings
         if of_few:
             self._settings_of_few = writer_settings(
-                shape.schema, options, dictionary_columns=asked_for, left=shape.left
+                shape.schema,
+                options,
+                dictionary_columns=asked_for,
+                levels=shape.levels,
+                is_one_page=True,
             )
         self._memory = pa.py_buffer(b"")
 
     def take(self, row_count: int, size: int) -> bool:
         """Whether rows of so many bytes are one page of each column of one row group."""
-        options = self._options
-        most = min(_MOST_BYTES, options.page_bytes, options.row_group_bytes)
-        return row_count < LEAST_ROWS and size < most
+        return is_one_page(row_count, size, self._options)
 
     def encoded(self, rows: pa.Table, size: int) -> memoryview:
         """Encode a file.

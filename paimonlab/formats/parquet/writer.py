@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet.file_shape import FileShape
-from paimonlab.formats.parquet.incompressible import LEAST_ROWS, incompressible_columns
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.parallel_groups import MOST_BYTES, ParallelGroups
 from paimonlab.formats.parquet.repetitive import (
@@ -20,8 +19,9 @@ from paimonlab.formats.parquet.repetitive import (
     may_have_dictionary,
     repetitive_columns,
 )
+from paimonlab.formats.parquet.sampled_levels import LEAST_ROWS, sampled_levels
 from paimonlab.formats.parquet.timestamps import EndHeldBack, with_integers
-from paimonlab.formats.parquet.writer_settings import writer_settings
+from paimonlab.formats.parquet.writer_settings import is_one_page, writer_settings
 from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
@@ -73,7 +73,8 @@ class ParquetWriter:
         self._threads = threads
         shape = shape or FileShape.of(fields)
         self._repetitive = shape.repetitive
-        self._left = shape.left
+        self._levels = shape.levels
+        self._is_one_page = False
         self._schema = shape.schema
         self._has_nanos = shape.has_nanos
         self._options = options
@@ -198,8 +199,9 @@ class ParquetWriter:
         if self._writer is None:
             self._page_rows, self._batch_values = page_bounds(table, size, self._options)
             dictionaries = self._dictionary_columns(table)
-            if self._options.may_leave_columns and table.num_rows >= LEAST_ROWS:
-                self._left = incompressible_columns(table, self._options.compressor, dictionaries)
+            self._is_one_page = is_last and is_one_page(table.num_rows, size, self._options)
+            if table.num_rows >= LEAST_ROWS:
+                self._levels = sampled_levels(table, self._options, dictionaries)
             # Ends of files with INT96 are held back, which takes one writer from start to end.
             if is_last or self._has_nanos or self._threads < 2 or size > MOST_BYTES:
                 self._writer = self._open(dictionaries)
@@ -248,8 +250,9 @@ class ParquetWriter:
             schema,
             self._options,
             dictionary_columns=dictionary_columns,
-            left=self._left,
+            levels=self._levels,
             has_int96=has_int96,
+            is_one_page=self._is_one_page,
         )
         return pq.ParquetWriter(
             file,

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.sampled_levels import LEAST_ROWS
+
+_MOST_BYTES = 1 << 20
+
+
+def is_one_page(row_count: int, size: int, options: ParquetOptions) -> bool:
+    """Whether rows of so many bytes are one page of each column of one row group."""
+    most = min(_MOST_BYTES, options.page_bytes, options.row_group_bytes)
+    return row_count < min(LEAST_ROWS, options.page_rows) and size < most
 
 
 def writer_settings(
@@ -15,8 +24,9 @@ def writer_settings(
     options: ParquetOptions,
     *,
     dictionary_columns: Sequence[str],
-    left: Collection[str],
+    levels: Mapping[str, int | None],
     has_int96: bool = False,
+    is_one_page: bool = False,
 ) -> dict[str, Any]:
     """Say how files are written, in the words of `pyarrow.parquet.ParquetWriter`.
 
@@ -28,10 +38,12 @@ def writer_settings(
         Compression and sizes.
     dictionary_columns
         Columns that have a dictionary.
-    left
-        Columns that are not compressed.
+    levels
+        Of columns that are compressed otherwise than the options say; None: not at all.
     has_int96
         Whether timestamps finer than microseconds are stored as INT96.
+    is_one_page
+        Whether each column is one page, of which the footer says as much as an index would.
 
     Returns
     -------
@@ -40,10 +52,14 @@ def writer_settings(
     """
     codec: str | dict[str, str] = options.codec
     level: int | dict[str, int] | None = options.codec_level
-    if left:
-        codec = {name: "none" if name in left else options.codec for name in schema.names}
-        if options.codec_level is not None:
-            level = dict.fromkeys(set(schema.names) - set(left), options.codec_level)
+    if levels:
+        usual = options.codec_level
+        of_all = {name: levels.get(name, usual) for name in schema.names}
+        codec = {
+            name: "none" if name in levels and levels[name] is None else options.codec
+            for name in schema.names
+        }
+        level = {name: one for name, one in of_all.items() if one is not None} or None
     return {
         "compression": codec,
         "compression_level": level,
@@ -52,7 +68,7 @@ def writer_settings(
         "store_decimal_as_integer": True,
         "write_time_adjusted_to_utc": True,
         "write_page_checksum": True,
-        "write_page_index": True,
+        "write_page_index": not is_one_page,
         "store_schema": False,
         "data_page_size": options.page_bytes,
         "dictionary_pagesize_limit": options.dictionary_bytes,

@@ -1,4 +1,4 @@
-"""Columns of Parquet files that are not compressed."""
+"""Columns of Parquet files that are compressed otherwise than the options say."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.formats.data_output import DataFormats
-from paimonlab.formats.parquet.incompressible import incompressible_columns
 from paimonlab.formats.parquet.input import ParquetInput
 from paimonlab.formats.parquet.options import ParquetOptions
+from paimonlab.formats.parquet.sampled_levels import sampled_levels
 from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.types.data_types import DataField
@@ -33,7 +33,6 @@ TYPES = {
 }
 FIELDS = [DataField(k, name, parse_type(text)) for k, (name, text) in enumerate(TYPES.items())]
 NOISY = {"noise", "holes", "time", "hash"}
-ZSTD = pa.Codec("zstd", 1)
 
 
 def rows(count: int, rng: np.random.Generator) -> pa.Table:
@@ -118,10 +117,50 @@ def test_columns_that_shrink_anywhere_in_the_sample_are_compressed(
     noise = rng.random(30_000)
     half = np.where(np.arange(30_000) < 15_000, noise, 1.0)
 
-    assert incompressible_columns(pa.table({"a": noise, "b": half}), ZSTD, ()) == {"a"}
-    assert incompressible_columns(pa.table({"a": noise, "b": half}), ZSTD, ("a",)) == set()
+    both = pa.table({"a": noise, "b": half})
+    assert sampled_levels(both, ParquetOptions(zstd_level=1), ()) == {"a": None}
+    assert sampled_levels(both, ParquetOptions(zstd_level=1), ("a",)) == {}
     nested = pa.table({"a": noise, "b": [[1]] * 30_000})
-    assert incompressible_columns(nested, ZSTD, ()) == set()
+    assert sampled_levels(nested, ParquetOptions(), ()) == {}
+
+
+def test_numbers_that_become_no_larger_by_it_are_compressed_in_less_time(
+    rng: np.random.Generator,
+) -> None:
+    count = 40_000
+    numbers = rng.integers(0, 10**6, count)
+    both = pa.py_buffer(np.stack([numbers, np.zeros(count, np.int64)], axis=1))
+    columns = pa.table(
+        {
+            "number": numbers,
+            "amount": pa.Array.from_buffers(pa.decimal128(12, 2), count, [None, both]),
+            "wide": rng.integers(0, 2**40, count),
+            "few": rng.zipf(1.5, count) % 10**6,
+            "text": [f"number {number}" for number in rng.integers(0, 10**6, count)],
+        }
+    )
+
+    levels = sampled_levels(columns, ParquetOptions(), ())
+
+    assert levels == {"number": -2, "amount": -2}
+    assert sampled_levels(columns.slice(0, 8000), ParquetOptions(), ()) == {}
+    page = numbers[:20_000].tobytes()
+    usual, faster = (pa.Codec("zstd", level).compress(page).size for level in (1, -2))
+    assert faster <= usual
+
+
+@pytest.mark.parametrize(
+    "option", ["file.compression.zstd-level", "parquet.compression.codec.zstd.level"]
+)
+def test_a_level_that_an_option_names_is_that_of_all_columns_it_shrinks(
+    option: str, rng: np.random.Generator
+) -> None:
+    columns = pa.table({"number": rng.integers(0, 10**6, 9000), "noise": rng.random(9000)})
+    parquet = DataFormats.of(Options({option: "1"})).at_level(0).options
+
+    assert isinstance(parquet, ParquetOptions)
+    assert sampled_levels(columns, parquet, ()) == {"noise": None}
+    assert sampled_levels(columns, ParquetOptions(), ()) == {"noise": None, "number": -2}
 
 
 @pytest.mark.parametrize(
@@ -140,4 +179,4 @@ def test_options_of_tables_name_the_codec_of_all_columns(
 
     assert isinstance(parquet, ParquetOptions)
     assert parquet.codec == "zstd"
-    assert parquet.may_leave_columns is not all_columns
+    assert parquet.names_codec is all_columns
