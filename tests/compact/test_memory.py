@@ -102,15 +102,15 @@ def test_memory_does_not_grow_with_the_bucket(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = most_memory(tmp_path / "small", 40_000, engine, monkeypatch)
-    large = most_memory(tmp_path / "large", 160_000, engine, monkeypatch)
+    large = most_memory(tmp_path / "large", 90_000, engine, monkeypatch)
 
     assert large < 1.3 * small
-    assert large < 20 * PIECE_BYTES  # 640,000 rows of 100 bytes are 64 of it
+    assert large < 20 * PIECE_BYTES  # 360,000 rows of 100 bytes are 36 of it
 
 
 def test_a_rescale_holds_pieces_of_a_partition(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = most_memory_of_a_rescale(tmp_path, 400_000, monkeypatch)
+    most = most_memory_of_a_rescale(tmp_path, 250_000, monkeypatch)
 
-    assert most < 16 * PIECE_BYTES  # the rows are 38 of it
+    assert most < 16 * PIECE_BYTES  # the rows are 24 of it

@@ -22,7 +22,7 @@ import paimonlab
 from paimonlab.table.table import Table
 from tests.concurrency.actor import BALANCE, KEYS, TOTAL, WRITERS
 
-SECONDS = os.environ.get("PAIMONLAB_TOGETHER_SECONDS", "5")
+SECONDS = os.environ.get("PAIMONLAB_TOGETHER_SECONDS", "3")
 READERS = 2
 """Processes of two threads each."""
 ROOT = Path(__file__).parents[2]

@@ -23,6 +23,7 @@ from tests.interop.java_build import COMPILED_WITH
 from tests.interop.oracle import JavaPaimon
 from tests.interop.pair import SIDES, Pair, Side
 from tests.java_values import unordered
+from tests.repetitions import times
 from tests.small_tables import data_file
 
 pytestmark = pytest.mark.interop
@@ -33,7 +34,7 @@ SIZES = {
     "compaction.min.file-num": "4",
 }
 OPTIONS = Options(SIZES).slice(AppendPackingOptions)
-STATES = 3000
+STATES = times(900)
 
 
 def random_state(rng: np.random.Generator) -> list[DataFileMeta]:

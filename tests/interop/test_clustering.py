@@ -18,12 +18,13 @@ from paimonlab.spec.options.table_options import Options
 from tests.interop.oracle import JavaPaimon
 from tests.interop.pair import SIDES, Pair
 from tests.java_values import unordered
+from tests.repetitions import times
 from tests.small_tables import data_file
 
 pytestmark = pytest.mark.interop
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-STATES = 2000
+STATES = times(600)
 
 
 @pytest.mark.parametrize("dimensions", [2, 3, 5])

@@ -11,13 +11,14 @@ from paimonlab.spec.options.table_options import Options
 from tests.interop.java_buckets import NOON_MILLIS, Bucket, draw, random_bucket
 from tests.interop.java_build import COMPILED_WITH
 from tests.interop.oracle import Oracle
+from tests.repetitions import times
 
 pytestmark = [
     pytest.mark.interop,
     pytest.mark.releases(COMPILED_WITH),  # the classes asked are not public, and others in 1.4
 ]
 
-RANDOM_BUCKETS = 10_000
+RANDOM_BUCKETS = times(3_000)
 
 
 def test_random_buckets_are_compacted_alike(oracle: Oracle, rng: np.random.Generator) -> None:

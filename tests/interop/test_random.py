@@ -19,10 +19,11 @@ from paimonlab.spec.types.data_types import AtomicType
 from paimonlab.spec.types.text import format_type
 from tests.interop.pair import KIND, SIDES, Pair, Side, random_rows, with_kinds
 from tests.java_values import java_rows, unordered
+from tests.repetitions import times
 
 pytestmark = pytest.mark.interop
 
-TABLES = 24
+TABLES = times(14)
 STEPS = 7
 KEY_TYPES = ["INT", "BIGINT", "STRING", "DATE", "DECIMAL(22, 3)", "TIMESTAMP(6)", "BYTES"]
 VALUE_TYPES = [

@@ -25,7 +25,7 @@ from tests.crash.harness import (
 from tests.outside.conftest import BY_NAME, EACH_KIND_OF_FILE, Prepare
 from tests.outside.disks import KINDS, Disk, Kind, mounted
 
-STEP_BYTES = int(os.environ.get("PAIMONLAB_DISK_STEP", str(12 << 10)))
+STEP_BYTES = int(os.environ.get("PAIMONLAB_DISK_STEP", str(20 << 10)))
 ALL = os.environ.get("PAIMONLAB_DISK_ALL") == "1"
 _SIZES = {"tmpfs": "2M", "ext4": "8M", "quota": "64M"}
 _MOST_ROOM_BYTES = 1 << 20

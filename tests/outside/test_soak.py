@@ -22,7 +22,7 @@ import paimonlab as pl
 from tests.outside.processes import start
 from tests.outside.soak_actor import CONSUMER, STOP, STOP_FOLLOWING, followed_of, ledger_of
 
-SECONDS = float(os.environ.get("PAIMONLAB_SOAK_SECONDS", "10"))
+SECONDS = float(os.environ.get("PAIMONLAB_SOAK_SECONDS", "6"))
 LEAST_STRIKES = 4
 WRITERS = 2
 _FOLLOWER = ("follower", 0)
