@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import paimonlab as pl
 from paimonlab.read.lookup_stores import kept_stores
@@ -74,6 +75,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("paimonlab")
+
+# hypothesis would parse all our modules and draw constants that it finds there, too: then what a
+# seed draws depends on the whole code, and to find them takes fifteen seconds of a core.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 @pytest.fixture
