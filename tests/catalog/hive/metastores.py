@@ -25,7 +25,8 @@ from tools import short_java
 _HERE = Path(__file__).parent
 HIVE = "2.3.10"
 OWN_DATABASE = "default"
-LOCKS_EXPIRE_SECONDS = 3
+LOCKS_EXPIRE_SECONDS = 8
+"""Of these a machine under load takes some between a lock and what is done with it."""
 _SECONDS_TO_START = 180
 _OPTIONS = (
     *("-Xmx400m", *short_java.OPTIONS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),

@@ -106,14 +106,14 @@ def test_a_holder_that_stands_still_past_expiry_loses_nothing(
     catalog = opened(options, **LOCKS)
     assert catalog._lock is not None
     catalog.create_table("db.t", COLUMNS)
+    impatient = opened(options, **LOCKS, **{"lock-acquire-timeout": "100 ms"}).table("db.t")
     holder = processes.Process(target=racing.stand_still, args=(options | LOCKS,))
     holder.start()
     while not is_stopped(holder.pid):
         assert holder.is_alive()
         time.sleep(0.02)
-    impatient = opened(options, **LOCKS, **{"lock-acquire-timeout": "100 ms"})
     with pytest.raises(CommitError, match=r"db\.t: not taken within 0\.1 s: others hold it"):
-        impatient.table("db.t").write([{"id": 3}])
+        impatient.write([{"id": 3}])
 
     catalog.table("db.t").write([{"id": 2}])  # waits until the lock expires
     with catalog._lock.held(Identifier("db", "t")) as held:
