@@ -27,6 +27,7 @@ from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LocalFileIO
 from tests.formats.test_parquet import fields_of, random_table
 from tests.golden import RELEASES, golden
+from tests.repetitions import times
 from tests.spec.test_binary_row import ALL_TYPES, NESTED_TYPES
 
 FILE_IO = LocalFileIO(durability="none")
@@ -321,7 +322,7 @@ def test_damage_is_an_error_or_gives_rows_of_the_types(
         stripe = tail.stripes[0]
         streams = stripe.offset, stripe.offset + stripe.index_bytes + stripe.data_bytes
         places = np.concatenate([places[: streams[0]], places[streams[1] :]])
-    for number in range(150):
+    for number in range(times(60)):
         damaged = bytearray(whole)
         for place in rng.choice(places, int(rng.integers(1, 4))):
             damaged[place] ^= 1 << int(rng.integers(8))

@@ -26,6 +26,7 @@ from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
 from paimonlab.storage.local import LocalFileIO
+from tests.repetitions import times
 
 FILE_IO = LocalFileIO()
 TYPES = {
@@ -252,7 +253,7 @@ def test_damage_of_pages_and_indexes_is_named_or_harmless(
 
 
 def test_ranges_are_cut_at_a_number_of_rows(rng: np.random.Generator) -> None:
-    for _ in range(200):
+    for _ in range(times(60)):
         starts = np.unique(np.append(rng.integers(0, 50, 8), 0))
         ranges = ranges_of(starts, 51, rng.random(len(starts)) < 0.6)
         most = int(rng.integers(1, 20))
@@ -282,7 +283,7 @@ def test_what_is_encoded_is_decoded() -> None:
 
 
 def test_noise_is_no_structure_or_a_structure(rng: np.random.Generator) -> None:
-    for _ in range(2000):
+    for _ in range(times(500)):
         noise = rng.bytes(int(rng.integers(0, 60)))
         with contextlib.suppress(DamagedThriftError):
             assert decode(noise).end <= len(noise)

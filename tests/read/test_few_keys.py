@@ -16,6 +16,7 @@ from paimonlab.read import key_blocks
 from paimonlab.read.key_blocks import shared_blocks
 from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.value_blocks import shared_values
+from tests.repetitions import times
 
 ROWS = 2_000
 OPTIONS: dict[str, dict[str, str]] = {
@@ -94,7 +95,7 @@ def test_rows_are_those_of_a_full_merge(
     table = table_of(catalog, rng, OPTIONS[options])
     everything = table.scan().to_arrow().to_pylist()
 
-    for turn in range(6):
+    for turn in range(times(3)):
         for number, (where, is_wanted) in enumerate(conditions(rng)):
             if turn % 2:
                 shared_masks.clear()

@@ -12,8 +12,9 @@ import pyarrow as pa
 from paimonlab.read.lookup_stores.key_search import find_in
 from tests.outside.processes import start
 from tests.read.store_maker import FILES, KEYS, ROWS, found
+from tests.repetitions import times
 
-KILLS = 6
+KILLS = times(3)
 
 
 def test_stores_are_right_whoever_is_killed_while_making_them(

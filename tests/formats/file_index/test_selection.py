@@ -25,6 +25,7 @@ from paimonlab.spec.predicates.predicate import Predicate, bind, col, evaluate
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
+from tests.repetitions import times
 
 SPECIAL = [0.0, -0.0, math.nan, math.inf, -math.inf]
 TYPES: dict[str, tuple[str, Any]] = {
@@ -93,7 +94,7 @@ def test_no_matching_row_is_ruled_out(name: str, kind: str, rng: np.random.Gener
         settings["file-index.bloom-filter.c.items"] = "400"
     options = FileIndexOptions.of([field], Options(settings))
     ruled_out = 0
-    for _ in range(12):
+    for _ in range(times(6)):
         values = _column(name, _numbers(rng))
         rows = pa.table({"c": values})
         builder = FileIndexBuilder([field], options)
@@ -190,7 +191,7 @@ def test_damaged_indexes_are_named_or_harmless(rng: np.random.Generator) -> None
     whole = builder.finish()
     predicate = bind((col("a") > 3) & (col("s") == "5"), fields, "t")
     types = {field.name: field.type for field in fields}
-    for _ in range(1500):
+    for _ in range(times(400)):
         damaged = bytearray(whole)
         damaged[int(rng.integers(0, len(whole)))] ^= 1 << int(rng.integers(0, 8))
         cut = bytes(

@@ -14,6 +14,7 @@ import pytest
 import paimonlab
 from paimonlab.table.changing.merge import Merge
 from paimonlab.table.table import Table
+from tests.repetitions import times
 from tests.table.changing.test_changing_model import (
     DEFINITION,
     KINDS,
@@ -111,7 +112,7 @@ def test_a_merge_does_what_a_list_says(name: str, tmp_path: Path) -> None:
     on = kind.keys or hand.choice([("k",), ("p", "k")])
     rows: list[Row] = []
 
-    for _ in range(12):
+    for _ in range(times(8)):
         rows = merged(table, on, rows, hand)
         assert found(table.scan()) == Counter(rows)
 

@@ -20,12 +20,16 @@ from tests.fault_io import FaultFileIO
 from tests.maintenance.expiring_tables import opened
 from tests.small_tables import UNSYNCED
 
-CYCLE = 60
+CYCLE = 40
 """Commits that are compared: they merge manifests twice, and each lets a snapshot go."""
-WARM = 40
+WARM = 30
 """Commits until snapshots expire and there are runs of all sizes."""
-LATE = 240
-OPTIONS = {"snapshot.num-retained.max": "20", "snapshot.num-retained.min": "10"}
+LATE = 110
+OPTIONS = {
+    "snapshot.num-retained.max": "20",
+    "snapshot.num-retained.min": "10",
+    "manifest.merge-min-count": "20",
+}
 
 
 @dataclass

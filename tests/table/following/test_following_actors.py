@@ -19,6 +19,7 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.table.following.follower import ChangeBatch, Follower
+from tests.repetitions import times
 from tests.table.following.followers import Row, apply, followed, restored, rows_of
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "0")) or random.SystemRandom().randrange(1, 2**31)
@@ -217,7 +218,7 @@ def test_nothing_comes_twice_or_never(
         table, rng, catalog, "ignore-delete" not in options, also=also, is_exact=is_exact
     )
 
-    for _ in range(14):
+    for _ in range(times(10)):
         actors.step()
     actors.full_compact()
     actors.all_read += iter(actors.eager.poll, None)
