@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from paimonlab.commit.callbacks import CommitCallback
 from paimonlab.commit.checked import Checked
 from paimonlab.commit.commit_changes import Change, Increment, NoChange, Overwrite, TableShape
 from paimonlab.commit.file_changes import FileChanges, compacted, written
-from paimonlab.commit.landing import Landing
+from paimonlab.commit.landing import Landing, SchemaMovedOnError
 from paimonlab.commit.manifest_merge import must_change
 from paimonlab.commit.options import CommitOptions
 from paimonlab.commit.publisher import SnapshotPublisher
@@ -173,27 +173,40 @@ class Committer:
         )
         first, second = written(messages), compacted(messages)
         with self._nothing_happens_on_errors(is_new_user=is_new_user):
-            shape = self._shape(self._landing.schema())
-            landed: Snapshot | None = None
-            if self._makes_snapshot(first, second, request):
+            assumed = self._landing.assumed_schema(seen) if is_new_user else None
+
+            def commit(schema: TableSchema) -> Snapshot | None:
+                shape = self._shape(schema)
+                landed: Snapshot | None = None
+                if self._makes_snapshot(first, second, request):
+                    change = Increment(
+                        first,
+                        shape,
+                        self._base,
+                        user,
+                        checked_id=checked_id,
+                        discards_duplicates=self._options.discard_duplicate_files,
+                        reads=reads,
+                    )
+                    landed = self._landing.land(
+                        change,
+                        request,
+                        shape,
+                        is_new_user=is_new_user,
+                        seen=seen,
+                        assumes_schema=schema is assumed,
+                    )
+                if second.is_empty:
+                    return landed
                 change = Increment(
-                    first,
-                    shape,
-                    self._base,
-                    user,
-                    checked_id=checked_id,
-                    discards_duplicates=self._options.discard_duplicate_files,
-                    reads=reads,
+                    second, shape, self._base, user, is_compaction=True, checked_id=checked_id
                 )
-                landed = self._landing.land(
-                    change, request, shape, is_new_user=is_new_user, seen=seen
-                )
-            if second.is_empty:
-                return landed
-            change = Increment(
-                second, shape, self._base, user, is_compaction=True, checked_id=checked_id
-            )
-            return self._commit_second(landed, change, request, shape, is_new_user=is_new_user)
+                return self._commit_second(landed, change, request, shape, is_new_user=is_new_user)
+
+            if assumed is not None and self._makes_snapshot(first, second, request):
+                with suppress(SchemaMovedOnError):
+                    return commit(assumed)
+            return commit(self._landing.schema())
 
     def _makes_snapshot(
         self, first: FileChanges, second: FileChanges, request: CommitRequest

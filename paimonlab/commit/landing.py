@@ -53,6 +53,10 @@ from paimonlab.storage.schemes import store_kind
 logger = logging.getLogger(__name__)
 
 
+class SchemaMovedOnError(Exception):
+    """The schema that was taken for the latest is not; nothing was committed."""
+
+
 @dataclass(kw_only=True)
 class Landing:
     """Where changes of one table land."""
@@ -81,6 +85,7 @@ class Landing:
         after_id: int = 0,
         options: CommitOptions | None = None,
         seen: Snapshot | None = None,
+        assumes_schema: bool = False,
     ) -> Snapshot:
         """Try until the change is a snapshot, or can never be one.
 
@@ -100,6 +105,13 @@ class Landing:
             Instead of those of the table; None: those.
         seen
             As in `Committer.append`.
+        assumes_schema
+            Whether it has to be checked that the schema of ``shape`` is still the latest.
+
+        Raises
+        ------
+        SchemaMovedOnError
+            If it is not: nothing was committed.
         """
         written_millis = None if is_new_user else _written_millis(change)
         history = CommitHistory(
@@ -121,6 +133,7 @@ class Landing:
         )
         preparation = prepare()
         in_doubt: Snapshot | None = None
+        assumed = shape.schema_id if assumes_schema else None
         bases, schema_ids = self._bases(seen if is_new_user else None), self._schema_ids(shape)
         try:
             while True:
@@ -140,14 +153,13 @@ class Landing:
                     continue
                 # Syncing is what takes time on disks; who has lost already need not do it.
                 fate = Fate.TAKEN
-                if self._is_stored or self._may_follow(latest):
-                    preparation.sync()
-                    if self._may_follow(latest):
-                        in_doubt = snapshot
-                        fate = self._settler().settle(snapshot, latest, preparation.traces())
-                        if fate is Fate.LANDED:
-                            break
-                        in_doubt = None
+                if self._synced(preparation, latest, assumed):
+                    in_doubt = snapshot
+                    fate = self._settler().settle(snapshot, latest, preparation.traces())
+                    if fate is Fate.LANDED:
+                        break
+                    in_doubt = None
+                assumed = None
                 if fate is Fate.LOST:
                     preparation.discard()
                     preparation = prepare()
@@ -195,6 +207,25 @@ class Landing:
             manifests=self.manifests,
             schemas=self.schemas,
         )
+
+    def _synced(
+        self, preparation: Preparation, latest: Snapshot | None, assumed_schema_id: int | None
+    ) -> bool:
+        """Make what an attempt wrote durable; whether its snapshot may be published then."""
+        may_follow = partial(self._may_follow, latest)
+        if not self._is_stored:
+            if not may_follow():
+                return False
+            preparation.sync()
+            return may_follow()
+        if assumed_schema_id is None:
+            (is_free,) = preparation.sync([may_follow])
+            return is_free
+        has_schema = partial(self.schemas.has, assumed_schema_id + 1)
+        is_free, has_moved_on = preparation.sync([may_follow, has_schema])
+        if has_moved_on:
+            raise SchemaMovedOnError
+        return is_free
 
     def _may_follow(self, latest: Snapshot | None) -> bool:
         """Whether the next id is free, and was not used before."""
@@ -248,6 +279,16 @@ class Landing:
             except BaseException as error:
                 raise PostCommitError(self.table, snapshot.id, repr(error)) from error
         return snapshot
+
+    def assumed_schema(self, seen: Snapshot | None) -> TableSchema | None:
+        """Return the schema of our own last commit, which is to be checked; None: ask for it.
+
+        That the table was not dropped is seen by that commit.
+        """
+        is_kept = isinstance(self.publisher, KeptHistory)
+        if seen is None or is_kept or not self._is_stored or not self.snapshots.is_own(seen):
+            return None
+        return self.schemas.found_last()
 
     def schema(self) -> TableSchema:
         """Return the latest schema.

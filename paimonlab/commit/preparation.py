@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -89,10 +89,10 @@ class Preparation:
             statistics=self._request.statistics,
         )
 
-    def sync(self) -> None:
-        """Make what was written durable."""
+    def sync(self, meanwhile: Sequence[Callable[[], bool]] = ()) -> Sequence[bool]:
+        """Make what was written durable; return what questions answer that are asked meanwhile."""
         names = [*self._lists, *self._delta.names, *self._changelog.names, *self._base.names]
-        self._manifests.sync(names)
+        return self._manifests.sync(names, meanwhile)
 
     def discard_lists(self) -> None:
         """Delete the lists of an attempt that lost; the manifests may serve the next one.

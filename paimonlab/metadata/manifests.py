@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -29,11 +29,14 @@ from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
 from paimonlab.storage.new_files import create_file
+from paimonlab.storage.schemes import store_kind
 from paimonlab.storage.together import asked_together
 
 logger = logging.getLogger(__name__)
 
 _SMALL_BYTES = 64 << 20
+_MOST_UNWRITTEN_BYTES = 16 << 20
+"""What is held of manifests for a store, to write them at the same time."""
 _ROLLING_SLACK = 1.05  # a full manifest is a little above the target size, so never merged again
 
 
@@ -64,6 +67,8 @@ class ManifestStore:
         self._names = UniqueNames()
         self._former = FormerLists()
         self._unsynced: dict[str, int] = {}
+        self._unwritten: dict[str, bytes] = {}
+        """Those of a store by their paths, written with the others at `sync`."""
 
     def read_list(
         self, name: str, size_bytes: int | None = None, *, referrer: str = ""
@@ -251,21 +256,43 @@ class ManifestStore:
         """Whether the snapshot whose manifests are read is still there."""
         return self._file_io.has_file(self._layout.snapshot(snapshot_id))
 
-    def sync(self, names: Sequence[str]) -> None:
+    def sync(
+        self, names: Sequence[str], meanwhile: Sequence[Callable[[], bool]] = ()
+    ) -> Sequence[bool]:
         """Make manifests and lists of these names durable, if they are whole.
 
         Those that are durable already are left alone.
+
+        Parameters
+        ----------
+        names
+            What `write`, `write_list` and `write_index` gave.
+        meanwhile
+            Questions that a store is asked at the same time.
+
+        Returns
+        -------
+        Sequence[bool]
+            What they answer.
         """
         sizes = {name: self._unsynced[name] for name in names if name in self._unsynced}
-        self._file_io.sync_files({self._layout.manifest(name): sizes[name] for name in sizes})
+        paths = {name: self._layout.manifest(name) for name in sizes}
+        waiting = [path for path in paths.values() if path in self._unwritten]
+        created = [partial(self._create_waiting, path) for path in waiting]
+        questions: list[Callable[[], bool]] = [*created, *meanwhile]
+        answers = asked_together(self.table_path, questions)
+        self._file_io.sync_files({paths[name]: sizes[name] for name in sizes})
         for name in sizes:
             del self._unsynced[name]
+        return answers[len(created) :]
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete manifests and lists that nothing refers to; a failure is only logged."""
         self.forget([self._layout.manifest(name) for name in names])
         for name in names:
             self._unsynced.pop(name, None)
+            if self._unwritten.pop(self._layout.manifest(name), None) is not None:
+                continue
             try:
                 self._file_io.delete(self._layout.manifest(name))
             except OSError as error:  # it is junk, but does no harm
@@ -285,6 +312,8 @@ class ManifestStore:
         return [(path, data) for (path, _), data in zip(wanted, read, strict=True)]
 
     def _read(self, path: str, size_bytes: int | None, referrer: str) -> bytes:
+        if (waiting := self._unwritten.get(path)) is not None:
+            return waiting
         try:
             # A file of about the right size is read whole, so that the error can tell both sizes.
             limit = LARGE_LIMIT_BYTES if size_bytes is None else max(size_bytes, _SMALL_BYTES)
@@ -297,8 +326,17 @@ class ManifestStore:
         return data
 
     def _write(self, name: str, data: bytes) -> None:
-        create_file(self._file_io, self._layout.manifest(name), data)
+        path = self._layout.manifest(name)
+        held_bytes = sum(map(len, self._unwritten.values())) + len(data)
+        if store_kind(path) is not None and held_bytes <= _MOST_UNWRITTEN_BYTES:
+            self._unwritten[path] = data
+        else:
+            create_file(self._file_io, path, data)
         self._unsynced[name] = len(data)
+
+    def _create_waiting(self, path: str) -> bool:
+        create_file(self._file_io, path, self._unwritten[path])
+        return self._unwritten.pop(path, None) is not None
 
     def _write_manifest(
         self, data: bytes, entries: pa.Table, partition_fields: Sequence[DataField]

@@ -38,6 +38,14 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
             known = self._latest_id = ids[-1] if ids else None
         return None if known is None else self.get(known)
 
+    def found_last(self) -> TableSchema | None:
+        """Return the schema that `latest` found last, without a look; None: it was never asked."""
+        return None if self._latest_id is None else self.get(self._latest_id)
+
+    def has(self, schema_id: int) -> bool:
+        """Whether there is a schema with an id."""
+        return self._is_there(schema_id)
+
     def begin_at(self, schema_id: int) -> None:
         """Take a schema that others found just now for the one found last."""
         if self._latest_id is None:

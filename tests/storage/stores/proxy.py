@@ -25,6 +25,8 @@ class Proxy:
     url: str
     choose: Callable[[str, str, bool], Fault | None] = lambda method, path, is_conditional: None
     """From the method, the path and whether it is a conditional write to a fault."""
+    wait: Callable[[str, str], object] = lambda method, path: None
+    """Called before each request by its own thread, from method and path."""
     ignores_conditions: bool = False
     """Whether it does not pass conditions on, as old stores do not know them."""
     signatures: list[str] = field(default_factory=list)
@@ -52,6 +54,7 @@ def proxy_of(server: str) -> Iterator[Proxy]:  # noqa: C901 - a class with its c
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             conditional = not _CONDITIONS.isdisjoint(key.lower() for key in self.headers)
             is_write = self.command == "PUT" and conditional
+            proxy.wait(self.command, self.path)
             with proxy.lock:
                 fault = proxy.choose(self.command, self.path, is_write)
                 proxy.asked[self.command] += 1

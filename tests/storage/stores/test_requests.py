@@ -6,6 +6,7 @@ less lowers the number in both.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
+from paimonlab.errors import TableNotFoundError
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.table.table import Table
 from tests.storage.stores.proxy import Proxy, proxy_of
@@ -151,7 +153,41 @@ def test_a_commit_lists_nothing_but_at_first(table: Table, counted: Proxy) -> No
         table.write(pa.table({"id": [1], "v": ["x"]}))
     assert requests.listed() == []
     assert requests.counts["PUT"] == 6, "data, manifest, two lists, snapshot, hint"
-    assert sum(requests.counts.values()) == 14
+    assert sum(requests.counts.values()) == 13
+
+
+def test_manifests_are_written_and_what_they_follow_is_looked_at_in_one_round_trip(
+    table: Table, counted: Proxy
+) -> None:
+    together = threading.Barrier(5, timeout=30)
+
+    def wait(method: str, target: str) -> None:
+        path = unquote(urlsplit(target).path)
+        is_base = method == "HEAD" and path.endswith("/snapshot-3")
+        if is_base or "/manifest/" in path or path.endswith("/schema-1"):
+            together.wait()  # fails if one of the five is not sent before the others are answered
+
+    counted.wait = wait
+    table.write(pa.table({"id": [1], "v": ["x"]}))
+    assert table.snapshots.latest_id() == 4
+    assert not together.broken
+
+
+def test_a_commit_after_our_own_sees_what_others_did_to_the_table(
+    table: Table, counted: Proxy
+) -> None:
+    catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": counted.url})
+    catalog.alter_table("db.t", pl.SetOption("snapshot.num-retained.min", "2"))
+    snapshot = table.write(pa.table({"id": [1], "v": ["x"]}))
+    assert snapshot is not None
+    assert (snapshot.id, snapshot.schema_id) == (4, 1)
+    assert not table.fsck(deep=True).findings
+
+    catalog.drop_table("db.t")
+    with pytest.raises(TableNotFoundError):
+        table.write(pa.table({"id": [2], "v": ["x"]}))
+    for folder in ("snapshot", "manifest", "schema"):
+        assert catalog.file_io.list_names(f"{table.path}/{folder}") == []
 
 
 def test_a_commit_after_one_of_others_looks_for_it(table: Table, counted: Proxy) -> None:
