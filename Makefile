@@ -35,7 +35,8 @@ check: $(INSTALLED) ## lint and the tests that take no Spark, Java or browser: a
 .PHONY: soak
 soak: $(INSTALLED) ## attacks from outside for half an hour: full disks, kills, stops; PAIMONLAB_SOAK_SECONDS says how long
 	PAIMONLAB_SOAK_SECONDS=$${PAIMONLAB_SOAK_SECONDS:-1080} PAIMONLAB_DISK_ALL=1 PAIMONLAB_DISK_STEP=4096 PAIMONLAB_KILL_POINTS=12 \
-	  $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/outside
+	  $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/outside tests/storage/stores/test_format_tables.py \
+	    tests/catalog/hive/test_killed_migrations.py tests/spark/test_killed_drivers.py
 
 .PHONY: lab
 lab: java ## open JupyterLab on the notebooks

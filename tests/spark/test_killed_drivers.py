@@ -2,14 +2,18 @@
 
 The moments are hit by the driver itself (`killed_driver`). ``PAIMONLAB_DRIVER_KILLS=all`` tries
 each statement at each moment; otherwise one case is tried, since each starts a Spark.
+``PAIMONLAB_KILL_POINTS`` says at how many changes a driver is killed that replaces a format table.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,9 +23,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
+from paimonlab.catalog.rest_server.authorising import User
+from paimonlab.catalog.rest_server.serving import ServeOptions, Server
+from paimonlab.storage import LocalFileIO
 from paimonlab.table.table import Table
+from tests.catalog.kept import KeepingCatalog
+from tests.spark import killed_format_driver
 from tests.spark.test_compaction_jobs import opened
 
+FORMAT_KILLS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "0"))
 PROGRAM = Path(__file__).parent / "killed_driver.py"
 KEYED = {"bucket": "2", "num-sorted-run.compaction-trigger": "3"}
 APPEND = {"deletion-vectors.enabled": "true"}
@@ -116,3 +126,54 @@ def test_a_statement_whose_driver_died_at_its_commit_is_done_once(
     table.maintenance.remove_orphan_files(older_than=soon, dry_run=False, force=True)
     assert contents(table) == sorted(expected.items())
     assert not table.fsck(deep=True).findings
+
+
+def overwritten(server: Server, folder: Path, die_at: int) -> subprocess.CompletedProcess[str]:
+    """Run a driver that inserts rows into a format table and replaces them."""
+    folder.mkdir()
+    arguments = [json.dumps(dict(server.options)), str(folder), str(die_at)]
+    return subprocess.run(
+        [sys.executable, killed_format_driver.__file__, *arguments],
+        env=os.environ | {"PYTHONPATH": str(PROGRAM.parents[2])},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        start_new_session=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(not FORMAT_KILLS, reason="part of make soak")
+def test_a_format_table_keeps_its_rows_whoever_is_killed(tmp_path: Path, seed: int) -> None:
+    warehouse = KeepingCatalog(str(tmp_path / "w"), LocalFileIO())
+    warehouse.create_database("db")
+    columns = {"id": "BIGINT", "v": "STRING", "p": "BIGINT"}
+    table = warehouse.create_format_table(
+        "db.t", columns, file_format="parquet", partition_keys=["p"]
+    )
+    ids = range(killed_format_driver.ROWS)
+    old, new = (Counter((number, value) for number in ids) for value in ("old", "new"))
+
+    def seen() -> Counter[tuple[int, str]]:
+        found = table.scan(["id", "v"]).to_arrow().to_pydict()
+        return Counter(zip(found["id"], found["v"], strict=True))
+
+    with Server(warehouse, [User(name="me", token="a-token")], ServeOptions()) as server:
+        whole = overwritten(server, tmp_path / "whole", -1)
+        assert whole.returncode == 0, whole.stdout + whole.stderr[-3000:]
+        assert (tmp_path / "whole" / "killed").exists()
+        assert seen() == new
+        changes = len(json.loads(whole.stdout.splitlines()[-1]))
+        chance = random.Random(seed)
+        for at in chance.sample(range(changes), min(FORMAT_KILLS, changes)):
+            table.truncate()
+            done = overwritten(server, tmp_path / f"killed-{at}", at)
+            assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr[-3000:]
+            assert done.stdout == "inserted\n"
+            left = seen()
+            assert old <= left or new <= left, at
+            assert left <= old + new, at
+            rows = [{"id": number, "v": "new", "p": number % 2} for number in ids]
+            table.overwrite(rows, dynamic=False)
+            assert seen() == new, at

@@ -74,17 +74,19 @@ def hive_table(
     catalog._metastore.ask("create_table", made)
 
 
-def partition(catalog: HiveCatalog, place: Path, *values: str, kind: str = "parquet") -> None:
+def partition(
+    catalog: HiveCatalog, place: Path, *values: str, kind: str = "parquet", name: str = "h"
+) -> None:
     request = catalog._metastore.new(
         "AddPartitionsRequest",
         dbName="db",
-        tblName="h",
+        tblName=name,
         parts=[
             catalog._metastore.new(
                 "Partition",
                 values=list(values),
                 dbName="db",
-                tableName="h",
+                tableName=name,
                 sd=descriptor(catalog, place, kind),
             )
         ],
