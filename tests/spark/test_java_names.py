@@ -58,6 +58,31 @@ def test_names_mean_what_they_mean_to_py4j(bridge: Bridge) -> None:
     assert bridge.jvm.java.lang.Math.max(1, 2) == 2
 
 
+def test_classes_and_their_methods_are_asked_for_once(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, jvm = bridge.gateway._gateway_client, bridge.gateway.jvm
+    send, sent = client.send_command, list[str]()
+
+    def noted(command: str, *more: Any) -> Any:
+        sent.append(command[0])
+        return send(command, *more)
+
+    def use() -> None:
+        column = getattr(jvm, "org.apache.spark.sql.functions").col("a")
+        assert str(jvm.org.apache.spark.sql.functions.col("a")) == str(column) == "a"
+        assert jvm.java.lang.Math.max(1, 2) == 2
+        assert bridge.none() == bridge.none()
+
+    use()
+    monkeypatch.setattr(client, "send_command", noted)
+    use()
+
+    by_parts = 6
+    """Questions of the class with a small letter, of which each part may be a package."""
+    assert sent.count("r") == by_parts
+
+
 def test_errors_of_spark_are_of_the_same_kinds(spark: SparkSession, bridge: Bridge) -> None:
     assert isinstance(bridge.gateway.jvm.py4j, JavaNames)
 

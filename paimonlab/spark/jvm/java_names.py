@@ -3,9 +3,9 @@
 py4j asks the JVM of each part of ``java.util.ArrayList`` whether it is a class. What is none is
 looked for in all of Spark's jars, 300 of them, and for a first part like ``java`` in each of a
 dozen packages: a third of the processor time of a small statement. Here the names of packages are
-told by their lower case, and classes are remembered.
+told by their lower case; classes and their static methods are remembered, for PySpark as well.
 
-Source: py4j 0.10.9.9 ``JVMView``, ``TypeUtil.forName``.
+Source: py4j 0.10.9.9 ``JVMView``, ``JavaClass``, ``TypeUtil.forName``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,33 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from py4j.java_gateway import JavaPackage
+from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
+
+_PACKAGES = ("java", "py4j")
+"""Those whose classes begin with a capital letter, unlike Spark's ``functions``."""
+
+
+class KnownClass(JavaClass):  # type: ignore[misc]  # py4j has no types
+    """A class that is asked for each of its static methods once."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Look up a static member; values of fields may change, but for Scala's only object."""
+        found = super().__getattr__(name)
+        if isinstance(found, JavaMember) or name == "MODULE$":
+            setattr(self, name, found)
+        return found
+
+
+class KnownView(JVMView):  # type: ignore[misc]
+    """A JVM that is asked for each class once."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Look up a class by its full name."""
+        found = super().__getattr__(name)
+        if isinstance(found, JavaClass):
+            found = KnownClass(found._fqn, found._gateway_client)
+            setattr(self, name, found)
+        return found
 
 
 class JavaNames:
@@ -51,9 +77,11 @@ _known: weakref.WeakKeyDictionary[Any, JavaNames] = weakref.WeakKeyDictionary()
 def names_of(gateway: Any) -> JavaNames:
     """Return the classes of a gateway's JVM, the same ones for all that ask.
 
-    PySpark has a part of them, too: it asks py4j's own class a dozen times what an error is.
+    PySpark gets them, too: it asks for a class in most of its functions of columns, and py4j's own
+    one a dozen times what an error is.
     """
     if gateway not in _known:
+        gateway.jvm.__class__ = KnownView
         names = _known[gateway] = JavaNames(gateway.jvm)
-        gateway.jvm.py4j = names.py4j
+        vars(gateway.jvm).update({name: getattr(names, name) for name in _PACKAGES})
     return _known[gateway]
