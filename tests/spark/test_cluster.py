@@ -21,7 +21,7 @@ from tests.spark.cluster import standalone_cluster
 
 JOB = Path(__file__).parent / "cluster_job.py"
 FAULTS_JOB = Path(__file__).parent / "faults_job.py"
-FAULTS = int(os.environ.get("PAIMONLAB_CLUSTER_FAULTS", "4"))
+FAULTS = int(os.environ.get("PAIMONLAB_CLUSTER_FAULTS", "3"))
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
 _DRIVER_KILLS = max(FAULTS // 7, 1)
 

@@ -189,15 +189,28 @@ def view(spark: SparkSession) -> None:
     spark.createDataFrame(rows).coalesce(1).createOrReplaceTempView("expressions")
 
 
+@pytest.fixture(scope="module")
+def sparks(spark: SparkSession) -> dict[str, tuple[pa.DataType, list[str]]]:
+    """Return the type and the values of each expression in Spark: all are asked in one query."""
+    named = ", ".join(f"{text} AS x{place}" for place, text in enumerate(SAME))
+    asked = spark.sql(f"SELECT {named} FROM expressions")
+    types = [to_arrow_type(field.dataType) for field in asked.schema]
+    columns = asked.toArrow().columns
+    return {
+        text: (type_, shown(column))
+        for text, type_, column in zip(SAME, types, columns, strict=True)
+    }
+
+
 @pytest.mark.parametrize("text", SAME)
-def test_a_value_is_what_spark_makes_of_it(text: str, spark: SparkSession) -> None:
-    asked = spark.sql(f"SELECT {text} AS x FROM expressions")
+def test_a_value_is_what_spark_makes_of_it(
+    text: str, sparks: dict[str, tuple[pa.DataType, list[str]]]
+) -> None:
     rows = rows_with_divisors()
 
     ours = parse_expression(text, rows.schema, "db.t")
 
-    assert ours.type == to_arrow_type(asked.schema["x"].dataType)
-    assert shown(ours.evaluate(rows)) == shown(asked.toArrow().column("x"))
+    assert (ours.type, shown(ours.evaluate(rows))) == sparks[text]
 
 
 @pytest.mark.parametrize("text", ERRORS)
