@@ -113,6 +113,12 @@ def test_errors_of_spark_itself_stay_what_they_are(spark: SparkSession, bridge: 
         spark.table("no_such_table")
 
 
+def test_the_end_of_a_loop_is_no_error_but_what_lacks_in_java_is_said(bridge: Bridge) -> None:
+    assert [*bridge.list(["a", "b"]).iterator()] == ["a", "b"]
+    with pytest.raises(Exception, match="No value present"):
+        bridge.jvm.java.util.Optional.empty().get()
+
+
 def test_an_error_of_a_worker_has_its_class_and_message(spark: SparkSession) -> None:
     def fail(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from paimonlab.errors import CorruptDataError  # noqa: PLC0415 - runs in the worker

@@ -71,7 +71,8 @@ def install() -> None:
 
     @functools.wraps(convert)
     def convert_exception(java_exception: Any) -> BaseException:
-        if str(java_exception.getClass().getName()) == _END_OF_ITERATION:
+        is_end = str(java_exception.getClass().getName()) == _END_OF_ITERATION
+        if is_end and java_exception.getMessage() is None:  # Scala says which key is not there
             return captured.UnknownException(desc=_END_OF_ITERATION, stackTrace="")
         names = names_of(SparkContext._gateway)
         error = original(names, java_exception) if _remembered else None
