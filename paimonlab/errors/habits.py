@@ -353,8 +353,19 @@ OPTIONS = {
     "history.expire.min-snapshots-to-keep": "snapshot.num-retained.min",
     "hoodie.datasource.write.recordkey.field": "primary-key",
     "hoodie.datasource.write.precombine.field": "sequence.field",
+    "replacewhere": "INSERT INTO t REPLACE WHERE …",
+    "partitionoverwritemode": "spark.sql.sources.partitionOverwriteMode, of the session",
+    **dict.fromkeys(("mergeschema", "merge-schema"), "write.merge-schema"),
+    **dict.fromkeys(("readchangefeed", "readchangedata"), "incremental-between"),
+    **dict.fromkeys(("startingversion", "start-snapshot-id"), "incremental-between"),
+    **dict.fromkeys(("startingtimestamp", "start-timestamp"), "incremental-between-timestamp"),
+    "snapshot-id": "scan.snapshot-id",
+    "as-of-timestamp": "scan.timestamp-millis",
+    "tag": "scan.tag-name",
+    "maxfilespertrigger": "read.stream.maxFilesPerTrigger",
+    "maxbytespertrigger": "read.stream.maxBytesPerTrigger",
 }
-"""Options of tables by those of Delta, Iceberg and Hudi, in lower case."""
+"""Options of tables, reads and writes by those of Delta, Iceberg and Hudi, in lower case."""
 
 
 def procedure(name: str) -> str:

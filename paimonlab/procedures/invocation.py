@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -40,6 +40,8 @@ class Invocation:
     progress: Progress | None
     workers: Workers = side_by_side
     """What rewrites files."""
+    of_session: Callable[[Table], Mapping[str, str]] | None = None
+    """Gives the options that a session sets for a table; None: there is no session."""
     is_dry_run: bool = False
     """Whether nothing may change."""
     noted: list[object] = field(default_factory=list, compare=False)
@@ -105,7 +107,7 @@ class Invocation:
         )
 
     def table(self, name: str = "table") -> Table:
-        """Open the table that an argument names.
+        """Open the table that an argument names, with the options that the session sets.
 
         Raises
         ------
@@ -114,6 +116,9 @@ class Invocation:
         TableNotFoundError
             If it does not exist.
         """
+        return self._with(self._opened(name), {})
+
+    def _opened(self, name: str) -> Table:
         full_name = self.table_name(name)
         table = self.catalog.relation(full_name)
         if isinstance(table, SystemTable):
@@ -123,7 +128,7 @@ class Invocation:
         return table
 
     def table_with(self, options: Mapping[str, str]) -> Table:
-        """Open the table with options on top of its own.
+        """Open the table with options on top of its own and the session's.
 
         Raises
         ------
@@ -132,7 +137,11 @@ class Invocation:
         UnsupportedError
             If the option chooses what to read, which procedures do not.
         """
-        table = self.table()
+        return self._with(self._opened("table"), options)
+
+    def _with(self, table: Table, options: Mapping[str, str]) -> Table:
+        if self.of_session is not None:
+            options = {**self.of_session(table), **options}
         if not options:
             return table
         schema = table.schema

@@ -13,6 +13,7 @@ from paimonlab.procedures.invocation import Invocation
 from paimonlab.progress import Progress
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField, DataType
+from paimonlab.table.table import Table
 from paimonlab.workers import Workers, side_by_side
 
 Row = Sequence[object]
@@ -54,6 +55,7 @@ class Procedure:
         catalog_name: str | None = None,
         progress: Progress | None = None,
         workers: Workers = side_by_side,
+        of_session: Callable[[Table], Mapping[str, str]] | None = None,
         noted: list[object] | None = None,
     ) -> pa.Table:
         """Do what the procedure says.
@@ -72,6 +74,8 @@ class Procedure:
             Called as long work goes on.
         workers
             What rewrites files: threads of this process, or the executors of an engine.
+        of_session
+            Gives the options that a session sets for a table.
         noted
             What was deleted or rewritten is added to it, as `plan` returns it.
 
@@ -98,6 +102,7 @@ class Procedure:
             catalog_name=catalog_name,
             progress=progress,
             workers=workers,
+            of_session=of_session,
         )
         schema = arrow_schema(self.result)
         rows = self._done(invocation)
@@ -159,6 +164,7 @@ class Procedure:
         catalog_name: str | None,
         progress: Progress | None = None,
         workers: Workers = side_by_side,
+        of_session: Callable[[Table], Mapping[str, str]] | None = None,
         is_dry_run: bool = False,
     ) -> Invocation:
         unknown = arguments.keys() - {parameter.name for parameter in self.parameters}
@@ -174,6 +180,7 @@ class Procedure:
             catalog_name=catalog_name,
             progress=progress,
             workers=workers,
+            of_session=of_session,
             is_dry_run=is_dry_run,
         )
 

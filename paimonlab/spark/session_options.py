@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import SchemaError, UnsupportedError, close_matches
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spec.options.table_options import check_known, find_option
 from paimonlab.spec.schema.change_kinds import SetOption
@@ -34,6 +34,15 @@ OF_WRITES = frozenset((MERGE_SCHEMA, EXPLICIT_CAST, TYPE_WIDENING))
 FULL_SCAN = "read.allow.fullScan"
 _OF_STATEMENTS = OF_WRITES | {BRANCH, FULL_SCAN}
 """Options that are about statements, not about the table that they read or write."""
+READS = ("scan.", "incremental-", "read.")
+"""How options begin that are about reads; procedures and the like read what they change."""
+_OWN_PREFIX = "spark.paimonlab."
+_OWN = frozenset(
+    {
+        *("catalog", "log-file", "masks.driver-rows", "timestamps.cut-to-micros", "told"),
+    }
+)
+"""Settings of this package itself."""
 _NAMED_BRANCH = "$branch_"
 _TIMESTAMPS = "legacy-timestamp-mapping.enabled"
 _REFUSED = {
@@ -167,6 +176,9 @@ def options_for(settings: Mapping[str, str], name: Sequence[str]) -> dict[str, S
     for_all: dict[str, SessionOption] = {}
     for_one: dict[str, SessionOption] = {}
     for key, value in settings.items():
+        if key.startswith(_OWN_PREFIX) and key.removeprefix(_OWN_PREFIX) not in _OWN:
+            close = close_matches(key.removeprefix(_OWN_PREFIX), _OWN)
+            raise SchemaError(f"setting {key!r} is not known.{close}")
         if not key.startswith(PREFIX):
             continue
         option = key.removeprefix(PREFIX)
@@ -203,6 +215,11 @@ def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, tabl
     """Refuse options that decide where the rows of a table are, and which of them count."""
     if option.value == own_value(key, schema):
         return
+    if key == "bucket":  # Java: AbstractFileStoreTable.copyInternal
+        raise UnsupportedError(
+            f"{option.setting} = {option.value!r} for {table}",
+            "a session cannot change the number of buckets; CALL sys.rescale does",
+        )
     try:
         set_option(schema, SetOption(key, option.value), has_snapshots=True)
     except SchemaError as error:

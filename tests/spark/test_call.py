@@ -113,6 +113,31 @@ def test_what_spark_remembers_of_a_table_is_not_shown_after_a_call(
     spark.sql("UNCACHE TABLE paimon.db.t")
 
 
+def test_a_call_obeys_options_of_the_session(spark: SparkSession, table: Table) -> None:
+    settings = {
+        "spark.paimon.snapshot.num-retained.max": "2",
+        "spark.paimon.paimon.db.t.snapshot.num-retained.min": "1",
+        "spark.paimon.scan.snapshot-id": "2",
+    }
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        assert call(spark, "sys.expire_snapshots('t', retain_min => 2)") == [
+            Row(deleted_snapshots_count=1)
+        ]
+        assert call(spark, "sys.expire_snapshots('t', retain_max => 1)") == [
+            Row(deleted_snapshots_count=1)
+        ]
+        spark.conf.set("spark.paimon.bucket", "7")
+        with pytest.raises(UnsupportedError, match=r"spark\.paimon\.bucket = '7'"):
+            call(spark, "sys.compact('t')")
+    finally:
+        for key in (*settings, "spark.paimon.bucket"):
+            spark.conf.unset(key)
+
+    assert table.snapshots.ids() == [3]
+
+
 def test_explain_calls_nothing(spark: SparkSession, table: Table) -> None:
     spark.sql("EXPLAIN CALL sys.rollback('t', snapshot => 1)").collect()
 

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 import paimonlab
 from paimonlab import AddColumn
 from paimonlab.catalog import Catalog
-from paimonlab.errors import UnsupportedError
-from paimonlab.spark.session_options import SessionOption, options_of
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spark.session_options import SessionOption, options_for, options_of
 from paimonlab.spec.options.registry import find_option
 from paimonlab.spec.options.table_options import Options, check_supported
 from paimonlab.table.table import Table
@@ -49,6 +49,27 @@ def setting(spark: SparkSession) -> Iterator[Callable[[str, str], None]]:
     yield set_one
     for key in keys:
         spark.conf.unset(key)
+
+
+def test_keys_with_hyphens_are_set_without_quotes(table: Table, spark: SparkSession) -> None:
+    table.write(pa.table({"id": [3], "v": ["c"], "dt": ["x"]}))
+    key = "spark.paimon.scan.snapshot-id"
+    spark.sql(f"SET {key} = 1;")
+    try:
+        assert spark.sql(f"SET {key}").collect() == [(key, "1")]
+        assert spark.sql(SELECT).collect() == [(1,), (2,)]
+    finally:
+        spark.sql(f"RESET {key}")
+
+    assert spark.conf.get(key, None) is None
+
+
+def test_settings_of_ours_that_are_not_known_are_errors() -> None:
+    known = "spark.paimonlab.masks.driver-rows"
+    assert options_for({known: "1"}, ["paimon", "db", "t"]) == {}
+
+    with pytest.raises(SchemaError, match=r"driver_rows' is not known\. Did you mean 'masks"):
+        options_for({known.replace("-", "_"): "1"}, ["paimon", "db", "t"])
 
 
 def test_columns_in_the_order_of_hive_are_refused_when_rows_are_written(
@@ -86,7 +107,7 @@ def test_other_types_of_timestamps_are_refused(
     [
         ("merge-engine", "first-row"),
         ("bucket-key", "v"),
-        ("bucket", "-1"),
+        ("bucket", "7"),
         ("primary-key", "id"),
         ("partition", "v"),
         ("rowkind.field", "v"),

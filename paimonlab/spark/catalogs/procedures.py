@@ -21,7 +21,7 @@ from paimonlab.spark.catalogs.namespaces import DEFAULT_DATABASE, Namespaces
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.listening import progress_of, tell
 from paimonlab.spark.reading.local_scan import LocalScan, arrow_spark_schema
-from paimonlab.spark.session_options import check_no_branch
+from paimonlab.spark.session_options import READS, check_no_branch, options_of, session_options
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spark.writing.workers import SparkWorkers
 from paimonlab.spec.types.data_types import DataField
@@ -29,6 +29,7 @@ from paimonlab.spec.types.text import format_type
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
+    from paimonlab.table.table import Table
 
 NAMESPACE = "sys"
 """Where procedures are, in upper or lower case."""
@@ -130,12 +131,19 @@ class _Bound(_Named):
             catalog_name=self._catalog_name,
             progress=progress_of(bridge),
             workers=SparkWorkers(bridge),
+            of_session=self._of_session,
             noted=noted,
         )
         tell(bridge, noted)
         schema = arrow_spark_schema(rows.schema)
         scan = LocalScan(bridge, f"{self._catalog_name}.sys.{procedure.name}", schema, lambda: rows)
         return bridge.list([scan]).iterator()
+
+    def _of_session(self, table: Table) -> Mapping[str, str]:
+        name = table.identifier
+        given = session_options(self._bridge, (self._catalog_name, name.database, name.table))
+        changing = {key: one for key, one in given.items() if not key.startswith(READS)}
+        return options_of(changing, table, writes=True)
 
     def _parameter(self, parameter: Parameter) -> Any:
         make = getattr(self._bridge.java_class(_PROCEDURES + "ProcedureParameter"), "in")

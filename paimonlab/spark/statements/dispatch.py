@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -34,6 +35,11 @@ from paimonlab.spec.sql_text.reader import TokenReader
 from paimonlab.spec.sql_text.tag_syntax import parse_tag_statement
 from paimonlab.spec.sql_text.tokens import Token, tokenize
 
+_SETTING = re.compile(
+    r"(SET|RESET)\s+(spark\.paimon[\w.*$-]*-[\w.*$-]*)\s*(?:(=)\s*(.*?))?[\s;]*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""SET and RESET of a key with a hyphen, as most options of Paimon have; Spark wants it quoted."""
 _SHOWN = {
     "TAGS": "SELECT tag_name AS tag FROM {} ORDER BY tag",
     "SNAPSHOTS": "SELECT * FROM {} ORDER BY snapshot_id",
@@ -63,6 +69,9 @@ def plan_of(bridge: Bridge, text: str) -> Any:
     UnsupportedError
         If it asks for something that is not implemented.
     """
+    if (setting := _SETTING.fullmatch(text)) is not None:
+        verb, key, equals, value = setting.groups()
+        return f"{verb} {quoted(key)}" + (f" = {quoted(value)}" if equals and value else "")
     tokens = tokenize(text)
     shown = _shown(tokens)
     if shown is not None:

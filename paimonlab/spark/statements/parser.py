@@ -43,6 +43,7 @@ public final class Parsing implements InvocationHandler {
           + "(ALTER\\\\b.*\\\\b(?:TAG|BRANCH|FIELDS?|WRITE)\\\\b.*"
           + "|SHOW\\\\s+(?:TAGS|SNAPSHOTS)\\\\b.*"
           + "|COPY\\\\s+INTO\\\\b.*|(?:OPTIMIZE|VACUUM|RESTORE|EXPIRE\\\\s+SNAPSHOTS)\\\\b.*"
+          + "|(?:RE)?SET\\\\s+spark\\\\.paimon.*"
           + "|REORG\\\\s+TABLE\\\\b.*|CREATE\\\\b.*\\\\bCLONE\\\\b.*"
           + "|DESC(?:RIBE)?\\\\s+(?:HISTORY|DETAIL)\\\\b.*)$",
       Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
