@@ -161,6 +161,7 @@ class JobTables:
             added=self.rules.added_for(name.partition(".")[2]),
             stopped=self._stopped.get(name),
             skipped=self._skipped.get(name, 0),
+            untold=lambda: self.letters.untold(name),
         )
         self.targets[name] = target
         for source in planned.sources:

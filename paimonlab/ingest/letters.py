@@ -37,6 +37,9 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_changed: bool = False
     """Whether a later row of its key came, or may have come."""
     is_replayed: bool = False
+    is_told: bool = False
+    """Whether a later row of its key came with all its values: until then the table does not have
+    those that an update leaves out."""
 
 
 @dataclass(kw_only=True)
@@ -141,7 +144,7 @@ class Letters:
             for letter in (*self.known, *self.open)
             if letter.target == target
             and letter.key is not None
-            and not (letter.is_changed or letter.is_replayed)
+            and not (letter.is_replayed or (letter.is_changed and letter.is_told))
         }
         if not watched:
             return
@@ -150,12 +153,28 @@ class Letters:
             for key in _keys(_some(part.rows, keys[0], wanted), keys):
                 if key in watched:
                     self._change(target, key)
+            for key in _keys(_some(_whole(part), keys[0], wanted), keys):
+                if key in watched:
+                    self._change(target, key, is_told=True)
 
-    def _change(self, target: str, key: str) -> None:
+    def untold(self, target: str) -> set[str]:
+        """Return the keys of which a table does not have the values that its source has."""
+        return {
+            letter.key
+            for letter in (*self.known, *self.open)
+            if letter.target == target
+            and letter.key is not None
+            and not (letter.is_told or letter.is_replayed)
+        }
+
+    def _change(self, target: str, key: str, *, is_told: bool = False) -> None:
         for letters in (self.known, self.open):
             for place, letter in enumerate(letters):
-                if letter.target == target and letter.key == key and not letter.is_changed:
-                    letters[place] = msgspec.structs.replace(letter, is_changed=True)
+                if letter.target != target or letter.key != key:
+                    continue
+                if not letter.is_changed or (is_told and not letter.is_told):
+                    told = letter.is_told or is_told
+                    letters[place] = msgspec.structs.replace(letter, is_changed=True, is_told=told)
                     self.has_news = True
 
     def by_id(self) -> Mapping[str, Letter]:
@@ -190,11 +209,24 @@ def _key(row: pa.RecordBatch, keys: Sequence[str]) -> str | None:
     return next(iter(found), None)
 
 
+def _whole(part: FittedRows) -> pa.RecordBatch:
+    """Return the rows of which all values are told."""
+    is_whole = np.ones(part.rows.num_rows, np.bool_)
+    for mask in part.unchanged.values():
+        is_whole &= ~numpy_values(mask, zero_copy_only=False)
+    return part.rows if is_whole.all() else part.rows.filter(arrow_array(is_whole))
+
+
+def key_text(row: Mapping[str, Any]) -> str:
+    """Return the values of a key as `Letter.key` has them."""
+    return json_text([*row.values()])
+
+
 def _keys(rows: pa.RecordBatch, keys: Sequence[str]) -> set[str]:
     """Return the keys of rows as JSON; nothing if a column of the key is missing."""
     if not keys or any(name not in rows.schema.names for name in keys):
         return set()
-    return {json_text([*row.values()]) for row in rows.select(list(keys)).to_pylist()}
+    return set(map(key_text, rows.select(list(keys)).to_pylist()))
 
 
 def _some(rows: pa.RecordBatch, name: str, wanted: Sequence[Any]) -> pa.RecordBatch:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from paimonlab.arrow_values import empty_table
+from paimonlab.arrow_values import arrow_array, empty_table
 from paimonlab.errors import DataError
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.epochs import Stopped
 from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values_in_deletes
+from paimonlab.ingest.letters import key_text
 from paimonlab.ingest.unchanged import filled, has_unchanged
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.schema.schema_changes import DropColumn, RenameColumn, SchemaChange
@@ -61,6 +62,8 @@ class Target:
     """Whether the rows that wait are all that the table is to have."""
     accepted: set[SourceSchema] = field(default_factory=set)
     """Schemas of the source whose rows the table takes as it is now."""
+    untold: Callable[[], Collection[str]] = tuple
+    """Says of which keys rows were set aside whose values no later row told."""
 
     @property
     def has_rows(self) -> bool:
@@ -189,6 +192,10 @@ class Target:
             )
         if self.table.snapshot is None or self.replaces:
             return empty_table(pa.schema([self.table.arrow_schema.field(name) for name in columns]))
+        if untold := self.untold():
+            names = list(self.table.primary_keys)
+            known = [key_text(row) not in untold for row in keys.select(names).to_pylist()]
+            keys = keys.filter(arrow_array(known, pa.bool_()))
         return self.table.lookup(keys, columns=columns)
 
     def _given(self, rows: FittedRows) -> pa.RecordBatch:

@@ -365,6 +365,34 @@ def test_rows_that_cannot_be_stored_are_set_aside(catalog: pm.Catalog) -> None:
         _job(catalog, script, schema, max_dead=3).run()
 
 
+def test_values_of_a_row_that_was_set_aside_are_not_taken_from_the_row_before(
+    catalog: pm.Catalog,
+) -> None:
+    """The update leaves out ``big``, which the row that was set aside had changed."""
+    schema = "id BIGINT NOT NULL, v VARCHAR(3), big STRING KEY(id)"
+
+    def partly(drawn: str) -> Any:
+        return replace(rows("a.t", schema, drawn), unchanged={"big": pa.array([True])})
+
+    script = [
+        rows("a.t", schema, "+I 1 abc old"),
+        "|",
+        rows("a.t", schema, "+U 1 longer new"),
+        "|",
+        partly("+U 1 x -"),
+        "|",
+    ]
+    job = _job(catalog, script, schema, max_dead=2, max_rows=1)
+    assert job.run().dead == 2
+    assert _rows(catalog) == [(1, "abc", "old")]
+    letters = catalog.table("ods.job__dead").scan().to_arrow()["error"].to_pylist()
+    assert any("no row that has it" in one for one in letters), letters
+
+    script += [rows("a.t", schema, "+U 1 y whole"), "|", partly("+U 1 z -"), "|"]
+    assert _job(catalog, script, schema, max_dead=2, max_rows=1).run().dead == 2
+    assert _rows(catalog) == [(1, "z", "whole")]
+
+
 def test_an_emptied_table_is_kept_or_emptied(catalog: pm.Catalog) -> None:
     script = [
         rows("a.t", KEYED, "+I 1 a"),
