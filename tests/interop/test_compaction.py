@@ -11,6 +11,7 @@ import pytest
 
 from tests.interop.pair import KIND, Pair, Side, difference
 from tests.java_values import unordered
+from tests.repetitions import times
 
 pytestmark = pytest.mark.interop
 
@@ -65,7 +66,7 @@ def test_compaction_by_either_changes_no_row(
     steps = [str(layout)]
     expected: list[str] = []
 
-    for _ in range(9):
+    for _ in range(times(6)):
         count = int(rng.choice([1, 8, 40]))
         data = rows(count, kinds, rng)
         side: Side = "us" if rng.random() < 0.6 else "java"

@@ -29,11 +29,12 @@ from tests.interop.pair import (
     with_kinds,
 )
 from tests.java_values import unordered
+from tests.repetitions import times
 
 pytestmark = pytest.mark.interop
 
 TABLE, TWIN = "db.t", "db.twin"
-COMMITS = 5
+COMMITS = times(4)
 ROWS = 12
 Make = Callable[[np.random.Generator], Any]
 
