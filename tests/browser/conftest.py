@@ -6,6 +6,7 @@ fails the test that opened it.
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import shutil
@@ -13,15 +14,22 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    ViewportSize,
+    sync_playwright,
+)
 
 from paimonlab.notebook.display.drawn import Drawn
 from tests.browser import chromium
@@ -29,6 +37,8 @@ from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 PageOf = Callable[..., Page]
+_VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
+"""Playwright's own."""
 
 
 @pytest.fixture(scope="session")
@@ -83,26 +93,58 @@ def watched_page(browser: Browser, *, known: Sequence[str] = (), **options: Any)
     assert [one for one in watched.problems if one not in known] == []
 
 
+@dataclass
+class Pages:
+    """Pages that tests open one after the other: to make one takes half a second of a core."""
+
+    browser: Browser
+    free: dict[str, list[tuple[Page, Watched]]] = field(default_factory=dict)
+
+    @contextmanager
+    def page(self, **options: Any) -> Iterator[Page]:
+        """Return an empty page as a new one is; complain at the end about what it did."""
+        viewport = options.pop("viewport", _VIEWPORT)
+        media = {"color_scheme": "light", "reduced_motion": "no-preference"}
+        media |= {name: options.pop(name) for name in [*media] if name in options}
+        free = self.free.setdefault(repr(sorted(options.items())), [])
+        page, watched = free.pop() if free else self._new(options)
+        page.set_viewport_size(viewport)
+        page.emulate_media(**{**media, "forced_colors": "none"})  # type: ignore[arg-type]
+        yield page
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        problems, watched.problems = watched.problems, []
+        free.append((page, watched))
+        assert problems == []
+
+    def _new(self, options: Mapping[str, Any]) -> tuple[Page, Watched]:
+        page, watched = self.browser.new_context(**options).new_page(), Watched()
+        watched.watch(page)
+        return page, watched
+
+
+@pytest.fixture(scope="session")
+def pages(browser: Browser) -> Pages:
+    return Pages(browser)
+
+
 @pytest.fixture
-def page_of(browser: Browser, tmp_path: Path) -> Iterator[PageOf]:
+def page_of(pages: Pages, tmp_path: Path) -> Iterator[PageOf]:
     """Return a function that opens a view as a page of its own.
 
     ``page_of(view)``; ``page_of(view, color_scheme="dark")`` and other options of a browser
     context of Playwright.
     """
-    opened: list[Any] = []
+    numbers = itertools.count(1)
+    with ExitStack() as opened:
 
-    def open_page(view: Drawn[Any], **options: Any) -> Page:
-        manager = watched_page(browser, **options)
-        page = manager.__enter__()
-        opened.append(manager)
-        path = view.save(tmp_path / f"view-{len(opened)}.html")
-        page.goto(path.as_uri())
-        return page
+        def open_page(view: Drawn[Any], **options: Any) -> Page:
+            page = opened.enter_context(pages.page(**options))
+            path = view.save(tmp_path / f"view-{next(numbers)}.html")
+            page.goto(path.as_uri())
+            return page
 
-    yield open_page
-    for manager in opened:
-        manager.__exit__(None, None, None)
+        yield open_page
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,16 @@
 (place) => {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const seen = new Map();
   const parse = (colour) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = "#000";
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
-    return [r, g, b, a / 255];
+    if (!seen.has(colour)) {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = "#000";
+      canvas.fillStyle = colour;
+      canvas.fillRect(0, 0, 1, 1);
+      const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+      seen.set(colour, [r, g, b, a / 255]);
+    }
+    return [...seen.get(colour)];
   };
   const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
   const up = (element) => element.parentElement ?? element.getRootNode().host ?? null;

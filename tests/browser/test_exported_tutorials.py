@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 from nbconvert import HTMLExporter
-from playwright.sync_api import Browser
 
-from tests.browser.conftest import ROOT, watched_page
+from tests.browser.conftest import ROOT, Pages
 
 TUTORIALS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_a_stored_tutorial_can_be_read(path: Path, browser: Browser, tmp_path: Path) -> None:
+def test_a_stored_tutorial_can_be_read(path: Path, pages: Pages, tmp_path: Path) -> None:
     exporter = HTMLExporter(  # type: ignore[no-untyped-call]
         embed_images=True, mathjax_url="", mermaid_js_url="", require_js_url=""
     )
@@ -28,9 +27,8 @@ def test_a_stored_tutorial_can_be_read(path: Path, browser: Browser, tmp_path: P
         "".join(output.get("data", {}).get("text/html", "")).count("<img ") for output in outputs
     )
 
-    with watched_page(
-        browser, viewport={"width": 1100, "height": 900}, java_script_enabled=False
-    ) as page:
+    viewport = {"width": 1100, "height": 900}
+    with pages.page(viewport=viewport, java_script_enabled=False) as page:
         page.goto(page_file.as_uri())
         assert "all checks passed" in page.inner_text("body")
         assert page.locator(".jp-OutputArea img").count() == pictures

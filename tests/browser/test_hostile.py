@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.kernel import browser_modules
-from tests.browser.conftest import watched_page
+from tests.browser.conftest import Pages, watched_page
 from tests.notebook.hostile import strings
 from tests.notebook.hostile_views import VIEWS, hostiles, shown_views
 from tests.notebook.renderers import RENDERERS
@@ -45,6 +45,7 @@ async ([source, all, width]) => {
 SHOWN = """
 (all) => {
   const handlers = [];
+  document.body.replaceChildren();
   for (const html of all) {
     const el = document.createElement("div");
     el.innerHTML = html;
@@ -67,13 +68,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Drawn[Any]]:
 
 
 @pytest.mark.parametrize("kind", VIEWS)
-def test_hostile_texts_do_nothing(
-    kind: str, shown: dict[str, Drawn[Any]], browser: Browser
-) -> None:
+def test_hostile_texts_do_nothing(kind: str, shown: dict[str, Drawn[Any]], pages: Pages) -> None:
     data = [drawn.data() for drawn in hostiles(shown[kind], strings())]
     harmless = [shown[kind].data(), *(one.data() for one in hostiles(shown[kind], [*HARMLESS]))]
 
-    with watched_page(browser) as page:
+    with pages.page() as page:
         allowed = page.evaluate(DRAW, [browser_modules.view_module(kind), harmless, WIDTH])
         drawn = page.evaluate(DRAW, [browser_modules.view_module(kind), data, WIDTH])
 
@@ -87,7 +86,7 @@ def test_hostile_texts_do_nothing(
 def test_what_needs_no_module_does_nothing_either(browser: Browser) -> None:
     with watched_page(browser) as page:
         for name, render in RENDERERS.items():
-            texts = strings()[:: 3 if name in FIGURES else 1]
+            texts = strings()[:: 6 if name in FIGURES else 1]
             sources = [render(text).get("html", "") for text in texts]
             shown = page.evaluate(SHOWN, sources)
             assert shown == {"handlers": [], "canary": "undefined"}, name

@@ -16,7 +16,7 @@ from paimonlab.notebook.kernel import browser_modules
 from paimonlab.notebook.kernel.selection import RowQuery, selections
 from paimonlab.notebook.results.row_query import literals
 from paimonlab.notebook.results.table.result_view import ResultView
-from tests.browser.conftest import PageOf, watched_page
+from tests.browser.conftest import PageOf, Pages, watched_page
 from tests.notebook.results import random_rows
 from tests.notebook.results.test_result import make
 from tests.notebook.results.test_row_query import WORDS
@@ -339,7 +339,7 @@ def test_what_is_chosen_is_known_in_python(browser: Browser, searched: pa.Table)
     )
 
 
-def test_the_browser_sorts_and_filters_as_python_does(browser: Browser) -> None:
+def test_the_browser_sorts_and_filters_as_python_does(pages: Pages) -> None:
     print("PAIMONLAB_SEED", SEED)  # noqa: T201 - shown when the test fails
     random_ = random.Random(SEED)
     table = random_rows.rows(random_, 100)
@@ -364,7 +364,7 @@ def test_the_browser_sorts_and_filters_as_python_does(browser: Browser) -> None:
         return states.map((state) => rowOrder(columns, texts, state));
     }"""
 
-    with watched_page(browser) as page:
+    with pages.page() as page:
         script = browser_modules.bare("results/table/filters")
         found = page.evaluate(
             f"(given) => {{ {script}; return ({order})(given); }}", [view, states]
@@ -374,14 +374,14 @@ def test_the_browser_sorts_and_filters_as_python_does(browser: Browser) -> None:
         assert places == random_rows.places(table, one), one
 
 
-def test_copied_statements_have_literals_of_each_type(browser: Browser) -> None:
+def test_copied_statements_have_literals_of_each_type(pages: Pages) -> None:
     names = list(random_rows.VALUES)
     table = random_rows.rows(random.Random(SEED), 200)
     view = random_rows.result(table).view.data()["view"]
     write = """([{columns, rows}]) => rows.map((row, place) => row.map((text, at) =>
         sqlLiteral(new Map(columns[at].cells.exact).get(place) ?? text, columns[at])))"""
 
-    with watched_page(browser) as page:
+    with pages.page() as page:
         script = browser_modules.bare("results/table/copies")
         found = page.evaluate(f"(given) => {{ {script}; return ({write})(given); }}", [view])
         words = page.evaluate(f"(given) => {{ {script}; return given.map(sqlText); }}", WORDS)

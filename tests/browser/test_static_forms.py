@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 
 from paimonlab.notebook.display.page import page as page_text
-from tests.browser.conftest import watched_page
+from tests.browser.conftest import Pages
 from tests.browser.test_every_view import LOOK, NARROW
 from tools import looks
 
@@ -18,11 +17,11 @@ WHEN = re.compile(r",? (\d+ \w+ ago|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)")
 
 @pytest.mark.parametrize("made", [looks.small, looks.empty], ids=["small", "empty"])
 def test_static_forms_follow_the_design_language(
-    made: looks.MakeTable, browser: Browser, tmp_path: Path
+    made: looks.MakeTable, pages: Pages, tmp_path: Path
 ) -> None:
     """No squeezed column, no tall row, no number at the left, no heads of nothing."""
     found = {}
-    with watched_page(browser, viewport=NARROW) as page:
+    with pages.page(viewport=NARROW) as page:
         for name, view in looks.shown(made(tmp_path), list(looks.VIEWS)):
             page.set_content(page_text(name, view.to_html(), None))
             found[name] = page.locator("body").evaluate(LOOK)
@@ -31,10 +30,10 @@ def test_static_forms_follow_the_design_language(
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def test_both_forms_say_the_same_headline(browser: Browser, tmp_path: Path) -> None:
+def test_both_forms_say_the_same_headline(pages: Pages, tmp_path: Path) -> None:
     """But for how long ago it was, where the form that is kept says when."""
     found = {}
-    with watched_page(browser, viewport=NARROW) as page:
+    with pages.page(viewport=NARROW) as page:
         for name, view in looks.shown(looks.small(tmp_path), list(looks.VIEWS)):
             if view.kind is None or not view.grid.headline:
                 continue
