@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -128,57 +130,80 @@ LAUNCHED = {
 """Settings that the launcher alone reads, some of which look as if they had a secret."""
 
 
-def launched(conf: dict[str, str], folder: Path) -> str:
-    """Build a session whose ``spark-submit`` only writes down its arguments; return what is said.
+ADDRESS = "https://plain/repo,https://me:hush@host/repo"
+BUILT = (
+    {"spark.jars.repositories": ADDRESS},
+    {"spark.jars": ADDRESS},
+    LAUNCHED | {"spark.hadoop.fs.s3a.secret.key": "hush"},
+)
+"""Settings of sessions that are built one after the other."""
 
-    They are in ``arguments``, one a line.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How it ended to build a session whose ``spark-submit`` only writes down its arguments."""
+
+    said: str
+    """The error."""
+    arguments: str | None
+    """One a line; None: nothing was started."""
+
+
+@pytest.fixture(scope="module")
+def attempts(tmp_path_factory: pytest.TempPathFactory) -> list[Attempt]:
+    """Build sessions with `BUILT` in one process."""
+    folder = tmp_path_factory.mktemp("launched")
     submit = folder / "spark" / "bin" / "spark-submit"
     submit.parent.mkdir(parents=True)
     submit.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {folder}/arguments\nexit 1\n")
     submit.chmod(0o755)
     ran = run_python(
         f"""
+        import json
+        from pathlib import Path
         from paimonlab.errors import PaimonError
         from paimonlab.spark import connect
 
-        try:
-            connect("w", conf={conf!r})
-        except PaimonError as error:
-            print(type(error).__name__, error)
+        for conf in {BUILT!r}:
+            try:
+                connect("w", conf=conf)
+            except PaimonError as error:
+                said = f"{{type(error).__name__}} {{error}}"
+            written = Path("arguments")
+            print(json.dumps([said, written.read_text() if written.exists() else None]))
         """,
         folder,
         SPARK_HOME=str(folder / "spark"),
     )
-    return ran.stdout
+    return [Attempt(*json.loads(line)) for line in ran.stdout.splitlines()]
 
 
-def test_what_the_launcher_alone_reads_reaches_it(tmp_path: Path) -> None:
-    said = launched(LAUNCHED | {"spark.hadoop.fs.s3a.secret.key": "hush"}, tmp_path)
+def test_what_the_launcher_alone_reads_reaches_it(attempts: list[Attempt]) -> None:
+    *_, attempt = attempts
 
-    assert said.startswith("SessionError Spark did not start"), said
-    arguments = (tmp_path / "arguments").read_text()
+    assert attempt.said.startswith("SessionError Spark did not start"), attempt.said
+    assert attempt.arguments is not None
     for key, value in LAUNCHED.items():
-        assert f"--conf\n{key}={value}\n" in arguments
-    assert "hush" not in arguments
+        assert f"--conf\n{key}={value}\n" in attempt.arguments
+    assert "hush" not in attempt.arguments
 
 
 @pytest.mark.parametrize(
-    ("key", "instead"),
+    ("number", "key", "instead"),
     [
-        ("spark.jars.repositories", "spark.jars.ivySettings names"),
-        ("spark.jars", "copy the file to this machine"),
+        (0, "spark.jars.repositories", "spark.jars.ivySettings names"),
+        (1, "spark.jars", "copy the file to this machine"),
     ],
 )
 def test_a_password_that_only_the_launcher_could_read_is_refused(
-    tmp_path: Path, key: str, instead: str
+    attempts: list[Attempt], number: int, key: str, instead: str
 ) -> None:
-    said = launched({key: "https://plain/repo,https://me:hush@host/repo"}, tmp_path)
+    said = attempts[number].said
 
     assert said.startswith(f"UnsupportedError a user or password in {key} = 'https://host/repo'")
     assert instead in said
     assert "hush" not in said
-    assert not (tmp_path / "arguments").exists()
+    assert attempts[number].arguments is None
 
 
 def test_settings_of_the_user_win() -> None:
