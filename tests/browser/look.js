@@ -12,11 +12,13 @@
 
   for (const table of frame.querySelectorAll("table")) {
     if (!isShown(table)) continue;
+    const room = table.parentElement;
+    if (!frame.matches(".frame") && room && room.scrollWidth > room.clientWidth) found.push(`a table ${room.scrollWidth - room.clientWidth} px too wide: ${table.textContent.slice(0, 40)}`);
     const rows = [...table.querySelectorAll("tbody tr")].filter(isShown);
     if (!rows.length) found.push(`a table of heads only: ${table.textContent.slice(0, 40)}`);
     for (const row of rows) {
       const { height } = row.getBoundingClientRect();
-      if (height > 100 && row.textContent) found.push(`a row ${height.toFixed(0)} px high: ${row.textContent.slice(0, 40)}`);
+      if (height > (frame.matches(".frame") ? 100 : 110) && row.textContent) found.push(`a row ${height.toFixed(0)} px high: ${row.textContent.slice(0, 40)}`);
     }
     const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
     heads.forEach((head, at) => {

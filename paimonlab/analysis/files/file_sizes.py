@@ -157,12 +157,13 @@ def _of_small_files(table: str, count: int, small: int, by_bucket: npt.NDArray[n
         f"{SMALL_BYTES // MIB} MiB (more than {100 * SMALL_SHARE:.0f} %)"
     )
     together = int(by_bucket[by_bucket > 1].sum())
+    shared = int((by_bucket > 1).sum())
     if not together:
         text = f"{begin}, each alone in its bucket: fewer buckets or partitions make larger files"
         return Advice(code="spread", text=text, action="")
     return Advice(
         code="compact",
-        text=f"{begin}; {together:,} of them share {int((by_bucket > 1).sum()):,} buckets with "
+        text=f"{begin}; {together:,} of them share {shared:,} bucket{'s'[: shared != 1]} with "
         "other small files: compact",
         action=call_text("compact", table),
     )

@@ -34,6 +34,9 @@ class Column:
     """Names with ids of many letters in them, which HTML shows short."""
     is_optional: bool = False
     """Left out where no row has a value."""
+    rank: int = 0
+    """Of columns that HTML leaves out where a page has too little room: the highest goes first, of
+    equal ones the rightmost; 0 never goes."""
 
 
 @dataclass(frozen=True, slots=True)

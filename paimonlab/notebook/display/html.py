@@ -7,11 +7,13 @@ so that is all there is. Nothing sets a text colour: the front end's theme does.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
+from paimonlab.notebook.display.fitting import Fitted, fitted, head_parts, number_pieces, parts
 from paimonlab.notebook.display.grid import Align, Column, Grid
 
 SHORT_CHARACTERS = 80
@@ -19,14 +21,10 @@ SHORT_CHARACTERS = 80
 LONG_CHARACTERS = 4_000
 """An opened cell shows at most this many."""
 
-_WIDE_CHARACTERS = 85
-"""A table with longer lines is wider than a page."""
 _LINE_CHARACTERS = 40
-"""Texts up to here are one line in such a table."""
+"""Texts up to here are one line in a table that is wider than a page."""
 _SHORT_LINE_CHARACTERS = 24
-"""Texts up to here, like times and names of files, are one line in every table."""
-_BREAKS = re.compile(r"(?<=[._/-])(?=[^\s._/-])")
-"""Where a long name may go on in the next line."""
+"""Texts up to here, like times and names of files, are one line in a table with room for it."""
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
 
 _FAINT = "opacity:0.65"
@@ -46,23 +44,33 @@ def _parts(grid: Grid) -> Iterator[str]:
         if grid.footer:
             yield paragraph(grid.footer)
         return
-    longest = _longest(grid)
-    is_wide = sum(longest) > _WIDE_CHARACTERS
-    is_prose = [is_wide and characters > _LINE_CHARACTERS for characters in longest]
-    is_line = [not is_wide and characters <= _SHORT_LINE_CHARACTERS for characters in longest]
-    is_all = is_wide or all(is_line)
-    styles = list(map(_style, grid.columns, is_prose, [not is_all and one for one in is_line]))
+    lines = [list(map(_short, grid.columns, row)) for row in grid.rows]
+    fit = fitted(grid.columns, [[text[:SHORT_CHARACTERS] for text in line] for line in lines])
+    columns = [grid.columns[at] for at in fit.shown]
+    styles, is_all = _styles(columns, [[line[at] for at in fit.shown] for line in lines], fit)
     line = _LINE if is_all else ""
     yield f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0{line}">'
     if grid.caption or grid.headline:
         yield f'<caption style="text-align:left;padding:2px 8px">{_said(grid)}</caption>'
-    yield "<thead><tr>" + "".join(map(_head, grid.columns, styles)) + "</tr></thead>\n<tbody>"
-    for row in grid.rows:
-        cells = zip(grid.columns, row, styles, strict=True)
-        yield "<tr>" + "".join(_body_cell(*cell) for cell in cells) + "</tr>\n"
+    yield "<thead><tr>" + "".join(map(_head, columns, styles, fit.room)) + "</tr></thead>\n<tbody>"
+    for row, texts in zip(grid.rows, lines, strict=True):
+        titles = [_details(grid.columns, row, fit.left_out), *[""] * len(columns)]
+        yield "<tr>"
+        for at, style, room, title in zip(fit.shown, styles, fit.room, titles, strict=False):
+            write = _shown if room is None else _WRITERS[grid.columns[at].align]
+            yield _body_cell(row[at], texts[at], style, title, write)
+        yield "</tr>\n"
     yield "</tbody></table></div>"
+    if fit.left_out:
+        names = ", ".join(grid.columns[at].name for at in fit.left_out)
+        yield paragraph(f"{names}: by the pointer, over the first column")
     if grid.footer:
         yield paragraph(grid.footer)
+
+
+def _details(columns: Sequence[Column], row: Sequence[Cell], places: Sequence[int]) -> str:
+    """Say what there is no room for."""
+    return ", ".join(f"{columns[at].name} {row[at].text}" for at in places if row[at].text)
 
 
 def head(grid: Grid) -> str:
@@ -72,8 +80,8 @@ def head(grid: Grid) -> str:
 
 
 def _said(grid: Grid) -> str:
-    caption = f"<b>{_shown(grid.caption)}</b>" if grid.caption else ""
-    return "<br>".join(filter(None, (caption, _shown(grid.headline))))
+    caption = f"<b>{_wrapping(grid.caption)}</b>" if grid.caption else ""
+    return "<br>".join(filter(None, (caption, _wrapping(grid.headline))))
 
 
 def paragraph(text: str) -> str:
@@ -86,10 +94,10 @@ def lines(texts: Iterable[str]) -> str:
     return "<pre>" + "\n".join(map(escaped, texts)) + "</pre>"
 
 
-def _head(column: Column, style: str) -> str:
-    name = _shown(column.name)
-    if len(column.name) > _SHORT_LINE_CHARACTERS:
-        name = "<wbr>".join(map(_shown, _BREAKS.split(column.name)))
+def _head(column: Column, style: str, room: int | None) -> str:
+    name = _shown(column.name) if room is None else _wrapping(column.name, head_parts)
+    if room is None and len(column.name) > _SHORT_LINE_CHARACTERS:
+        name = _wrapping(column.name)
         style += ";white-space:normal;min-width:10em"
     if column.type_text:
         kind = _shown(column.type_text)
@@ -97,26 +105,60 @@ def _head(column: Column, style: str) -> str:
     return f'<th style="{style}">{name}</th>'
 
 
-def _body_cell(column: Column, cell: Cell, style: str) -> str:
+def _body_cell(cell: Cell, text: str, style: str, title: str, write: Callable[[str], str]) -> str:
     shade = f";background-color:{escaped(cell.background)}" if cell.background else ""
-    short = short_id(cell.text) if column.is_id else cell.text
-    if short != cell.text:
-        return f'<td style="{style}{shade}" title="{escaped(cell.text)}">{_shown(short)}</td>'
-    return f'<td style="{style}{shade}">{_content(cell)}</td>'
+    said = ", ".join(filter(None, (cell.text if text != cell.text else "", title)))
+    whole = f' title="{escaped(said[:LONG_CHARACTERS])}"' if said else ""
+    return f'<td style="{style}{shade}"{whole}>{_content(cell, text, write)}</td>'
 
 
-def _style(column: Column, is_prose: bool, is_line: bool) -> str:  # noqa: FBT001 - of two columns
-    prose = ";min-width:18em;white-space:normal;overflow-wrap:anywhere" if is_prose else ""
-    wraps = _LINE if column.align is Align.RIGHT or is_line else prose
-    return f"text-align:{column.align.value};{_CELL}{wraps}"
+def _styles(
+    columns: Sequence[Column], lines: Sequence[Sequence[str]], fit: Fitted
+) -> tuple[list[str], bool]:
+    """Return the style of each column, and whether all of the table is one line a row."""
+    longest = _longest(columns, lines)
+    is_line = [not fit.is_wide and characters <= _SHORT_LINE_CHARACTERS for characters in longest]
+    is_all = fit.is_wide or (fit.is_whole and all(is_line))
+    wraps = []
+    for at, column, characters, room, is_short in zip(
+        fit.shown, columns, longest, fit.room, is_line, strict=True
+    ):
+        if room is not None:
+            is_any = at in fit.any_place
+            wraps.append(f";min-width:{room}px" + ";overflow-wrap:anywhere" * is_any)
+        elif column.align is Align.RIGHT or (not is_all and (is_short or not fit.is_whole)):
+            wraps.append(_LINE)
+        elif fit.is_wide and characters > _LINE_CHARACTERS:
+            wraps.append(";min-width:18em;white-space:normal;overflow-wrap:anywhere")
+        else:
+            wraps.append("")
+    cells = [f"text-align:{column.align.value};{_CELL}" for column in columns]
+    return list(map(operator.add, cells, wraps)), is_all
 
 
-def _longest(grid: Grid) -> list[int]:
+def _wrapping(text: str, parts_of: Callable[[str], list[str]] = parts) -> str:
+    """Write a text with the places where its line may end."""
+    return " ".join("<wbr>".join(map(_shown, parts_of(word))) for word in text.split(" "))
+
+
+def _wrapping_numbers(text: str) -> str:
+    """Write numbers that keep their units."""
+    return _shown(" ".join(number_pieces(text)))
+
+
+_WRITERS = {Align.LEFT: _wrapping, Align.RIGHT: _wrapping_numbers}
+
+
+def _longest(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> list[int]:
     """Return the characters of the longest text of each column, as far as it is shown."""
     return [
-        min(max([len(column.name), *(len(row[at].text) for row in grid.rows)]), SHORT_CHARACTERS)
-        for at, column in enumerate(grid.columns)
+        min(max([len(column.name), *(len(line[at]) for line in lines)]), SHORT_CHARACTERS)
+        for at, column in enumerate(columns)
     ]
+
+
+def _short(column: Column, cell: Cell) -> str:
+    return short_id(cell.text) if column.is_id else cell.text
 
 
 def short_id(text: str) -> str:
@@ -124,16 +166,16 @@ def short_id(text: str) -> str:
     return _ID.sub(lambda found: found[0][:8] + ("" if found[0] == text else "…"), text)
 
 
-def _content(cell: Cell) -> str:
+def _content(cell: Cell, text: str, write: Callable[[str], str]) -> str:
     if not cell.is_value:
-        return f'<i style="{_FAINT}">{_shown(cell.text)}</i>'
-    if len(cell.text) <= SHORT_CHARACTERS:
-        return _shown(cell.text)
-    short = _shown(cell.text[:SHORT_CHARACTERS])
-    rest = cell.text[:LONG_CHARACTERS]
-    more = len(cell.text) - len(rest)
+        return f'<i style="{_FAINT}">{write(text)}</i>'
+    if len(text) <= SHORT_CHARACTERS:
+        return write(text)
+    short = write(text[:SHORT_CHARACTERS])
+    rest = text[:LONG_CHARACTERS]
+    more = len(text) - len(rest)
     tail = f" … {more:,} more characters" if more else ""
-    return f"<details><summary>{short}…</summary>{_shown(rest)}{tail}</details>"
+    return f"<details><summary>{short}…</summary>{write(rest)}{tail}</details>"
 
 
 def _shown(text: str) -> str:

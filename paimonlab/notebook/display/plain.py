@@ -33,7 +33,8 @@ def _text_lines(grid: Grid, cell_columns: int) -> Iterator[str]:
         yield visible(grid.caption)
     if grid.headline:
         yield visible(grid.headline)
-    if grid.columns:
+    # Heads of nothing say nothing; those with types say what a query would give.
+    if grid.rows or any(column.type_text for column in grid.columns):
         yield from _table_lines(grid, cell_columns)
     if grid.footer:
         yield visible(grid.footer)

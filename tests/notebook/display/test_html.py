@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimonlab.notebook.display import html
+from paimonlab.notebook.display import fitting, html
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 
 ID = "f4a4ccae-7910-41f2-93c9-8070195d5997"
@@ -20,22 +20,65 @@ def test_heads_of_nothing_are_left_out_but_those_of_a_query() -> None:
     assert "<th" in result
 
 
-@pytest.mark.parametrize("characters", [20, 60])
-def test_lines_of_wide_tables_do_not_end_in_the_middle_of_a_name(characters: int) -> None:
-    columns = tuple(map(Column, "abc"))
-    row = texts(["x" * characters, "2026-11-24 00:23:21", "y" * 40])
+@pytest.mark.parametrize("names", [3, 30])
+def test_lines_of_wide_tables_do_not_end_in_the_middle_of_a_name(names: int) -> None:
+    """What never fits is one line a row; a longest text of many words wraps there, too."""
+    columns = tuple(Column(f"name{at}") for at in range(names))
+    row = texts([*["x" * 20] * (names - 1), "y" * 60])
 
     found = html.table(Grid(columns, [row]))
 
-    is_wide = characters == 60
+    is_wide = names == 30
     assert found.count("margin:0;white-space:nowrap") == is_wide
     assert found.count("min-width:18em;white-space:normal") == (2 if is_wide else 0)
+    assert found.count("overflow-wrap:anywhere") == 2
+
+
+def test_where_there_is_little_room_details_go_and_the_first_cell_says_them() -> None:
+    columns = (
+        *(Column(name, align=Align.RIGHT) for name in ("snapshot", "rows")),
+        *(Column(name, rank=1) for name in ("user", "tags")),
+        Column("operation", rank=2),
+        Column("what"),
+    )
+    long = "measured_value_of.the_sensor " * 3
+    row = texts([12, "+16 -5", "spark " * 20, "t" * 20, "a" * 30, long])
+
+    found = html.table(Grid(columns, [row]))
+
+    assert found.count("<th ") == 4
+    assert f'title="tags {"t" * 20}, operation {"a" * 30}">12</td>' in found
+    assert "tags, operation: by the pointer, over the first column" in found
+    assert ">measured_<wbr>value_<wbr>of.<wbr>the_<wbr>sensor measured_" in found
+    assert html.table(Grid(columns[:3], [row[:3]])).count("<th ") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2026-11-26 23:35:10", ["2026-11-26", "23:35:10"]),
+        ("-239000808.7123", ["-239000808.7123"]),
+        ("dt=2026-01-01/hour=7", ["dt=2026-01-01/", "hour=7"]),
+        ("data-41fef86b…-1.parquet", ["data-", "41fef86b…-", "1.parquet"]),
+        ("number_001_in_hall", ["number_", "001_", "in_", "hall"]),
+        ("sys.compact", ["sys.compact"]),
+    ],
+)
+def test_names_break_behind_marks_and_numbers_never(text: str, found: list[str]) -> None:
+    assert [part for word in text.split() for part in fitting.parts(word)] == found
+    assert fitting.number_pieces("+6.2 kB -2.1 kB 34.6 %") == [
+        "+6.2\xa0kB",
+        "-2.1\xa0kB",
+        "34.6\xa0%",
+    ]
 
 
 def test_ids_are_short_in_columns_of_ids_and_whole_in_rows_of_users() -> None:
     columns = (Column("user", is_id=True), Column("file", is_id=True), Column("value"))
 
-    found = html.table(Grid(columns, [texts([ID, f"data-{ID}-0.parquet", ID])]))
+    found = html.table(Grid(columns, [texts([ID, f"data-{ID}-0.parquet", ID])])).replace(
+        "<wbr>", ""
+    )
 
     assert f' title="{ID}">f4a4ccae</td>' in found
     assert f' title="data-{ID}-0.parquet">data-f4a4ccae…-0.parquet</td>' in found

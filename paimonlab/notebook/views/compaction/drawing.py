@@ -79,14 +79,14 @@ def _run_grid(value: Compaction) -> Grid:
     columns = [Column("snapshot", align=_RIGHT)]
     columns += [Column("time (UTC)")] if has_times else []
     columns += [
-        Column("buckets", align=_RIGHT),
+        Column("buckets", align=_RIGHT, rank=1),
         Column("read", align=_RIGHT),
         Column("written", align=_RIGHT),
-        Column("moved", align=_RIGHT, is_optional=True),
+        Column("moved", align=_RIGHT, is_optional=True, rank=1),
         Column("rows dropped", align=_RIGHT),
-        Column("changelog rows", align=_RIGHT, is_optional=True),
+        Column("changelog rows", align=_RIGHT, is_optional=True, rank=1),
     ]
-    columns += [Column("at least", align=_RIGHT)] if has_times else []
+    columns += [Column("at least", align=_RIGHT, rank=1)] if has_times else []
     body = []
     for run in value.runs:
         cells: list[object] = [run.snapshot_id]

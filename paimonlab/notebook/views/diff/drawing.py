@@ -40,17 +40,19 @@ def _summary(diff: Diff) -> Grid:
     before, after = diff.before, diff.after
     columns = [Column("")]
     columns += [Column(name, align=_RIGHT) for name in ("before", "after", "difference")]
-    columns += [Column(name, align=_RIGHT) for name in ("added", "removed", "kept")]
+    columns += [Column(name, align=_RIGHT) for name in ("added", "removed")]
+    columns += [Column("kept", align=_RIGHT, rank=1)]
     body = [["snapshot", before.snapshot_id, after.snapshot_id, "", "", "", ""]]
     if before.time_millis is not None:
         times = [time_text(side.time_millis) for side in (before, after)]
         body.append(["time (UTC)", *times, "", "", "", ""])
     body.append(["schema", before.schema_id, after.schema_id, "", "", "", ""])
     body += [[name, *values] for name, values in _numbers(diff)]
+    between = diff.partitions_added_count - diff.partitions_removed_count
     body.append(
         [
             "partitions",
-            *("", "", signed(diff.partitions_added_count - diff.partitions_removed_count)),
+            *("", "", signed(between) if between else "0"),
             *(count(diff.partitions_added_count), count(diff.partitions_removed_count), ""),
         ]
     )
@@ -88,36 +90,32 @@ def _groups(diff: Diff) -> Grid:
     columns = (
         *([Column("partition")] if is_partitioned else []),
         *(Column(name, align=_RIGHT) for name in ("bucket", "level")),
-        *(
-            Column(f"{name} {what}", align=_RIGHT, is_optional=True)
-            for what in ("added", "removed")
-            for name in _names(with_bytes)
-        ),
+        *(Column(name, align=_RIGHT) for name in _names(with_bytes)),
     )
     body = [
         texts(
             [
                 *([group.partition] if is_partitioned else []),
                 *(group.bucket, group.level),
-                *_sums(group.added, with_bytes=with_bytes),
-                *_sums(group.removed, with_bytes=with_bytes),
+                *_both_ways(group.added, group.removed, with_bytes=with_bytes),
             ]
         )
         for group in diff.groups[:_SHOWN]
     ]
-    grid = Grid(columns, body, "buckets and levels", _more(len(body), diff.group_count))
-    return grid.without_empty()
+    return Grid(columns, body, "buckets and levels", _more(len(body), diff.group_count))
 
 
 def _names(with_bytes: bool) -> tuple[str, ...]:  # noqa: FBT001
     return ("files", "rows", "bytes") if with_bytes else ("files", "rows")
 
 
-def _sums(sums: Sums, *, with_bytes: bool) -> list[str]:
-    if not sums.file_count:
-        return [""] * len(_names(with_bytes))
-    numbers = [count(sums.file_count), count(sums.row_count)]
-    return [*numbers, bytes_text(sums.file_bytes)] if with_bytes else numbers
+def _both_ways(added: Sums, removed: Sums, *, with_bytes: bool) -> Iterator[str]:
+    """Write what was added and removed in one: ``+6 -18``."""
+    signs = [(sign, sums) for sign, sums in (("+", added), ("-", removed)) if sums.file_count]
+    yield " ".join(f"{sign}{count(sums.file_count)}" for sign, sums in signs)
+    yield " ".join(f"{sign}{count(sums.row_count)}" for sign, sums in signs)
+    if with_bytes:
+        yield " ".join(f"{sign}{bytes_text(sums.file_bytes)}" for sign, sums in signs)
 
 
 def _files(diff: Diff) -> Grid:

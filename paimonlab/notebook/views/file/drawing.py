@@ -8,12 +8,14 @@ from paimonlab.analysis.files.data_file import DataFileView, FileColumn, checks,
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align, texts
-from paimonlab.notebook.display.numbers import bytes_text, count, many
+from paimonlab.notebook.display.numbers import bytes_text, count, figure, many
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
 _MOST_PARTS = 20
 """Parts that the static form has a row for."""
+_MOST_COLUMNS = 12
+"""Columns of rows that the static form has."""
 
 
 def draw(file: DataFileView, *, answer: Answer | None = None) -> Drawn[DataFileView]:
@@ -57,15 +59,15 @@ def _columns(file: DataFileView) -> Grid:
     columns = (
         Column("column"),
         Column("type"),
-        Column("compression"),
-        Column("encodings"),
+        Column("compression", rank=1),
+        Column("encodings", rank=1),
         Column("bytes", align=Align.RIGHT),
-        Column("before compression", align=Align.RIGHT),
-        Column("nulls", align=Align.RIGHT),
+        Column("before compression", align=Align.RIGHT, rank=1),
+        Column("nulls", align=Align.RIGHT, rank=1),
         Column("min", align=number_align(column.low for column in file.columns)),
         Column("max", align=number_align(column.high for column in file.columns)),
-        Column("pages", align=Align.RIGHT),
-        Column("with checksum", align=Align.RIGHT),
+        Column("pages", align=Align.RIGHT, rank=1),
+        Column("with checksum", align=Align.RIGHT, rank=1),
     )
     body = [texts(_column_texts(column)) for column in file.columns]
     size = "" if file.bytes is None else f" in {bytes_text(file.bytes)}"
@@ -84,8 +86,8 @@ def _column_texts(column: FileColumn) -> Sequence[str]:
         bytes_text(column.stored_bytes),
         bytes_text(column.plain_bytes),
         count(column.nulls),
-        visible(column.low or ""),
-        visible(column.high or ""),
+        figure(visible(column.low or "")),
+        figure(visible(column.high or "")),
         count(column.pages),
         f"{count(column.checksums)}{f', {column.wrong:,} WRONG' if column.wrong else ''}",
     ]
@@ -109,16 +111,26 @@ def _parts(file: DataFileView) -> Grid:
 
 def _rows(file: DataFileView) -> Grid:
     first_rows = file.first_rows
+    names = first_rows.columns[:_MOST_COLUMNS]
     columns = tuple(
-        Column(visible(name), align=number_align(row[at] for row in first_rows.cells))
-        for at, name in enumerate(first_rows.columns)
+        Column(
+            visible(name),
+            align=number_align(row[at] for row in first_rows.cells),
+            rank=1 if name.startswith("_KEY_") else 0,
+        )
+        for at, name in enumerate(names)
     )
     body = [
-        [NULL if value is None else Cell(visible(value)) for value in row]
+        [NULL if value is None else Cell(visible(value)) for value in row[:_MOST_COLUMNS]]
         for row in first_rows.cells
     ]
     hidden = file.rows - first_rows.offset - len(first_rows.cells)
     first = f"rows {first_rows.offset:,} to {first_rows.offset + len(first_rows.cells) - 1:,}"
     caption = f"{first} as the file has them" if first_rows.cells else "no rows"
-    footer = f"{hidden:,} more" if hidden > 0 else ""
+    columns_hidden = len(first_rows.columns) - len(names)
+    footer = ", ".join(
+        many(number, what) + " more"
+        for number, what in ((hidden, "row"), (columns_hidden, "column"))
+        if number > 0
+    )
     return Grid(columns, body, caption, visible(first_rows.problem) or footer)

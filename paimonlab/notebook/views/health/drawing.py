@@ -50,14 +50,15 @@ def _arrow(health: Health) -> pa.Table:
 
 def _findings(health: Health) -> Grid:
     columns = (
-        Column("table"),
+        Column("table", rank=2 if len(health.tables) == 1 else 0),
         Column("severity"),
-        Column("code"),
+        Column("code", rank=1),
         Column("where", is_optional=True),
         Column("what"),
-        Column("measured", align=Align.RIGHT),
-        Column("limit", align=Align.RIGHT),
-        *(Column(name, is_optional=True) for name in ("SQL", "Python", "Shell")),
+        Column("measured", align=Align.RIGHT, rank=2),
+        Column("limit", align=Align.RIGHT, rank=2),
+        Column("SQL", is_optional=True),
+        *(Column(name, is_optional=True, rank=2) for name in ("Python", "Shell")),
     )
     body = []
     for table in health.tables:
@@ -108,12 +109,12 @@ def _tables(health: Health) -> Grid:
     columns = [
         Column("table"),
         Column("verdict"),
-        Column("snapshot", align=Align.RIGHT),
+        Column("snapshot", align=Align.RIGHT, rank=1),
         Column("files", align=Align.RIGHT),
         Column("rows before merging", align=Align.RIGHT),
         Column("level-0 files", align=Align.RIGHT),
-        Column("snapshots", align=Align.RIGHT),
-        Column("manifests", align=Align.RIGHT),
+        Column("snapshots", align=Align.RIGHT, rank=1),
+        Column("manifests", align=Align.RIGHT, rank=1),
     ]
     has_sizes = any(table.total_bytes is not None for table in health.tables)
     if has_sizes:

@@ -51,12 +51,12 @@ def _bucket_grid(lsm: Lsm) -> Grid:
         columns.append(Column("size", align=Align.RIGHT))
     if lsm.has_levels:
         columns += [
-            Column("level 0", align=Align.RIGHT),
-            Column("backlog", align=Align.RIGHT),
+            Column("level 0", align=Align.RIGHT, rank=1),
+            Column("backlog", align=Align.RIGHT, rank=1),
             Column("sorted runs", align=Align.RIGHT),
             Column("levels"),
         ]
-    columns += [Column("deletes", align=Align.RIGHT), Column("hidden rows", align=Align.RIGHT)]
+    columns += [Column(name, align=Align.RIGHT, rank=1) for name in ("deletes", "hidden rows")]
     body = [texts(list(_bucket_cells(lsm, bucket, has_sizes))) for bucket in lsm.buckets]
     caption = f"{visible(lsm.table)}: {'levels' if lsm.has_levels else 'files'}"
     caption = f"{caption} of snapshot {lsm.snapshot_id}"
@@ -112,7 +112,7 @@ def _file_grid(lsm: Lsm, bucket: LsmBucket) -> Grid:
         columns.append(Column("size", align=Align.RIGHT))
     if lsm.has_levels:
         columns += [Column("min key"), Column("max key")]
-    columns.append(Column("sequence numbers", align=Align.RIGHT))
+    columns.append(Column("sequence numbers", align=Align.RIGHT, rank=1))
     files = alive(bucket)
     body = []
     for file in files[:_FILES]:

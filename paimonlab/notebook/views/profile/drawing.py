@@ -27,11 +27,11 @@ _COLUMNS = (
     Column("distinct", align=Align.RIGHT),
     Column("min", is_optional=True),
     Column("max", is_optional=True),
-    Column("mean", align=Align.RIGHT, is_optional=True),
-    Column("std", align=Align.RIGHT, is_optional=True),
-    Column("quarters", is_optional=True),
-    Column("most frequent", is_optional=True),
-    Column("length", is_optional=True),
+    Column("mean", align=Align.RIGHT, is_optional=True, rank=1),
+    Column("std", align=Align.RIGHT, is_optional=True, rank=2),
+    Column("quarters", is_optional=True, rank=2),
+    Column("most frequent", is_optional=True, rank=2),
+    Column("length", is_optional=True, rank=2),
     Column("distribution", is_drawing=True),
 )
 _ROWS = pa.schema(

@@ -15,13 +15,21 @@ from paimonlab.spec.visible_text import visible
 def draw(life: RowLife) -> Drawn[RowLife]:
     """Draw the life of a row, the newest step first."""
     places = shown_columns(life.columns, life.steps)
+    changing = {
+        at for at in places if len({step.values[at] for step in life.steps if step.values}) > 1
+    }
     has_times = any(step.time_millis is not None for step in life.steps)
     heads = [
         Column("snapshot", align=Align.RIGHT),
         *([Column("time (UTC)")] if has_times else []),
         Column("what"),
-        *(Column(name, is_optional=True) for name in ("changed", "tags", "files")),
-        *(Column(life.columns[at], align=_align(life, at)) for at in places),
+        Column("changed", is_optional=True, rank=1),
+        Column("tags", is_optional=True, rank=1),
+        Column("files", is_optional=True, rank=1),
+        *(
+            Column(life.columns[at], align=_align(life, at), rank=0 if at in changing else 1)
+            for at in places
+        ),
     ]
     body = []
     for step in reversed(life.steps):

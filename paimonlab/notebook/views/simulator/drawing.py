@@ -74,9 +74,9 @@ def _grid(value: Simulator) -> Grid:
         *(Column(slider.option.rpartition(".")[2], align=right) for slider in value.sliders),
         Column("write ×", align=right),
         Column("read (runs)", align=right),
-        Column("space ×", align=right),
-        Column("compactions", align=right),
-        Column("most runs", align=right),
+        Column("space ×", align=right, rank=1),
+        Column("compactions", align=right, rank=1),
+        Column("most runs", align=right, rank=1),
         Column(""),
     )
     own = tuple(slider.values[slider.own] for slider in value.sliders)
