@@ -141,7 +141,9 @@ def _correlation(sides: list[str], found: str) -> str:
 
 
 def _percentile(value: Value, share: float) -> tuple[str, Kind] | None:
-    if not (kinds.is_whole(value.kind) or value.kind == kinds.DOUBLE) or not 0 <= share <= 1:
+    kind = value.kind
+    is_known = kinds.is_whole(kind) or kinds.is_decimal(kind) or kind == kinds.DOUBLE
+    if not is_known or not 0 <= share <= 1:
         return None
     inner = cast(value, kinds.DOUBLE).text
     return f"quantile_cont({inner}, {share!r}){HERE}", kinds.DOUBLE

@@ -173,7 +173,9 @@ def _written(sql: str) -> str:
     message = fails(f"{NOT_PROVEN}: such a DOUBLE as text")
     return (
         f"(CASE WHEN {sql} = 0 OR (abs({sql}) >= 0.001 AND abs({sql}) < 1e7 "
-        f"AND length({plain}) <= 16) THEN {plain} WHEN {sql} IS NULL THEN NULL ELSE {message} END)"
+        f"AND length({plain}) <= 16) THEN {plain} WHEN {sql} IS NULL THEN NULL "
+        f"WHEN isnan({sql}) THEN 'NaN' WHEN isinf({sql}) "
+        f"THEN if({sql} > 0, 'Infinity', '-Infinity') ELSE {message} END)"
     )
 
 

@@ -38,6 +38,15 @@ _DAYS = "to_date(text, 'dd.MM.yyyy') reads other dates"
 _HINTS = {
     "CAST of such a text": f"try_cast(…) gives NULL where a text is no number; {_DAYS}",
     "TRY_CAST of such a text": f"Numbers are written 12.5, dates 2026-01-31; {_DAYS}",
+    "such a DOUBLE as text": (
+        "Numbers of 0.001 to 10,000,000 with up to 15 digits are written; "
+        "CAST(round(x, 2) AS DECIMAL(12, 2)) writes others"
+    ),
+    **{
+        f"{name}() of such characters": "Some letters of a text Java and DuckDB may take "
+        "differently, as ß, İ or a letter with an accent of its own"
+        for name in ("upper", "ucase", "lower", "lcase", "initcap", "reverse")
+    },
     "a day in such a text": f"Dates are written 2026-01-31; {_DAYS}",
     "to_date() of such a text": "Text and pattern fit in to_date('31.01.2026', 'dd.MM.yyyy')",
     "to_timestamp() of such a text": "Times are written 2026-01-31 12:00:00",

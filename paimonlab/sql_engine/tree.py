@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -14,7 +15,7 @@ from paimonlab.errors import SchemaError
 from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.mistakes import certain_mistake
 from paimonlab.spec.sql_text.system_names import with_quoted_names
-from paimonlab.spec.sql_text.tokens import tokenize
+from paimonlab.spec.sql_text.tokens import Token, tokenize
 from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
 from paimonlab.sql_engine.words import PARTS
 
@@ -96,11 +97,24 @@ def parse(text: str) -> exp.Expression:
     for hint in tree.find_all(exp.Hint):
         hint.pop()  # which joins are made is DuckDB's choice
     assert isinstance(tree, exp.Expression), "a statement is an expression"
+    _keep_spelling(tree, words)
     if isinstance(tree, exp.Column | exp.Dot | exp.Anonymous | exp.Alias | exp.Literal):
         raise NotReadError(
             "the SQL cannot be read", "A statement begins with SELECT, WITH, INSERT …"
         )
     return tree
+
+
+def _keep_spelling(tree: exp.Expression, words: Sequence[Token]) -> None:
+    """Write the units of ``extract(week FROM day)`` as the text does: Spark names columns so."""
+    spelt: dict[str, set[str]] = {}
+    for call, _, unit in zip(words, words[1:], words[2:], strict=False):
+        if call.text.upper() == "EXTRACT":
+            spelt.setdefault(unit.text.upper(), set()).add(unit.text)
+    for node in tree.find_all(exp.Extract):
+        found = spelt.get(node.name, ())
+        if len(found) == 1:
+            node.set("this", exp.var(*found))
 
 
 def check_parts(node: exp.Expression, *known: str) -> None:

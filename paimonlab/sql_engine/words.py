@@ -130,7 +130,7 @@ STATEMENTS = {
 
 
 PARTS = {
-    "TABLESAMPLE": "Write LIMIT 10 for some rows, or WHERE pmod(hash(id), 100) < 10 for a part",
+    "TABLESAMPLE": "Write LIMIT 10 for some rows, or WHERE id % 100 < 10 for a part",
     "REPLACE": "Write DROP TABLE IF EXISTS db.t; CREATE TABLE db.t AS SELECT …",
 }
 """By the part of a statement that is refused: what is written instead."""

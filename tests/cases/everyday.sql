@@ -403,3 +403,6 @@ SELECT id, get(tags, 0) AS first, array_remove(tags, 'red') AS others, arrays_ov
 
 -- printed
 SELECT format_string('%s bought %d', user, count(*)) AS said FROM db.events WHERE at >= TIMESTAMP '2026-01-05 00:00:00' GROUP BY user ORDER BY 1;
+
+-- parts of a day in small letters, and the middle of prices
+SELECT extract(week FROM max(day)), extract(Year FROM max(day)), percentile(CAST(qty AS DECIMAL(9, 2)), 0.3) AS p FROM db.sales;

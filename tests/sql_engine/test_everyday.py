@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import paimonlab
@@ -32,7 +33,7 @@ def filled(folder: Path) -> Catalog:
 @pytest.mark.parametrize("name", ["tpch", "everyday"])
 def test_each_statement_is_answered_with_rows(catalog: Catalog, name: str) -> None:
     listed = statements(name)
-    assert len(listed) == {"tpch": 22, "everyday": 131}[name]
+    assert len(listed) == {"tpch": 22, "everyday": 132}[name]
 
     for title, text in listed:
         found = engine.run(engine.plan(text, Sources(catalog)))
@@ -54,3 +55,12 @@ def _is_refused(catalog: Catalog, text: str) -> bool:
     except NotTranslatedError as error:
         return "without Spark" in str(error)
     return False
+
+
+def test_numbers_that_are_none_are_written_as_in_java(catalog: Catalog) -> None:
+    text = "SELECT CAST(x AS STRING) AS s FROM df"
+    frame = pa.table({"x": [float("nan"), float("inf"), float("-inf"), None, 1.5]})
+
+    found = engine.run(engine.plan(text, Sources(catalog, frames={"df": frame}.get)))
+
+    assert found["s"].to_pylist() == ["NaN", "Infinity", "-Infinity", None, "1.5"]
