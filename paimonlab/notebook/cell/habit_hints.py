@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from paimonlab.spec.sql_text.tokens import Token, TokenKind
 
@@ -24,6 +25,7 @@ _FUNCTIONS = {
     "TABLE_CHANGES": "Write SELECT * FROM paimon_incremental_query('db.t', 1, 5): after 1, up to 5",
 }
 """By the name of a function in FROM."""
+_FILES = (".csv", ".json", ".parquet", ".orc")
 _ARGUMENTS = {("COMPACT", "FULL"): "Write compact_strategy => 'full'"}
 """By a procedure and an argument that it does not have."""
 
@@ -43,6 +45,10 @@ def habit_hint(tokens: Sequence[Token]) -> str:
     "Write compact_strategy => 'full'"
     >>> habit_hint(tokenize("SELECT 1"))
     ''
+    >>> habit_hint(tokenize("CREATE TABLE db.t (id INT) PRIMARY KEY (id)"))
+    'Write PRIMARY KEY (id) as the last in the parentheses of the columns'
+    >>> habit_hint(tokenize("SELECT * FROM 'a.csv'"))[:43]
+    "With --engine native, or auto, 'a.csv' is a"
     """
     words = [token.text.upper() for token in tokens if token.kind is TokenKind.WORD]
     if found := _STATEMENTS.get(" ".join(words[:2])):
@@ -50,4 +56,31 @@ def habit_hint(tokens: Sequence[Token]) -> str:
     if words[:1] == ["CALL"]:
         asked = (hint for (name, given), hint in _ARGUMENTS.items() if {name, given} <= {*words})
         return next(asked, "")
+    if words[:1] == ["CREATE"] and _has_key_behind(tokens):
+        return "Write PRIMARY KEY (id) as the last in the parentheses of the columns"
+    if words[:1] != ["COPY"] and (file := _file_read(tokens)):
+        return (
+            f"With --engine native, or auto, {file} is a table; Spark loads it by "
+            f"COPY INTO db.t FROM {file}"
+        )
     return next((hint for name, hint in _FUNCTIONS.items() if name in words), "")
+
+
+def _file_read(tokens: Sequence[Token]) -> str:
+    """Return the first file that is written where a table is; empty if there is none."""
+    for before, token in pairwise(tokens):
+        is_table = token.kind is TokenKind.STRING and before.text.upper() in ("FROM", "JOIN")
+        if is_table and token.text.strip("'\"").lower().endswith(_FILES):
+            return token.text
+    return ""
+
+
+def _has_key_behind(tokens: Sequence[Token]) -> bool:
+    """Tell whether PRIMARY KEY follows the parentheses of the columns."""
+    depth = 0
+    for token in tokens:
+        if token.kind is TokenKind.SYMBOL:
+            depth += {"(": 1, ")": -1}.get(token.text, 0)
+        elif token.text.upper() == "PRIMARY" and not depth:
+            return True
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException, QueryContextType
@@ -15,7 +16,7 @@ from paimonlab.notebook.cell.statements import SentText, Statement
 from paimonlab.notebook.cell.topics import Topic
 from paimonlab.spark.sessions.remote import has_lost_server
 from paimonlab.spec.sql_text.guesses import guess
-from paimonlab.spec.sql_text.tokens import Span, offset_of
+from paimonlab.spec.sql_text.tokens import Span, Token, offset_of
 from paimonlab.table.system import SYSTEM_TABLES
 
 _POSITION = re.compile(r"\bline (\d+),? pos (\d+)")
@@ -138,6 +139,9 @@ def _hint(
     if habit := habit_hint(statement.tokens):
         return habit
     parameters = error.getMessageParameters() or {}
+    condition = error.getCondition() or ""
+    if condition.startswith("UNRESOLVED_COLUMN") and _merges_all(statement.tokens):
+        return "UPDATE SET * and INSERT * take every column of the table: name those the source has"
     if "proposal" in parameters:
         return _proposed(parameters["proposal"].split(", "), parameters.get("objectName", ""))
     if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
@@ -145,6 +149,23 @@ def _hint(
     if error.getCondition() == "PARSE_SYNTAX_ERROR" and span is not None:
         return guess(statement.tokens, span.start)
     return ""
+
+
+def _merges_all(tokens: Sequence[Token]) -> bool:
+    """Tell whether a MERGE sets all columns at once.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.sql_text.tokens import tokenize
+    >>> _merges_all(tokenize("MERGE INTO t USING s ON true WHEN MATCHED THEN UPDATE SET *"))
+    True
+    >>> _merges_all(tokenize("SELECT * FROM t"))
+    False
+    """
+    words = [token.text.upper() for token in tokens]
+    return words[:1] == ["MERGE"] and any(
+        pair in (("SET", "*"), ("INSERT", "*")) for pair in pairwise(words)
+    )
 
 
 def _proposed(names: Sequence[str], asked: str) -> str:

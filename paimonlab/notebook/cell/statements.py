@@ -14,6 +14,9 @@ QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
 """First words of what returns rows without changing anything, so that a limit may apply."""
 _WORDS_BEFORE_NAMES = frozenset({"UPDATE", "OPTIMIZE", "CALL", "USE", "VACUUM", "DESCRIBE"})
 """First words that the name of a table or a procedure follows."""
+_KINDS = frozenset({"GLOBAL", "TEMP", "TEMPORARY", "EXTERNAL"})
+"""Words of CREATE before what is created."""
+_MOST_WORDS = 7
 
 
 @hides_secrets
@@ -47,12 +50,23 @@ class Statement:
 
     @property
     def title(self) -> str:
-        """The first words, as in ``CREATE TABLE`` and ``CREATE OR REPLACE TABLE``."""
-        count = 1 if self.tokens[0].text.upper() in _WORDS_BEFORE_NAMES else 2
-        if [token.text.upper() for token in self.tokens[:3]] == ["CREATE", "OR", "REPLACE"]:
+        """The first words, as in ``CREATE TABLE``.
+
+        Examples
+        --------
+        >>> split("CREATE OR REPLACE TEMP VIEW v AS SELECT 1")[0].title
+        'CREATE OR REPLACE TEMP VIEW'
+        """
+        words = [token.text.upper() for token in self.tokens[:_MOST_WORDS]]
+        count = 1 if words[0] in _WORDS_BEFORE_NAMES else 2
+        if words[:3] == ["CREATE", "OR", "REPLACE"]:
             count = 4
-        words = [t.text.upper() for t in self.tokens[:count] if t.kind is TokenKind.WORD]
-        return " ".join(words)
+        while words[0] == "CREATE" and words[count - 1 : count] and words[count - 1] in _KINDS:
+            count += 1
+        kinds = [token.kind for token in self.tokens[:count]]
+        return " ".join(
+            word for word, kind in zip(words, kinds, strict=False) if kind is TokenKind.WORD
+        )
 
     @property
     def place(self) -> str:

@@ -59,7 +59,7 @@ class StatementProgress:
         if self.stage_count is not None:
             parts.append(f"{self.done_stage_count}/{self.stage_count} stages")
         if self.row_count:
-            parts.append(f"{self.row_count:,} rows")
+            parts.append(f"{self.row_count:,} row{'s'[: self.row_count != 1]}")
         return parts
 
     def __str__(self) -> str:

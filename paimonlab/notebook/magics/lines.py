@@ -10,10 +10,12 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import parse_argstring
 
-from paimonlab.errors import PaimonError, close_matches
+from paimonlab.errors import NotFoundError, PaimonError, close_matches
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.topics import Topic, topic_of
 from paimonlab.notebook.cell.wrong_use import wrong_use
+from paimonlab.notebook.display.numbers import many
+from paimonlab.notebook.views.opening import opened
 
 
 @contextmanager
@@ -41,6 +43,22 @@ def arguments(magic: Callable[..., Any], line: str) -> Any:
 def unquoted(word: str) -> str:
     """Remove the quotes that IPython's argument splitting leaves."""
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
+
+
+def two_points(table: str, start: str | None, end: str | None) -> tuple[str, str]:
+    """Return two points of a table: those that are given, else the last but one and the newest.
+
+    Raises
+    ------
+    NotFoundError
+        If one is missing and there are no two snapshots.
+    """
+    if start is not None and end is not None:
+        return unquoted(start), unquoted(end)
+    ids = opened(table).snapshots.ids()
+    if not ids or (start is None and len(ids) == 1):
+        raise NotFoundError(f"{table} has {many(len(ids), 'snapshot')}, and two are compared")
+    return str(ids[-2]) if start is None else unquoted(start), str(ids[-1])
 
 
 def variables_of(shell: InteractiveShell | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from paimonlab.notebook import commands
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View
-from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, two_points, unquoted
 from paimonlab.notebook.views.bounds import MOST_ROWS, MOST_STEPS, MOST_VERSIONS
 
 
@@ -19,8 +19,10 @@ class RowMagics(Magics):
     @line_magic
     @magic_arguments()
     @argument("table", metavar="DB.TABLE", help="database.table")
-    @argument("start", metavar="FROM", help="snapshot id, tag or time")
-    @argument("end", metavar="TO", help="snapshot id, tag or time")
+    @argument(
+        "start", nargs="?", metavar="FROM", help="snapshot id, tag or time (the last but one)"
+    )
+    @argument("end", nargs="?", metavar="TO", help="snapshot id, tag or time (the newest)")
     @argument("--mode", choices=["changelog", "delta", "diff"], help="where changes come from")
     @argument("--where", metavar="SQL", help="only these rows; with diff by columns of the key")
     @argument("--to", metavar="FILE", help="write all changes: .csv .parquet .arrow .json .md")
@@ -28,10 +30,11 @@ class RowMagics(Magics):
         """Show which rows changed between two points; reads data files."""
         options = arguments(self.paimon_changes, line)
         with errors_on_one_line():
+            start, end = two_points(options.table, options.start, options.end)
             return commands.changes(
                 options.table,
-                unquoted(options.start),
-                unquoted(options.end),
+                start,
+                end,
                 mode=options.mode,
                 where=options.where and unquoted(options.where),
                 path=options.to and unquoted(options.to),

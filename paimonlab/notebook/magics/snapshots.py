@@ -8,7 +8,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from paimonlab.notebook import commands
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View
-from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
+from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, two_points
 
 
 @magics_class
@@ -42,13 +42,16 @@ class SnapshotMagics(Magics):
     @line_magic
     @magic_arguments()
     @argument("table", metavar="DB.TABLE", help="database.table")
-    @argument("start", metavar="FROM", help="a snapshot, a tag or a time in quotes")
-    @argument("end", metavar="TO", help="the same")
+    @argument(
+        "start", nargs="?", metavar="FROM", help="a snapshot, a tag or a time (the last but one)"
+    )
+    @argument("end", nargs="?", metavar="TO", help="the same (the newest)")
     def paimon_diff(self, line: str) -> View:
         """Show what changed from one snapshot of a table to another."""
         options = arguments(self.paimon_diff, line)
         with errors_on_one_line():
-            return commands.diff(options.table, unquoted(options.start), unquoted(options.end))
+            start, end = two_points(options.table, options.start, options.end)
+            return commands.diff(options.table, start, end)
 
     @line_magic
     @magic_arguments()

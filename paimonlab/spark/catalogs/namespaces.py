@@ -124,7 +124,8 @@ class Namespaces(Proxy):
         if len(names) != 1:
             path = ".".join(names) or "(none)"
             raise UnsupportedError(
-                f"namespace {path} in catalog {self._name}", "write database.table: one level"
+                f"namespace {path} in catalog {self._name}",
+                "write database.table: one level; a system table is database.table$snapshots",
             )
         return names[0]
 

@@ -55,6 +55,8 @@ def test_the_caret_stands_where_the_user_wrote_it(
         ("MSCK REPAIR TABLE air.flights", "Nothing is to be done"),
         ("DESCRIBE DETAIL air.flights", "Write DESCRIBE EXTENDED"),
         ("SELECT * FROM table_changes('air.flights', 1)", "paimon_incremental_query"),
+        ("SELECT * FROM 'sales.csv'", "COPY INTO db.t FROM 'sales.csv'"),
+        ("CREATE TABLE air.x (id INT) PRIMARY KEY (id)", "the last in the parentheses"),
     ],
 )
 def test_habits_of_other_formats_are_answered(spark: SparkSession, text: str, hint: str) -> None:

@@ -222,7 +222,11 @@ def test_the_magic_takes_ids_tags_and_zero(
     by_id = shell.run_line_magic("paimon_changes", "demo.orders 2 7")
     by_tag = shell.run_line_magic("paimon_changes", "demo.orders first-day second-day")
     first = shell.run_line_magic("paimon_changes", "demo.orders 0 1 --mode diff")
+    newest = shell.run_line_magic("paimon_changes", "demo.orders")
+    since = shell.run_line_magic("paimon_diff", "demo.orders first-day")
 
+    assert (newest.value.start, newest.value.end) == ("12", "13")
+    assert (since.value.before.snapshot_id, since.value.after.snapshot_id) == (2, 13)
     assert by_id.to_arrow().equals(by_tag.to_arrow())
     assert {row.mark for row in first.value.rows} == {"+"}
     assert first.value.row_count == 60

@@ -24,11 +24,11 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("%paimon_heatmap DB.TABLE", "partitions and buckets by what they contain; --by files"),
         ("%paimon_lsm DB.TABLE", "draw levels, commit by commit; -p dt=… -b BUCKET -n N"),
         ("%paimon_health [DB | DB.TABLE]", "what could be better, and what to do; --orphans"),
-        ("%paimon_changes DB.TABLE FROM TO", "rows that changed; --mode, --where, --to FILE"),
+        ("%paimon_changes DB.TABLE [FROM TO]", "rows that changed; --mode, --where, --to FILE"),
         ("%paimon_file DB.TABLE NAME", "one data file: columns, statistics, checksums, first rows"),
         ("%paimon_files DB.TABLE", "data files by size and place, and what to do about them"),
         (
-            "%paimon_diff DB.TABLE FROM TO",
+            "%paimon_diff DB.TABLE [FROM TO]",
             "files, partitions and columns between two snapshots",
         ),
         ("%paimon_log DB.TABLE", "list what the newest commits did; -n N for how many (20)"),
