@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.debian import is_installed
+from tests.ingest.mysql.server import installed
 from tests.ports import free_port
 
 USER, PASSWORD = "lake", "zqsea"
@@ -36,12 +37,7 @@ def mariadb() -> Iterator[str]:
     data, connection = folder / "data", folder / "s"
     common = ["--no-defaults", f"--user={user}", f"--datadir={data}", "--innodb-log-file-size=8M"]
     try:
-        _run(
-            "mariadb-install-db",
-            *common,
-            "--auth-root-authentication-method=normal",
-            "--skip-test-db",
-        )
+        shutil.copytree(installed(), data)
         server = _start(
             folder / "log",
             *("mariadbd", *common, f"--port={port}", "--bind-address=127.0.0.1"),

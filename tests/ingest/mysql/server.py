@@ -128,7 +128,7 @@ def server(*options: str) -> Iterator[Server]:
         raise ServerMissingError("mariadb-server is not installed, and apt-get cannot")
     folder = Path(tempfile.mkdtemp(prefix="paimonlab-mysql-"))
     try:
-        shutil.copytree(_installed(), folder / "data")
+        shutil.copytree(installed(), folder / "data")
         made = Server(folder, free_port())
         made.start(*options)
         try:
@@ -149,7 +149,7 @@ def server(*options: str) -> Iterator[Server]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _installed() -> Path:
+def installed() -> Path:
     """Return the data of a server that never ran, made once."""
     version = subprocess.run(
         ["mariadbd", "--version"], check=True, capture_output=True, text=True
