@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +16,7 @@ import pytest
 from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.formats import FormatSettings, Registry, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
+from paimonlab.ingest.sources.kafka import kafka
 from tests.ingest.formats.drawing import drawn
 
 _PRICE = {
@@ -120,6 +122,17 @@ def test_debezium_avro(registry: str) -> None:
         "+U[1, a, 5.00, 2023-03-23 14:30:05.123456] "
         "-D[1, null, -5.00, 1970-01-01 00:00:00] -D[1, null, null, null] truncated d.t @5"
     )
+
+
+def test_a_source_takes_its_registry_to_other_processes(registry: str) -> None:
+    """As executors of Spark get it: they ask for schemas themselves."""
+    source = kafka("127.0.0.1:1", registry=registry).topic("t", format="debezium-avro")
+    shipped = pickle.loads(pickle.dumps(source))
+    event = _event("c", None, {"id": 1, "name": "a", "price": None, "at": 0})
+
+    found = drawn(shipped._decoder("t")(messages_of([event])))
+
+    assert "+I[1, a, null, 1970-01-01 00:00:00]" in found
 
 
 def test_what_is_not_in_the_wire_format_is_a_value(registry: str) -> None:
