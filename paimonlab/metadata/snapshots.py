@@ -443,6 +443,10 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
                 return  # whoever published that one writes the hint
             if not self._is_there(snapshot_id):
                 return
+        self._point_hint(snapshot_id)
+
+    def _point_hint(self, snapshot_id: int) -> None:
+        """Write the hint again until it names the newest snapshot."""
         write_hint(self._file_io, self._layout.latest_hint, snapshot_id)
         while not self._is_newest(snapshot_id):
             ids = self.live_ids()
@@ -468,7 +472,7 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         hinted = self.hinted_id()
         ids = self.ids()
         if hinted is not None and ids and not self._is_there(hinted):
-            write_hint(self._file_io, self._layout.latest_hint, ids[-1])
+            self._point_hint(ids[-1])  # others may have gone back meanwhile
 
     def has(self, snapshot_id: int) -> bool:
         """Whether a snapshot exists."""

@@ -104,6 +104,12 @@ def test_nobody_is_told_what_is_not_true(schedule: Schedule, rng: np.random.Gene
     assert schedule.tried >= AT_LEAST
 
 
+def test_a_rollback_that_is_refused_leaves_the_hint_of_another(schedule: Schedule) -> None:
+    expired = [Step("expire but two"), Step("expire but one")]
+    for call in range(50, 70):
+        schedule.check(Step("roll back to tag", {23: expired, call: [Step("roll back to tag")]}))
+
+
 def _drawn(rng: np.random.Generator, depth: int) -> Step:
     """Draw an operation that stands still once or twice, while others run through."""
     name = str(rng.choice([*OPERATIONS]))
