@@ -23,11 +23,13 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark import connect
 from paimonlab.spark.reading.data_source import PaimonSource
 from paimonlab.spark.sessions.session import LOG_FILE_KEY
+from tests.ingest.parted_log import PARTS, PartedLog
 from tests.secret_options import MARK
 from tests.storage.stores.proxy import Proxy, proxy_of
 from tests.storage.stores.server import ServerMissingError, make_bucket, running
 
 pytest.importorskip("obstore")
+_LINE = '{"op":"c","before":null,"after":{"id":"%s","v":"%s"},"source":{"db":"d","table":"t"}}'
 TOKEN_SECONDS = 2
 """Tokens of files live so long: they are renewed while the tests run."""
 
@@ -157,6 +159,25 @@ def shown(spark: SparkSession) -> str:
     for properties in (environment.sparkProperties(), environment.systemProperties()):
         texts += [one.toString() for one in as_java(properties)]
     return "\n".join([*texts, *(str(row) for row in spark.sql("SET -v").collect())])
+
+
+def test_jobs_read_changes_into_a_store(lake: pl.Catalog, tmp_path: Path) -> None:
+    """Notes, epochs and files of a job are in the store, whichever engine goes on."""
+    log = PartedLog(tmp_path / "log")
+    wanted: dict[str, str] = {}
+    for step, engine in enumerate(("spark", "native", "spark")):
+        for part in range(PARTS):
+            keys = [str(one) for one in range(step, step + 6) if one % PARTS == part]
+            log.add(part, [_LINE % (key, f"v{step}") for key in keys])
+            wanted |= dict.fromkeys(keys, f"v{step}")
+        told: Any = {"engine": engine, "primary_keys": ["id"], "options": {"bucket": "1"}}
+        job = lake.ingest(log, into="ods", name="changes", **told)
+        assert job.run(until="caught-up").rows == 6 * (step + 1)
+
+    found = lake.table("ods.t").scan().to_arrow()
+    pairs = zip(found["id"].to_pylist(), found["v"].to_pylist(), strict=True)
+    assert dict(pairs) == wanted
+    assert found.num_rows == len(wanted)
 
 
 def test_executors_read_and_write_a_store_with_keys_of_the_options(
