@@ -19,6 +19,9 @@ from paimonlab.metadata.hints import lower_hint, read_hint, write_hint
 from paimonlab.metadata.take_back import take_back
 from paimonlab.spec.snapshot import Snapshot
 
+_SHOWN = 5
+"""Of what is deleted, so many are named in a line."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollback:
@@ -43,12 +46,22 @@ class Rollback:
         return len(self.files.all)
 
     def __str__(self) -> str:
-        """Say what is deleted, and how much of it."""
-        return (
-            f"back to snapshot {self.snapshot_id}, without {len(self.snapshots):,} snapshots, "
-            f"{len(self.changelogs):,} changelogs, {len(self.tags):,} tags, {self.file_count:,} "
-            "files"
+        """Say what is deleted, how much of it, and the first ones."""
+        gone = (
+            _counted("snapshots", self.snapshots),
+            _counted("changelogs", self.changelogs),
+            _counted("tags", self.tags),
         )
+        without = f"without {', '.join(gone)}, {self.file_count:,} files"
+        return f"back to snapshot {self.snapshot_id}, {without}"
+
+
+def _counted(what: str, gone: Sequence[object]) -> str:
+    if not gone:
+        return f"0 {what}"
+    more = ", …" if len(gone) > _SHOWN else ""
+    noun = what.removesuffix("s") if len(gone) == 1 else what
+    return f"{len(gone):,} {noun} ({', '.join(map(str, gone[:_SHOWN]))}{more})"
 
 
 def plan_rollback(

@@ -36,7 +36,7 @@ def test_a_call_is_shown_and_done_with_yes(run: Run, orders: pl.Table, tmp_path:
 def test_what_a_call_would_delete_is_shown(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     call = ("call", str(tmp_path), "sys.rollback('db.orders', snapshot => 1)", "--dry-run")
 
-    assert "  snapshots: 2 (3, 2)\n" in run(*call).output
+    assert "without 2 snapshots (3, 2), 0 changelogs" in run(*call).output
     (plan,) = json.loads(run(*call, "--json").output)["plans"]
     assert plan["snapshots"] == [3, 2]
     assert orders.snapshots.ids() == [1, 2, 3]

@@ -21,7 +21,7 @@ def test_a_rollback_shows_its_plan_and_asks(run: Run, orders: pl.Table, tmp_path
     planned = run(*rollback, "--dry-run")
     document = json.loads(run(*rollback, "--dry-run", "--json").output)
     assert planned.exit_code == 0
-    assert "  snapshots: 2 (3, 2)\n" in planned.output
+    assert "without 2 snapshots (3, 2), 0 changelogs" in planned.output
     assert (document["dry_run"], document["snapshots"]) == (True, [3, 2])
     assert orders.snapshots.ids() == [1, 2, 3]
 

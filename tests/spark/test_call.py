@@ -88,7 +88,7 @@ def test_a_result_has_the_columns_of_the_procedure(spark: SparkSession, table: T
     assert [tuple(row) for row in frame.collect()] == [(3, 2)]
     assert frame.count() == 1
     assert table.snapshots.latest().id == 2  # type: ignore[union-attr]
-    assert heard[0].startswith("back to snapshot 2, without 1 snapshots")
+    assert heard[0].startswith("back to snapshot 2, without 1 snapshot (3)")
     with hearing(spark) as heard:
         spark.sql("OPTIMIZE t")
     assert heard[0].startswith("db.t: compacted 1 bucket, 2 files")
