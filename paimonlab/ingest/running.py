@@ -707,6 +707,8 @@ class Runner:
         self._phase, self._told = phase, self.clock()
         boundary = self._boundary
         seconds = max((now_millis() - self._began_millis) / 1000, 0.001)
+        # Before something is read it is not known whether there is a snapshot to read.
+        is_snapshot = self._is_snapshot and bool(self._snapshot_rows or self._snapshot_total)
         self.report(
             JobStatus(
                 name=self.job,
@@ -740,8 +742,8 @@ class Runner:
                 ),
                 warnings=tuple(self.journal.warnings),
                 error=error,
-                snapshot_rows=self._snapshot_rows if self._is_snapshot else None,
-                snapshot_total=self._snapshot_total if self._is_snapshot else None,
+                snapshot_rows=self._snapshot_rows if is_snapshot else None,
+                snapshot_total=self._snapshot_total if is_snapshot else None,
             )
         )
 
