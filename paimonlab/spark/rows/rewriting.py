@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import LongType, StructType
@@ -85,16 +86,16 @@ class Target(Proxy):
         return command(bridge, run, text, StructType())
 
 
-class FileTarget(Proxy):
+class FileTarget(Proxy, ABC):
     """Base of the relations whose rows are replaced by partitions, and not changed one by one."""
 
     def __init__(self, bridge: Bridge) -> None:
         super().__init__(bridge)
         _file_targets[self.hashCode()] = self
 
+    @abstractmethod
     def _overwriting(self, plan: Any, relation: Any) -> Any:
         """Return the command that replaces those partitions that a query has rows of."""
-        raise NotImplementedError
 
 
 def rewrite_statements(bridge: Bridge) -> None:
