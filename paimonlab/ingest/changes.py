@@ -318,6 +318,16 @@ class MetadataSource(Protocol):
 
 
 @runtime_checkable
+class RepeatingSource(Protocol):
+    """A source of which rows may come twice: as they were read, and by a change meanwhile."""
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether they may; then only tables take them in which the later row counts."""
+        ...
+
+
+@runtime_checkable
 class SizedSource(Protocol):
     """A source that knows about how many rows its tables have, for progress."""
 

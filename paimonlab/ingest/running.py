@@ -32,6 +32,7 @@ from paimonlab.ingest.changes import (
     Event,
     JsonValue,
     Phase,
+    RepeatingSource,
     RowChanges,
     SizedSource,
     Source,
@@ -387,11 +388,28 @@ class Runner:
                 f"{source} updates or deletes rows, but {target.name} has no primary key to "
                 "find them by; give primary_keys and let the job begin anew",
             )
+        if target.stopped is None and not self._bears_repeats(target):
+            self.tables.stop(
+                target,
+                f"rows of {source} that change while they are read come twice, which only tables "
+                "with a primary key and merge-engine = deduplicate or partial-update without "
+                "aggregate functions bear; write to such a table and let the job begin anew",
+            )
         if target.stopped is not None:
             target.skipped += count
             self.tables.has_news = True
             return None
         return target
+
+    def _bears_repeats(self, target: Target) -> bool:
+        if not (isinstance(self.source, RepeatingSource) and self.source.may_repeat):
+            return True
+        options = target.table.options
+        return (
+            bool(target.table.primary_keys)
+            and options.get("merge-engine", "deduplicate") in ("deduplicate", "partial-update")
+            and not any(key.endswith("aggregate-function") for key in options)
+        )
 
     def _make_room(self) -> None:
         """Let rows go that take too much memory before the source comes to a boundary."""

@@ -667,6 +667,28 @@ def _drop_lease(catalog: pm.Catalog, name: str) -> None:
         path.unlink()
 
 
+@pytest.mark.parametrize(
+    ("engine", "is_taken"),
+    [("deduplicate", True), ("partial-update", True), ("first-row", False)],
+)
+def test_rows_that_may_come_twice_go_only_where_the_later_one_counts(
+    catalog: pm.Catalog, engine: str, *, is_taken: bool
+) -> None:
+    class Repeating(ScriptedSource):
+        may_repeat = True
+
+    made = Repeating([rows("a.t", KEYED, "+I 1 a", "+I 1 a")], {"a.t": source(KEYED)})
+    job = _of(catalog, made, options={"bucket": 1, "merge-engine": engine})
+
+    if is_taken:
+        job.run()
+    else:
+        with pytest.raises(IngestSchemaError, match="come twice"):
+            job.run()
+
+    assert len(_rows(catalog)) == is_taken
+
+
 def test_progress_tells_rows_of_tables_that_are_large(catalog: pm.Catalog) -> None:
     """Also where no boundary comes for a long time; and no more once they are all read."""
 

@@ -246,6 +246,11 @@ class MongoDbSource:
         with closing(self.connect()) as cluster:
             yield from _Run(self, cluster, wanted).events(position)
 
+    @property
+    def may_repeat(self) -> bool:
+        """Whether documents are read while they change."""
+        return self.start == "initial"
+
     def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
         """Return about how many documents the wanted collections have."""
         if self.start not in ("initial", "snapshot"):
