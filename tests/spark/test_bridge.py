@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -154,6 +155,38 @@ def test_callbacks_run_in_many_threads_at_once(bridge: Bridge) -> None:
         thread.join()
 
     assert sorted(got) == list(range(1, 9))
+
+
+def test_threads_of_java_that_ended_leave_no_threads_of_python(bridge: Bridge) -> None:
+    """One of 300 threads still waits, inside a call that has led to another: it gets its answer."""
+    executors = bridge.jvm.java.util.concurrent.Executors
+    entered, leave = threading.Event(), threading.Event()
+
+    def wait() -> str:
+        inner = str(from_java(bridge, Call(bridge, lambda: "inner")))
+        entered.set()
+        assert leave.wait(60)
+        return inner + from_java(bridge, Call(bridge, lambda: " and outer"))
+
+    waiting = executors.newSingleThreadExecutor()
+    answer = waiting.submit(Call(bridge, wait))
+    assert entered.wait(60)
+    before = threading.active_count()
+
+    for _ in range(3):
+        pool = executors.newFixedThreadPool(100)
+        answers = pool.invokeAll(bridge.list(Call(bridge, lambda: 1) for _ in range(100)))
+        assert [each.get() for each in answers] == [1] * 100
+        pool.shutdown()
+        assert pool.awaitTermination(60, bridge.jvm.java.util.concurrent.TimeUnit.SECONDS)
+    closed_by = time.monotonic() + 60
+    while threading.active_count() > before + 150 and time.monotonic() < closed_by:
+        time.sleep(0.01)
+
+    assert threading.active_count() <= before + 150  # 100 of the last pool
+    leave.set()
+    assert answer.get() == "inner and outer"
+    waiting.shutdown()
 
 
 def test_python_values_become_java_values(bridge: Bridge) -> None:

@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType, _parse_datatype_json_string
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm import failures
+from paimonlab.spark.jvm.calling_threads import CallingThreads
 from paimonlab.spark.jvm.java_names import names_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ class Bridge:
         ensure_callback_server_started(self.gateway)
         server = self.gateway._callback_server
         server.callback_server_parameters.propagate_java_exceptions = True
+        self.calling_threads: CallingThreads = self.once(
+            "calling threads", lambda: CallingThreads(self.gateway)
+        )
         failures.install()
 
     @property
@@ -312,6 +316,7 @@ def _reporting(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Proxy, *arguments: Any) -> Any:
         try:
+            self._bridge.calling_threads.note()
             return method(self, *arguments)
         except Py4JJavaError as error:
             raise self._bridge.unchecked(error) from error.__cause__
