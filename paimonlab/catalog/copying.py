@@ -9,7 +9,7 @@ Source: apache/paimon@5dacde5 ``CopyFilesProcedure``, ``CopySchemaOperator``,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -124,7 +124,7 @@ def copy_table(
     UnsupportedError
         If the target is a branch or a system table, or the source itself.
     """
-    return _copied(
+    return copy_rows(
         catalog, source, catalog, target, where=where, dry_run=dry_run, progress=progress
     )
 
@@ -176,9 +176,9 @@ def copy_to(
     if isinstance(tables, str):
         raise TypeError(f"tables is a list of names: [{tables!r}]")
     for name in names:
-        _copied(catalog, name, other, name, dry_run=True)
+        copy_rows(catalog, name, other, name, dry_run=True)
     return [
-        _copied(catalog, name, other, name, is_whole=True, dry_run=dry_run, progress=progress)
+        copy_rows(catalog, name, other, name, is_whole=True, dry_run=dry_run, progress=progress)
         for name in names
     ]
 
@@ -187,7 +187,7 @@ def _all_tables(catalog: CopyingCatalog) -> list[str]:
     return [f"{one}.{table}" for one in catalog.databases() for table in catalog.tables(one)]
 
 
-def _copied(
+def copy_rows(
     catalog: CopyingCatalog,
     source: str,
     other: CopyingCatalog,
@@ -197,15 +197,33 @@ def _copied(
     is_whole: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
+    with_options: Callable[[Table], Table] | None = None,
 ) -> TableCopy:
-    read = opened(catalog, source)
+    """Do what `copy_table` does, from one catalog into another.
+
+    Parameters
+    ----------
+    catalog, source, other, target, where, dry_run, progress
+        As of `copy_table`.
+    is_whole
+        Whether also a table with partitions is replaced as a whole.
+    with_options
+        Gives the tables options for this copy; a new table does not get them as its own.
+
+    Returns
+    -------
+    TableCopy
+        What was done.
+    """
+    chosen = with_options or _unchanged
+    read = chosen(opened(catalog, source))
     named = parse(target)
     if named.branch is not None or named.system_table is not None:
         raise UnsupportedError(f"copying into {target}", "name a table")
     check_condition(read, where)
     is_new = not other.has_table(target)
     if not is_new:
-        present = opened(other, target)
+        present = chosen(opened(other, target))
         if is_same(present, read):
             raise UnsupportedError(f"copying {source} into {target}", "it is the same table")
         check_fits(read.name, read.schema, present)
@@ -222,7 +240,7 @@ def _copied(
     if is_new:
         other.create_database(named.database, exist_ok=True)
         other.create_table(target, definition_like(read.schema))
-    written = opened(other, target)
+    written = chosen(opened(other, target))
     is_dynamic = bool(written.partition_keys) and not is_whole
     if done.rows == 0 and (is_dynamic or (is_whole and written.snapshot is None)):
         return done
@@ -234,6 +252,10 @@ def _copied(
             other.drop_table(target)
         raise
     return replace(done, snapshot=snapshot)
+
+
+def _unchanged(table: Table) -> Table:
+    return table
 
 
 def is_same(table: Table, other: Table) -> bool:

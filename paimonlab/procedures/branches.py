@@ -19,37 +19,47 @@ _BRANCH = required("branch", "STRING", "The name of the branch.")
 
 
 def _create_branch(call: Invocation) -> Sequence[Row]:
-    branches, name = call.table().branches, call.required_text("branch")
+    table, name, tag = call.table(), call.required_text("branch"), call.text("tag")
     ignores = (call.filled("ignoreIfExists") or "false").lower()
     if ignores not in ("true", "false"):
         raise ArgumentError(call.procedure, f"ignoreIfExists => {ignores!r} is not true or false")
     try:
-        branches.create(name, tag=call.text("tag"))
+        table.branches.create(name, tag=tag)
     except AlreadyExistsError:
         if ignores == "false":
             raise
+        call.note(f"{table.name}: branch {name} already exists")
+    else:
+        start = "empty" if tag is None else f"begins with tag {tag}"
+        call.note(f"{table.name}: created branch {name}, {start}")
     return DONE
 
 
 def _delete_branch(call: Invocation) -> Sequence[Row]:
-    branches = call.table().branches
-    there = branches.list()
+    table = call.table()
+    there = table.branches.list()
     names = dict.fromkeys(call.required_text("branch").split(","))
     # Missing ones come first, and are refused before another is deleted.
     for name in sorted(names, key=lambda name: name in there):
-        branches.delete(name)
-        call.note(f"deleted branch {name}")
+        table.branches.delete(name)
+        call.note(f"{table.name}: deleted branch {name}")
     return DONE
 
 
 def _rename_branch(call: Invocation) -> Sequence[Row]:
-    branches = call.table().branches
-    branches.rename(call.required_text("from_branch"), call.required_text("to_branch"))
+    table = call.table()
+    name, target = call.required_text("from_branch"), call.required_text("to_branch")
+    table.branches.rename(name, target)
+    call.note(f"{table.name}: branch {name} is now {target}")
     return DONE
 
 
 def _fast_forward(call: Invocation) -> Sequence[Row]:
-    call.table().branches.fast_forward(call.required_text("branch"))
+    table, branch = call.table(), call.required_text("branch")
+    table.branches.fast_forward(branch)
+    snapshot = call.table().snapshot
+    at = "" if snapshot is None else f", snapshot {snapshot.id:,}"
+    call.note(f"{table.name}: continues from branch {branch}{at}")
     return DONE
 
 

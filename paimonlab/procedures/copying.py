@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.catalog.copying import copy_rows
 from paimonlab.procedures.declare import DONE, RESULT, optional, required
 from paimonlab.procedures.invocation import Invocation
 from paimonlab.procedures.procedure import Procedure, Row
 
 
 def _copy(call: Invocation) -> Sequence[Row]:
-    copied = call.catalog.copy_table(
+    copied = copy_rows(
+        call.catalog,
         call.table_name("source_table"),
+        call.catalog,
         call.table_name("target_table"),
         where=call.filled("where"),
         dry_run=call.is_dry_run,
         progress=call.progress,
+        with_options=call.with_options_of_session,
     )
     call.note(copied)
     return DONE

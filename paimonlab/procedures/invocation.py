@@ -116,7 +116,11 @@ class Invocation:
         TableNotFoundError
             If it does not exist.
         """
-        return self._with(self._opened(name), {})
+        return self.with_options_of_session(self._opened(name))
+
+    def with_options_of_session(self, table: Table) -> Table:
+        """Return a table with the options that the session sets for it."""
+        return self._with(table, {})
 
     def _opened(self, name: str) -> Table:
         full_name = self.table_name(name)

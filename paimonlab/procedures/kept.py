@@ -21,20 +21,23 @@ from paimonlab.procedures.texts import key_values
 from paimonlab.spec.function import Function, change_from_json
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.json import fields_from_json
-from paimonlab.spec.view import AddDialect, DropDialect, UpdateDialect, ViewChange
+from paimonlab.spec.view import AddDialect, DropDialect, UpdateDialect
 
 _SPARK = "spark"
+_DONE_WITH = {AddDialect: "added", UpdateDialect: "changed", DropDialect: "dropped"}
 
 
 def _alter_view_dialect(call: Invocation) -> Sequence[Row]:
     kept = call.catalog
     if not isinstance(kept, ViewCatalog):
         raise UnsupportedError(f"sys.{call.procedure}", "a catalog of files has no views")
-    kept.alter_view(call.table_name("view"), _change(call))
+    name, change = call.table_name("view"), _change(call)
+    kept.alter_view(name, change)
+    call.note(f"{name}: {_DONE_WITH[type(change)]} dialect {change.dialect}")
     return DONE
 
 
-def _change(call: Invocation) -> ViewChange:
+def _change(call: Invocation) -> AddDialect | UpdateDialect | DropDialect:
     dialect = call.filled("engine") or _SPARK
     match call.text("action"):
         case "add":
@@ -55,7 +58,9 @@ def _create_function(call: Invocation) -> Sequence[Row]:
         comment=call.text("comment"),
         options=_options(call),
     )
-    _functions(call).create_function(call.table_name("function"), function)
+    name = call.table_name("function")
+    _functions(call).create_function(name, function)
+    call.note(f"created function {name}")
     return DONE
 
 
@@ -70,12 +75,16 @@ def _alter_function(call: Invocation) -> Sequence[Row]:
         change = change_from_json(call.required_text("change"))
     except SchemaError as error:
         raise ArgumentError(call.procedure, f"change => {error}") from None
-    functions.alter_function(call.table_name("function"), change)
+    name = call.table_name("function")
+    functions.alter_function(name, change)
+    call.note(f"altered function {name}")
     return DONE
 
 
 def _drop_function(call: Invocation) -> Sequence[Row]:
-    _functions(call).drop_function(call.table_name("function"))
+    name = call.table_name("function")
+    _functions(call).drop_function(name)
+    call.note(f"dropped function {name}")
     return DONE
 
 

@@ -16,9 +16,11 @@ def _repair(call: Invocation) -> Sequence[Row]:
     named = call.filled("database_or_table")
     if named is None:
         call.catalog.repair()
+        call.note("the metastore agrees with the files of all databases")
     else:
         for name in named.split(","):
             call.catalog.repair(name.strip())
+            call.note(f"{name.strip()}: the metastore agrees with the files")
     return DONE
 
 

@@ -65,7 +65,7 @@ def _tables(call: Invocation) -> list[Table]:
         call.catalog.relation(f"{database}.{table_name}")
         for table_name in call.catalog.tables(database)
     ]
-    return [table for table in opened if isinstance(table, Table)]
+    return [call.with_options_of_session(table) for table in opened if isinstance(table, Table)]
 
 
 def _remove_unexisting_files(call: Invocation) -> Sequence[Row]:

@@ -59,7 +59,10 @@ def _request(call: Invocation) -> TagRequest:
 
 
 def _rename_tag(call: Invocation) -> Sequence[Row]:
-    call.table().tags.rename(call.required_text("tag"), call.required_text("target_tag"))
+    table = call.table()
+    name, target = call.required_text("tag"), call.required_text("target_tag")
+    table.tags.rename(name, target)
+    call.note(f"{table.name}: tag {name} is now {target}")
     return DONE
 
 
@@ -73,6 +76,7 @@ def _create_tag_from_timestamp(call: Invocation) -> Sequence[Row]:
         name=name, snapshot=snapshot.id, time_retained=call.duration("time_retained")
     )
     create_tag(_history(table), request)
+    call.note(f"{table.name}: created tag {name} of snapshot {snapshot.id:,}")
     watermark = "null" if snapshot.watermark is None else str(snapshot.watermark)
     return ((name, snapshot.id, snapshot.time_millis, watermark),)
 

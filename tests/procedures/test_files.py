@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from paimonlab.errors import ArgumentError, UnsupportedError
-from paimonlab.procedures import PROCEDURES, bind, find
+from paimonlab.procedures import PROCEDURES, bind, find, told
+from paimonlab.procedures.declare import RESULT
 from paimonlab.table.table import Table
 from tests.procedures.conftest import Lake, rows_of, write
 
@@ -61,6 +62,26 @@ def test_orphans_of_all_tables_of_a_database_go(lake: Lake, table: Table) -> Non
     orphan(other, hours=40, size=5)
 
     assert lake.call("remove_orphan_files", "db.*") == removed(2, 15)
+
+
+def test_all_tables_of_a_call_get_the_options_of_the_session(lake: Lake, table: Table) -> None:
+    lake.append("db.u")
+    asked: list[str] = []
+
+    def of_session(table: Table) -> dict[str, str]:
+        asked.append(table.name)
+        return {"file.format": "orc"}
+
+    for name, arguments in (("remove_orphan_files", ["db.*"]), ("copy", ["db.t", "db.v"])):
+        found = find(name)
+        found.call(lake.catalog, bind(found, arguments), of_session=of_session)
+
+    assert sorted(asked) == ["db.t", "db.t", "db.u", "db.v"]
+    copied = lake.table("db.v")
+    assert rows_of(copied) == rows_of(table)
+    assert not list(Path(copied.path).rglob("*.parquet"))
+    assert len(list(Path(copied.path).rglob("data-*.orc"))) == 1
+    assert "file.format" not in copied.options
 
 
 def test_a_time_that_is_not_past_is_refused(lake: Lake, table: Table) -> None:
@@ -127,6 +148,15 @@ def test_what_a_catalog_of_files_cannot_do_is_refused(lake: Lake, name: str) -> 
 
 
 ELSEWHERE = {"merge_branch", "rollback_to_watermark"}
+SAID = {
+    "copy": "db.t: 2 rows to db.u, snapshot 1",
+    "create_branch": "db.t: created branch new, empty",
+    "delete_branch": "db.t: deleted branch b",
+    "delete_tag": "tag one of snapshot 1",
+    "fast_forward": "db.t: continues from branch b, snapshot 1",
+    "rename_branch": "db.t: branch b is now new",
+    "rename_tag": "db.t: tag one is now new",
+}
 
 
 @pytest.mark.parametrize("name", sorted(PROCEDURES.keys() - REFUSED - ELSEWHERE))
@@ -152,8 +182,10 @@ def test_a_result_has_the_columns_that_are_declared(lake: Lake, table: Table, na
         "rollback_to_timestamp": [2**62],
     }
     given = bind(procedure, ["db.t", *arguments.get(name, [])])
-    result = procedure.call(lake.catalog, given)
+    noted: list[object] = []
+    result = procedure.call(lake.catalog, given, noted=noted)
 
+    assert told(noted).startswith(SAID.get(name, "db.t: " if procedure.result == RESULT else ""))
     assert result.schema.names == [one.name for one in procedure.result]
     assert [one.nullable for one in result.schema] == [
         one.type.nullable for one in procedure.result
