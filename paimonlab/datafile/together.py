@@ -13,6 +13,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from paimonlab.datafile.row_sizes import sizes_of_slices
 from paimonlab.datafile.writer import DataFileWriter, FileTarget, write_small_file
 from paimonlab.datafile.written_file import WrittenFile, described, described_slices
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -97,10 +98,11 @@ def written_together(
     written = list[Sequence[WrittenFile]]()
     try:
         write = _SmallOrAny(file_io, targets[0], in_files.schema)
-        for target, own, number in zip(
-            targets, _slices(in_files, rows.lengths), first_numbers, strict=True
+        sizes = sizes_of_slices(in_files, rows.lengths)
+        for target, own, size, number in zip(
+            targets, _slices(in_files, rows.lengths), sizes, first_numbers, strict=True
         ):
-            written.append(write(target, own, number))
+            written.append(write(target, own, size, number))
         found = iter(described_slices([file for files in written for file in files], rows.rows))
         return [[next(found) for _ in files] for files in written]
     except BaseException:
@@ -121,16 +123,18 @@ class _SmallOrAny:
         self._most_bytes = first.target_file_size_bytes
         self._most_rows = first.target_file_rows
 
-    def __call__(self, target: FileTarget, rows: pa.Table, number: int) -> Sequence[WrittenFile]:
-        count, size = rows.num_rows, rows.nbytes
+    def __call__(
+        self, target: FileTarget, rows: pa.Table, size: int, number: int
+    ) -> Sequence[WrittenFile]:
+        count = rows.num_rows
         if (
             self._small is not None
             and self._small.take(count, size)
             and 0 < count <= self._most_rows
             and size <= self._most_bytes
         ):
-            data = self._small.encoded(rows, size)
-            return [write_small_file(self._file_io, target, data, count, number)]
+            file = self._small.encoded(rows, size)
+            return [write_small_file(self._file_io, target, file, count, number)]
         writer = DataFileWriter(self._file_io, target, only_counts=True)
         try:
             writer.write(rows, number)

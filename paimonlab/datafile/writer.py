@@ -16,6 +16,7 @@ from paimonlab.datafile.written_file import RowFacts, WrittenFile, described
 from paimonlab.formats.data_output import STEP_ROWS, DataFormat
 from paimonlab.formats.file_index.building import FileIndexBuilder
 from paimonlab.formats.file_index.options import FileIndexOptions
+from paimonlab.formats.parquet.small_files import EncodedFile
 from paimonlab.spec.external_paths import ExternalFolders, folder_of
 from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource
 from paimonlab.spec.statistics.mode import StatsOptions
@@ -94,7 +95,7 @@ class FileTarget:
 
 
 def write_small_file(
-    file_io: FileIO, target: FileTarget, data: memoryview, row_count: int, first_number: int
+    file_io: FileIO, target: FileTarget, file: EncodedFile, row_count: int, first_number: int
 ) -> WrittenFile:
     """Write a file that is encoded already.
 
@@ -102,23 +103,24 @@ def write_small_file(
     ----------
     file_io, target
         Where to write.
-    data
-        The file.
+    file
+        What to write.
     row_count
-        Rows of the file; nothing else is known of them until files are described together.
+        Rows of the file; little else is known of them until files are described together.
     first_number
         Sequence number of the first row, in append tables.
     """
     name, external_path = target.new_file()
     path = folder_of(external_path) if external_path else join(target.folder, name)
     with failures_named(path):
-        file_io.create(path, data)
+        file_io.create(path, file.data)
     facts = RowFacts(target.columns, target.stats, only_counts=True)
+    facts.text_bounds = file.text_bounds
     facts.counted(row_count, first_number)
     return WrittenFile(
         file_name=name,
         external_path=external_path,
-        file_size_bytes=len(data),
+        file_size_bytes=len(file.data),
         schema_id=target.schema_id,
         level=target.level,
         source=target.source,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -59,6 +59,8 @@ class RowFacts:
         self.max_sequence_number = -(2**63)
         self.ends: list[list[pa.Array | pa.ChunkedArray]] = []
         """The first and the last key, a column each."""
+        self.text_bounds: Mapping[str, tuple[bytes, bytes]] = {}
+        """The smallest and the largest text or bytes of columns of which they are known."""
 
     def add(self, rows: pa.RecordBatch | pa.Table, first_sequence_number: int) -> None:
         """Take rows into account.
@@ -158,9 +160,12 @@ def described_slices(files: Sequence[WrittenFile], rows: pa.Table) -> list[DataF
     columns, stats = first.columns, first.stats
     lengths = np.array([file.facts.count for file in files])
     assert lengths.sum() == rows.num_rows, "the files have the rows"
-    values = stats_of_slices(rows, lengths, columns.values, stats.modes, dense=stats.dense)
+    known = [file.facts.text_bounds for file in files]
+    values = stats_of_slices(
+        rows, lengths, columns.values, stats.modes, dense=stats.dense, text_bounds=known
+    )
     key_modes = _key_modes(len(columns.keys))
-    keys = stats_of_slices(rows, lengths, columns.keys, key_modes, dense=False)
+    keys = stats_of_slices(rows, lengths, columns.keys, key_modes, dense=False, text_bounds=known)
     ends = [(EMPTY_ROW, EMPTY_ROW)] * len(files)
     if columns.keys:
         starts = np.cumsum(lengths) - lengths

@@ -70,7 +70,9 @@ def test_files_are_those_that_the_writer_of_one_file_makes(
         writer.close()
         if small.take(table.num_rows, table.nbytes):
             taken += 1
-            assert bytes(small.encoded(table, table.nbytes)) == Path(path).read_bytes()
+            encoded = small.encoded(table, table.nbytes)
+            assert bytes(encoded.data) == Path(path).read_bytes()
+            assert encoded.text_bounds == {}  # not where a column is nested
 
     assert taken >= 2
 
@@ -83,7 +85,7 @@ def test_a_file_that_is_larger_than_it_seemed_is_encoded_all_the_same() -> None:
 
     encoded = SmallFiles(options, shape).encoded(table, 10)
 
-    assert pq.read_table(pa.BufferReader(encoded)).equals(table)
+    assert pq.read_table(pa.BufferReader(encoded.data)).equals(table)
 
 
 def test_rows_of_several_pages_are_not_taken() -> None:
@@ -93,3 +95,28 @@ def test_rows_of_several_pages_are_not_taken() -> None:
     assert small.take(8191, 1000)
     assert not small.take(8192, 1000)
     assert not small.take(10, 2 << 20)
+
+
+@pytest.mark.parametrize(
+    ("texts", "bounds"),
+    [
+        (["b", None, "a", "é", ""], ("", "é")),
+        (["same"] * 3, ("same", "same")),
+        ([None, None], None),
+        (["z", "a" * 5000], None),
+        (["a", "z" * 5000], None),
+    ],
+    ids=["some", "one value", "nulls", "a long smallest", "a long largest"],
+)
+@pytest.mark.parametrize("kind", ["STRING", "VARBINARY(9999)", "CHAR(5)"])
+def test_a_file_says_the_bounds_of_its_texts_as_far_as_they_are_known(
+    texts: list[str | None], bounds: tuple[str, str] | None, kind: str
+) -> None:
+    fields = [DataField(0, "i", parse_type("INT")), DataField(1, "s", parse_type(kind))]
+    shape = FileShape.of(fields, [pa.table({"i": [1], "s": ["a"]})])
+    table = pa.table({"i": [1] * len(texts), "s": texts}).cast(shape.schema)
+
+    encoded = SmallFiles(ParquetOptions(), shape).encoded(table, table.nbytes)
+
+    expected = {} if bounds is None else {"s": tuple(one.encode() for one in bounds)}
+    assert encoded.text_bounds == expected

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
@@ -14,6 +18,16 @@ from paimonlab.formats.parquet.writer_settings import is_one_page, writer_settin
 
 _COLUMN_BYTES = 2048
 """What is stored of a column beside its values, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedFile:
+    """A file in memory."""
+
+    data: memoryview
+    """Valid until the next file is encoded."""
+    text_bounds: Mapping[str, tuple[bytes, bytes]]
+    """The smallest and the largest text or bytes of columns; some may be missing."""
 
 
 class SmallFiles:
@@ -35,6 +49,7 @@ class SmallFiles:
         assert not shape.has_nanos, "ends of files with INT96 are held back"
         self._options = options
         self._schema = shape.schema
+        self._texts = _text_columns(shape.schema)
         names = [field.name for field in shape.schema if may_have_dictionary(field.type)]
         may_have_any = options.enable_dictionary is not False or bool(options.dictionary_of)
         of_few = options.codec != "none"
@@ -62,7 +77,7 @@ class SmallFiles:
         """Whether rows of so many bytes are one page of each column of one row group."""
         return is_one_page(row_count, size, self._options)
 
-    def encoded(self, rows: pa.Table, size: int) -> memoryview:
+    def encoded(self, rows: pa.Table, size: int) -> EncodedFile:
         """Encode a file.
 
         Parameters
@@ -74,27 +89,35 @@ class SmallFiles:
 
         Returns
         -------
-        memoryview
-            The file; valid until the next one is encoded.
+        EncodedFile
+            What the writer has found out of texts comes with it: to look for it takes long.
         """
         room = size + size // 4 + _COLUMN_BYTES * len(self._schema)
         if self._memory.size < room:
             self._memory = pa.py_buffer(np.empty(1 << room.bit_length(), np.uint8))
         file = pa.FixedSizeBufferWriter(self._memory)
         try:
-            self._write(rows, size, file)
-            return memoryview(self._memory)[: file.tell()]
+            bounds = self._write(rows, size, file)
+            return EncodedFile(memoryview(self._memory)[: file.tell()], bounds)
         except OSError:  # it is larger than it seemed, for values that a dictionary has once
             grown = pa.BufferOutputStream()
-            self._write(rows, size, grown)
-            return memoryview(grown.getvalue())
+            bounds = self._write(rows, size, grown)
+            return EncodedFile(memoryview(grown.getvalue()), bounds)
 
-    def _write(self, rows: pa.Table, size: int, file: pa.NativeFile) -> None:
+    def _write(
+        self, rows: pa.Table, size: int, file: pa.NativeFile
+    ) -> Mapping[str, tuple[bytes, bytes]]:
         settings = self._settings if rows.num_rows >= FEW_ROWS else self._settings_of_few
         page_rows, _ = page_bounds(rows, size, self._options)
         # However soon the size of a page is looked at, it does not fill one.
+        footers = list[pq.FileMetaData]()
         writer = pq.ParquetWriter(
-            file, self._schema, max_rows_per_page=page_rows, write_batch_size=page_rows, **settings
+            file,
+            self._schema,
+            max_rows_per_page=page_rows,
+            write_batch_size=page_rows,
+            metadata_collector=footers,
+            **settings,
         )
         try:
             writer.write_table(rows, row_group_size=rows.num_rows)
@@ -102,3 +125,30 @@ class SmallFiles:
         except BaseException:
             writer.is_open = False  # or it would be closed when it is collected, and fail again
             raise
+        return _text_bounds(footers[0], self._texts)
+
+
+def _text_columns(schema: pa.Schema) -> Mapping[str, int]:
+    """Return the numbers of columns of texts or bytes, if no column is nested."""
+    if any(pt.is_nested(field.type) for field in schema):
+        return {}  # they have other numbers in the file
+    return {
+        field.name: number
+        for number, field in enumerate(schema)
+        if pt.is_string(field.type) or pt.is_binary(field.type)
+    }
+
+
+def _text_bounds(
+    footer: pq.FileMetaData, columns: Mapping[str, int]
+) -> Mapping[str, tuple[bytes, bytes]]:
+    """Return the bounds of columns as far as they are known: long ones are not."""
+    if not columns:
+        return {}
+    group = footer.row_group(0)
+    found = {name: group.column(number).statistics for name, number in columns.items()}
+    return {
+        name: (statistics.min_raw, statistics.max_raw)
+        for name, statistics in found.items()
+        if statistics is not None and statistics.has_min_max
+    }

@@ -6,7 +6,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.stats.SimpleStats``,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -183,6 +183,7 @@ def stats_of_slices(
     modes: Sequence[StatsMode],
     *,
     dense: bool,
+    text_bounds: Sequence[Mapping[str, tuple[bytes, bytes]]] = (),
 ) -> list[tuple[SimpleStats, tuple[str, ...] | None]]:
     """Collect statistics of slices of a table, one after the other, each column in one pass.
 
@@ -194,6 +195,8 @@ def stats_of_slices(
         How many rows each slice has; n together.
     fields, modes, dense
         As of `StatsCollector`.
+    text_bounds
+        By column, the smallest and the largest text or bytes of each slice that are known already.
 
     Returns
     -------
@@ -215,13 +218,27 @@ def stats_of_slices(
             kind = to_arrow(fields[columns[0]].type)
             lows, highs = list[pa.Array](), list[pa.Array]()
             for column in columns:
-                low, high = extremes_of_slices(_values(rows, fields[column].name, kind), lengths)
+                name = fields[column].name
+                low, high = _known_bounds(name, kind, text_bounds) or extremes_of_slices(
+                    _values(rows, name, kind), lengths
+                )
                 lows.append(low)
                 highs.append(high)
             found.append(_Bounds(columns, pa.concat_arrays(lows), pa.concat_arrays(highs)))
         return found
 
     return _stored(fields, modes, bounds, null_counts, dense=dense)
+
+
+def _known_bounds(
+    name: str, kind: pa.DataType, of_slices: Sequence[Mapping[str, tuple[bytes, bytes]]]
+) -> tuple[pa.Array, pa.Array] | None:
+    """Return the bounds of a column of texts or bytes if they are known of all slices."""
+    found = [known[name] for known in of_slices if name in known]
+    if not found or len(found) < len(of_slices):
+        return None
+    low, high = zip(*found, strict=True)
+    return arrow_array(low, pa.binary()).cast(kind), arrow_array(high, pa.binary()).cast(kind)
 
 
 def _values(rows: pa.Table, name: str, kind: pa.DataType) -> pa.Array:
