@@ -169,7 +169,7 @@ class Job:
             for pattern in known.added:
                 self._source.include(pattern)
         rules = self._rules.widened(known.added)
-        return plan_of(self._catalog, self._source, rules, known.schemas)
+        return plan_of(self._catalog, self._source.tables(), rules, known.schemas)
 
     def run(
         self,

@@ -86,7 +86,8 @@ class JobTables:
         IngestStateError
             If rows would go elsewhere than before.
         """
-        plan = plan_of(self.catalog, source, self.rules, self._schemas)
+        found = source.tables()
+        plan = plan_of(self.catalog, found, self.rules, self._schemas)
         if plan.refused:
             reasons = [f"{refused.target}: {refused.reason}" for refused in plan.refused]
             more = f"; and {len(reasons) - _SHOWN_ERRORS} more" * (len(reasons) > _SHOWN_ERRORS)
@@ -97,7 +98,6 @@ class JobTables:
         self.catalog.create_database(self.rules.into, exist_ok=True)
         if is_first_run:
             self._check_unused(plan)
-        found = source.tables()
         for planned in plan.tables:
             self._check_places(planned, is_first_run=is_first_run)
         made = side_by_side(self._created, plan.tables, threads=threads_of(self.catalog))
@@ -490,10 +490,12 @@ class JobTables:
 
 
 def plan_of(
-    catalog: Catalog, source: Source, rules: IngestRules, known: Mapping[str, SourceSchema]
+    catalog: Catalog,
+    found: Mapping[str, SourceSchema],
+    rules: IngestRules,
+    known: Mapping[str, SourceSchema],
 ) -> IngestPlan:
-    """Look at a source and at the tables that exist, and decide what a job would do."""
-    found = source.tables()
+    """Look at the tables that exist, and decide what a job would do with those of its source."""
     existing = {}
     if catalog.has_database(rules.into):
         there = set(catalog.tables(rules.into))

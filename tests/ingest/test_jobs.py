@@ -5,7 +5,7 @@ import os
 import random
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.ingest import JobStatus, batches, running
-from paimonlab.ingest.changes import Boundary, Phase, Truncated, Unreadable
+from paimonlab.ingest.changes import Boundary, Phase, SourceSchema, Truncated, Unreadable
 from paimonlab.ingest.job import Job, noted_jobs
 from paimonlab.ingest.leases import take
 from tests.ingest.drawing import source
@@ -188,6 +188,20 @@ def test_a_schema_without_an_event_is_followed_as_well(catalog: pm.Catalog) -> N
     _job(catalog, [rows("a.t", KEYED, "+I 1 a"), rows("a.t", wide, "+I 2 b 7"), "|"]).run()
 
     assert _rows(catalog) == [(1, "a", None), (2, "b", 7)]
+
+
+def test_a_column_that_appears_while_a_job_begins_is_followed(catalog: pm.Catalog) -> None:
+    wide = "id BIGINT NOT NULL, v STRING, n INT KEY(id)"
+
+    class Widening(ScriptedSource):
+        def tables(self) -> Mapping[str, SourceSchema]:
+            found, self.schemas = self.schemas, {"a.t": source(wide)}
+            return found
+
+    made = Widening([rows("a.t", wide, "+I 2 b 7"), "|"], {"a.t": source(KEYED)})
+    _of(catalog, made).run()
+
+    assert _rows(catalog) == [(2, "b", 7)]
 
 
 def test_an_exact_table_renames_rows_that_wait(catalog: pm.Catalog) -> None:
