@@ -21,7 +21,7 @@ from paimonlab.spec.options.grammar import parse_duration_millis
 if TYPE_CHECKING:
     from paimonlab.ingest import changes, event_log, job
 
-_KINDS = ("files", "table", "mysql", "postgres", "status")
+_KINDS = ("files", "table", "mysql", "postgres", "kafka", "mongodb", "status")
 _STEERED = ("pause", "resume", "stop", "replay", "resnapshot", "add")
 _WITH_WHAT = ("resnapshot", "add")
 _FOR_FILES = ("pattern", "file_format", "delimiter", "columns", "after", "primary_key")
@@ -34,11 +34,15 @@ _FOR_MYSQL = (
     *("tables", "excluding", "user", "password_env", "password_file", "time_zone"),
     "type_mapping",
 )
+_FOR_KAFKA = ("topic", "topics", "message_format", "columns", "password_env", "type_mapping")
+_FOR_MONGODB = ("tables", "excluding", "user", "password_env", "password_file")
 _ONLY_FOR = {
     "files": (*_FOR_FILES, "source_table"),
     "table": (*_FOR_TABLE, "start"),
     "mysql": (*_FOR_MYSQL, "start"),
     "postgres": (*_FOR_DATABASE, "start"),
+    "kafka": (*_FOR_KAFKA, "start"),
+    "mongodb": (*_FOR_MONGODB, "start"),
 }
 
 
@@ -46,7 +50,8 @@ _ONLY_FOR = {
 @in_warehouse
 @click.argument(
     "kind",
-    metavar="files|table|mysql|postgres|status|pause|resume|stop|replay|resnapshot|add|run|ACTION",
+    metavar="files|table|mysql|postgres|kafka|mongodb|status|pause|resume|stop|replay|resnapshot|"
+    "add|run|ACTION",
 )
 @click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT|HOST:PORT/DB|NAME]", required=False)
 @click.argument("what", metavar="[TABLE|PATTERN]", required=False)
@@ -69,7 +74,11 @@ _ONLY_FOR = {
 )
 @click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
 @click.option(
-    "--column", "columns", multiple=True, metavar="'NAME TYPE'", help="Declare columns of files."
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="'NAME TYPE'",
+    help="Declare columns of files or Kafka.",
 )
 @click.option(
     "--after",
@@ -83,6 +92,9 @@ _ONLY_FOR = {
 )
 @click.option("--tables", multiple=True, metavar="PATTERN", help="Of a server: 'public.orders'.")
 @click.option("--excluding", metavar="PATTERN", help="Tables of a server that are left out.")
+@click.option("--topic", multiple=True, metavar="NAME", help="Topics of Kafka.")
+@click.option("--topics", metavar="PATTERN", help="All topics of Kafka that match.")
+@click.option("--message-format", metavar="NAME", help="Of messages of Kafka: debezium-json.")
 @click.option("--user", metavar="NAME", help="Who reads a server.")
 @click.option("--password-env", metavar="NAME", help="Environment variable with the password.")
 @click.option("--password-file", metavar="FILE", help="A file with the password.")
@@ -192,6 +204,8 @@ _PLACES = {
     "table": "give DB.TABLE",
     "mysql": "give HOST:PORT",
     "postgres": "give HOST:PORT/DB",
+    "kafka": "give HOST:PORT",
+    "mongodb": "give HOST:PORT or HOST:PORT/?replicaSet=NAME",
 }
 
 
@@ -203,8 +217,10 @@ def _source(catalog: Catalog, kind: str, place: str, given: Mapping[str, Any]) -
             return _table(catalog, place, given)
         case "mysql":
             return _mysql(place, given)
-        case _:
+        case "postgres":
             return _postgres(place, given)
+        case _:
+            return _described(catalog, kind, place, given)
 
 
 def _files(folder: str, given: Mapping[str, Any]) -> changes.Source:
@@ -258,6 +274,25 @@ def _postgres(place: str, given: Mapping[str, Any]) -> changes.Source:
     made = postgres(host=host, port=int(port or 5432), dbname=dbname, **told)
     more = {name: given[name] for name in ("excluding", "start", "type_mapping") if name in given}
     return made.tables(*given["tables"], **more)
+
+
+def _described(
+    catalog: Catalog, kind: str, address: str, given: Mapping[str, Any]
+) -> changes.Source:
+    """Make a source of Kafka or MongoDB, whose address may have more words, after ``?``."""
+    from paimonlab.ingest import described_sources  # noqa: PLC0415 - loads what reads addresses
+
+    place = described_sources.place_of(f"{kind}://{address}")
+    words = {_WORDS.get(name, name): given[name] for name in _ONLY_FOR[kind] if name in given}
+    if "columns" in words:
+        words["columns"] = dict(map(_column, words["columns"]))
+    server = {name: words.pop(name) for name in described_sources.SERVERS[kind] if name in words}
+    told = described_sources.Place(kind=kind, words={**place.words, **server})
+    return described_sources.described_source(told, words, catalog)
+
+
+_WORDS = {"message_format": "format"}
+"""Options that sources call otherwise."""
 
 
 def _job_words(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -134,6 +134,8 @@ def test_a_table_that_stops_is_exit_code_1(run: Run, place: tuple[str, str]) -> 
             ["files", ".", "--into", "d", "--name", "j", "--metadata-column", "topic"],
             "the source gives database_name, file, table_name",
         ),
+        (["kafka", "h:1", "--into", "d", "--name", "j"], "format: it is missing"),
+        (["mongodb", "a:b@h", "--into", "d", "--name", "j"], "a password in the address"),
         (["status", "no"], "there is no job 'no'"),
     ],
 )

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import paimonlab as pm
+from paimonlab.cli.main import main
 from paimonlab.errors import PaimonError
 from tests.ingest.kafka.broker import Broker
 from tests.ingest.run_and_kill import run_and_kill
@@ -160,7 +162,10 @@ def test_broken_messages_are_dead_letters(tmp_path: Path, kafka_broker: Broker, 
 
     with pytest.raises(PaimonError, match="not JSON"):
         catalog.ingest(cluster.topic(topic, format="json"), into="ods", name="strict").run()
-    catalog.ingest(cluster.topic(topic, format="json"), into="ods", name="lax", max_dead=1).run()
+    words = ["ingest", str(tmp_path), "kafka", kafka_broker.address, "--topic", topic]
+    words += ["--message-format", "json", "--into", "ods", "--name", "lax", "--max-dead", "1"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
 
     assert _rows(catalog.table(f"ods.{topic}")) == [{"id": "1"}, {"id": "2"}]
     (dead,) = catalog.table("ods.lax__dead").scan().to_arrow().to_pylist()
