@@ -7,7 +7,7 @@ Here the rows of one table become one batch, in columns.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -331,8 +331,7 @@ class _Batch:
             arrays.append(values)
         schema = SourceSchema(
             columns=tuple(found),
-            # Part of a key would take different rows for one.
-            primary_keys=self._of.keys if all(key in names for key in self._of.keys) else (),
+            primary_keys=_keys_in(names, self._of.keys),
             is_partial=self._of.is_partial,
         )
         fields = schema.arrow_schema
@@ -370,6 +369,23 @@ class _Batch:
         if len(kept):
             yield self._changes(schema, arrays, kept)
         yield unreadable_messages(self._messages, sorted(self._errors.items()), self._of.table)
+
+
+def _keys_in(names: Collection[str], keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a primary key, also if messages write it in another case.
+
+    None if some are not there: part of a key would take different rows for one.
+    """
+    found = []
+    for key in keys:
+        alike = [name for name in names if name.lower() == key.lower()]
+        if key in names:
+            found.append(key)
+        elif len(alike) == 1:
+            found.append(alike[0])
+        else:
+            return ()
+    return tuple(found)
 
 
 def _with_old(
