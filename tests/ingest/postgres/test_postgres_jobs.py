@@ -97,10 +97,14 @@ def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database
         database,
         "t",
         computed={"first": "substring(big, 0, 8)"},
-        options={"bucket": 2},
+        options={"bucket": 2, "changelog-producer": "input"},
     )
     job.run()
+    old = database.run("SELECT big FROM t WHERE id = 20")[0][0]
+    before = catalog.table("ods.t").snapshot
     database.run(
+        "UPDATE t SET n = 3 WHERE id = 20",
+        "UPDATE t SET big = 'shorter than it' WHERE id = 20",
         "UPDATE t SET n = 1 WHERE id <= 10",
         "UPDATE t SET id = id + 100 WHERE id <= 5",
         "UPDATE t SET n = n + 1 WHERE id > 100",
@@ -112,6 +116,15 @@ def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database
     job.run()
     said = sorted(database.run("SELECT *, left(big, 8) FROM t"))
     assert _rows(catalog, "t") == said
+    table = catalog.table("ods.t")
+    assert before is not None
+    assert table.snapshot is not None
+    changed = table.changes(before.id, table.snapshot.id, where="id = 20").to_arrow().to_pylist()
+    # What the row had between the two updates, though no statement told it.
+    assert [(one["rowkind"], one["n"], one["big"]) for one in changed] == [
+        ("+U", 3, old),
+        ("+U", 3, "shorter than it"),
+    ]
 
     # Those whose keys went elsewhere within one epoch, and what was there before.
     database.run(
