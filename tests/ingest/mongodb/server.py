@@ -80,7 +80,8 @@ class MongoServer:
             self._note("insert", table, document["_id"], fullDocument=dict(document), **more)
 
     def update(self, table: str, key: Any, **members: Any) -> None:
-        self.collections[table][key_of(key)].update(members)
+        documents, place = self.collections[table], key_of(key)
+        documents[place] = {**documents[place], **members}  # others may be writing the old one
         described = {"updatedFields": members, "removedFields": [], "truncatedArrays": []}
         self._note("update", table, key, updateDescription=described)
 

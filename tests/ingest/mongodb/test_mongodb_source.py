@@ -27,8 +27,10 @@ from bson import (
     Timestamp,
 )
 from bson.json_util import CANONICAL_JSON_OPTIONS, dumps
+from click.testing import CliRunner
 
 import paimonlab as pm
+from paimonlab.cli.main import main
 from paimonlab.errors import IngestDataError, SourceError, UnsupportedError
 from paimonlab.ingest import check_source, forget_source, job_from_file, name_source
 from paimonlab.ingest.changes import Boundary, Phase, RowChanges
@@ -39,6 +41,7 @@ from paimonlab.ingest.statements import said_job
 from paimonlab.spec.sql_text.ingest_syntax import parse_ingest_statement
 from paimonlab.spec.sql_text.tokens import tokenize
 from tests.ingest.mongodb.server import MongoServer, key_of
+from tests.ingest.mongodb.writing import TABLES, Writer, said_by_server
 
 
 @pytest.fixture
@@ -104,22 +107,7 @@ def test_tables_are_the_collections_whatever_happens(
     """Documents change while they are read, and runs end and go on; a dict is the model."""
     rng = random.Random(seed)
     mongo.batch = rng.choice((3, 40))
-    made = iter(range(10_000))
-
-    def change(count: int) -> None:
-        for _ in range(count):
-            table = rng.choice(("shop.a", "shop.b"))
-            keys = [one["_id"] for one in mongo.collections.get(table, {}).values()]
-            what = rng.random()
-            if what < 0.4 or not keys:
-                mongo.insert(table, {"_id": next(made), "v": rng.random(), "n": None})
-            elif what < 0.7:
-                members = {rng.choice("vwxyz"): rng.choice((1, "é", [1, {"a": 2}], True))}
-                mongo.update(table, rng.choice(keys), **members)
-            elif what < 0.8:
-                mongo.replace(table, {"_id": rng.choice(keys), "r": next(made)})
-            else:
-                mongo.delete(table, rng.choice(keys))
+    change = Writer(mongo, rng).change
 
     change(300)
     times = iter(range(30))
@@ -131,12 +119,8 @@ def test_tables_are_the_collections_whatever_happens(
         change(30)
         _run(catalog, _source(mongo))
 
-    for table in ("shop.a", "shop.b"):
-        wanted = {
-            str(one["_id"]): {name: v for name, v in row_of(one).items() if v is not None}
-            for one in mongo.collections[table].values()
-        }
-        assert _table(catalog, table.replace("shop", "ods")) == wanted
+    for table in TABLES:
+        assert _table(catalog, table.replace("shop", "ods")) == said_by_server(mongo, table)
 
 
 def test_it_does_what_sources_promise(mongo: MongoServer) -> None:
@@ -339,7 +323,7 @@ def test_what_cannot_be_read_says_what_to_do(mongo: MongoServer, catalog: pm.Cat
         catalog.ingest(_source(mongo), into="ods", name="s", engine="spark")
 
 
-def test_statements_and_files_name_it(
+def test_statements_files_and_shells_name_it(
     mongo: MongoServer, catalog: pm.Catalog, tmp_path: Path
 ) -> None:
     mongo.insert("shop.a", {"_id": 1, "v": "x"})
@@ -360,6 +344,19 @@ def test_statements_and_files_name_it(
         "options: {bucket: 1}\n"
     )
     job_from_file(path).job.run(until="caught-up")
+    words = [
+        "ingest",
+        catalog.path,
+        "mongodb",
+        f"{mongo.hosts}/?replicaSet=rs0",
+        "--tables",
+        r".*a",
+    ]
+    done = CliRunner().invoke(
+        main, [*words, "--into", "shell", "--name", "s", "--option", "bucket=1"]
+    )
 
+    assert done.exit_code == 0, done.output
+    assert _table(catalog, "shell.a") == _table(catalog, "ods.a")
     assert _table(catalog, "ods.a") == {"1": {"_id": "1", "v": "x"}}
     assert [*_table(catalog, "odf.a")] == ['{"$numberInt":"1"}']
