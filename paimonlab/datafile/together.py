@@ -7,6 +7,7 @@ the array is.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -97,12 +98,13 @@ def written_together(
     in_files = targets[0].format.as_in_files(rows.rows)
     written = list[Sequence[WrittenFile]]()
     try:
-        write = _SmallOrAny(file_io, targets[0], in_files.schema)
+        write = _SmallOrAny(file_io, targets[0], in_files)
         sizes = sizes_of_slices(in_files, rows.lengths)
-        for target, own, size, number in zip(
-            targets, _slices(in_files, rows.lengths), sizes, first_numbers, strict=True
+        starts = itertools.accumulate([0, *rows.lengths[:-1]])
+        for target, place, size, number in zip(
+            targets, zip(starts, rows.lengths, strict=True), sizes, first_numbers, strict=True
         ):
-            written.append(write(target, own, size, number))
+            written.append(write(target, *place, size, number))
         found = iter(described_slices([file for files in written for file in files], rows.rows))
         return [[next(found) for _ in files] for files in written]
     except BaseException:
@@ -113,31 +115,32 @@ def written_together(
 
 
 class _SmallOrAny:
-    """Writes files of buckets, of which nothing but the rows is counted."""
+    """Writes slices of rows to files of buckets; nothing but the rows of each is counted."""
 
-    def __init__(self, file_io: FileIO, first: FileTarget, schema: pa.Schema) -> None:
+    def __init__(self, file_io: FileIO, first: FileTarget, rows: pa.Table) -> None:
         self._file_io = file_io
+        self._rows = rows
         self._small = None
-        if not first.indexes.indexes and first.format.shape_is(schema):
+        if not first.indexes.indexes and first.format.shape_is(rows.schema):
             self._small = first.format.small_files()
+        self._taken = rows if self._small is None else self._small.as_taken(rows)
         self._most_bytes = first.target_file_size_bytes
         self._most_rows = first.target_file_rows
 
     def __call__(
-        self, target: FileTarget, rows: pa.Table, size: int, number: int
+        self, target: FileTarget, start: int, count: int, size: int, number: int
     ) -> Sequence[WrittenFile]:
-        count = rows.num_rows
         if (
             self._small is not None
             and self._small.take(count, size)
             and 0 < count <= self._most_rows
             and size <= self._most_bytes
         ):
-            file = self._small.encoded(rows, size)
+            file = self._small.encoded(self._taken.slice(start, count), size)
             return [write_small_file(self._file_io, target, file, count, number)]
         writer = DataFileWriter(self._file_io, target, only_counts=True)
         try:
-            writer.write(rows, number)
+            writer.write(self._rows.slice(start, count), number)
             writer.finish()
         except BaseException:
             writer.abort()

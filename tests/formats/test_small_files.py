@@ -24,6 +24,8 @@ TYPES = {
     "b": "BOOLEAN",
     "t": "TIMESTAMP(6)",
     "m": "DECIMAL(12, 2)",
+    "p": "DECIMAL(5, 1) NOT NULL",
+    "w": "DECIMAL(30, 10)",
     "n": "ARRAY<INT>",
 }
 FIELDS = [DataField(at, name, parse_type(text)) for at, (name, text) in enumerate(TYPES.items())]
@@ -39,7 +41,9 @@ def _rows(count: int, rng: np.random.Generator) -> pa.Table:
         "s": [f"{one % 50}é" * (one % 4) for one in numbers],
         "b": [one % 2 == 0 for one in numbers],
         "t": numbers,
-        "m": [Decimal(one % 10**9) / 100 for one in numbers],
+        "m": [None if one % 5 == 0 else Decimal(one % 10**9) / 100 for one in numbers],
+        "p": [Decimal(one % 10**5 - 50_000) / 10 for one in numbers],
+        "w": [Decimal(one) / 8 for one in numbers],
         "n": [[one % 5] * (one % 3) for one in numbers],
     }
     return pa.table(made, schema=SHAPE.schema)
@@ -70,7 +74,7 @@ def test_files_are_those_that_the_writer_of_one_file_makes(
         writer.close()
         if small.take(table.num_rows, table.nbytes):
             taken += 1
-            encoded = small.encoded(table, table.nbytes)
+            encoded = small.encoded(small.as_taken(table), table.nbytes)
             assert bytes(encoded.data) == Path(path).read_bytes()
             assert encoded.text_bounds == {}  # not where a column is nested
 

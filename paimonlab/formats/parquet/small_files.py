@@ -13,6 +13,11 @@ import pyarrow.types as pt
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.repetitive import FEW_ROWS, may_have_dictionary
+from paimonlab.formats.parquet.whole_numbers import (
+    OtherSchema,
+    as_whole_numbers,
+    with_whole_numbers,
+)
 from paimonlab.formats.parquet.writer import page_bounds
 from paimonlab.formats.parquet.writer_settings import is_one_page, writer_settings
 
@@ -48,7 +53,7 @@ class SmallFiles:
         assert shape.repetitive is not None, "rows of some files were looked at"
         assert not shape.has_nanos, "ends of files with INT96 are held back"
         self._options = options
-        self._schema = shape.schema
+        self._schema = with_whole_numbers(shape.schema)
         self._texts = _text_columns(shape.schema)
         names = [field.name for field in shape.schema if may_have_dictionary(field.type)]
         may_have_any = options.enable_dictionary is not False or bool(options.dictionary_of)
@@ -72,6 +77,13 @@ class SmallFiles:
                 is_one_page=True,
             )
         self._memory = pa.py_buffer(b"")
+        self._meant = None
+        if self._schema != shape.schema:
+            self._meant = OtherSchema(_empty(self._schema), _empty(shape.schema))
+
+    def as_taken(self, rows: pa.Table) -> pa.Table:
+        """Return rows of many files, which have the schema of the shape, as they are encoded."""
+        return rows if self._meant is None else as_whole_numbers(rows, self._schema)
 
     def take(self, row_count: int, size: int) -> bool:
         """Whether rows of so many bytes are one page of each column of one row group."""
@@ -83,7 +95,7 @@ class SmallFiles:
         Parameters
         ----------
         rows
-            Rows with the schema of the shape, of so many bytes that they are taken.
+            Rows that are taken, as `as_taken` returns them.
         size
             Their bytes.
 
@@ -98,11 +110,32 @@ class SmallFiles:
         file = pa.FixedSizeBufferWriter(self._memory)
         try:
             bounds = self._write(rows, size, file)
-            return EncodedFile(memoryview(self._memory)[: file.tell()], bounds)
+            memory = memoryview(self._memory).cast("B")
+            return EncodedFile(self._finished(memory, file.tell()), bounds)
         except OSError:  # it is larger than it seemed, for values that a dictionary has once
             grown = pa.BufferOutputStream()
             bounds = self._write(rows, size, grown)
-            return EncodedFile(memoryview(grown.getvalue()), bounds)
+            end = grown.tell()
+            larger = bytearray(end + _COLUMN_BYTES * len(self._schema))
+            memory = memoryview(larger)
+            memory[:end] = memoryview(grown.getvalue()).cast("B")
+            return EncodedFile(self._finished(memory, end), bounds)
+
+    def _finished(self, memory: memoryview, end: int) -> memoryview:
+        """Say what the columns of a file mean, which may make it longer.
+
+        Raises
+        ------
+        OSError
+            If there is no room for it.
+        """
+        if self._meant is not None:
+            start, footer = self._meant.footer_of(memory[:end])
+            end = start + len(footer)
+            if end > len(memory):
+                raise OSError("the memory is full")
+            memory[start:end] = footer
+        return memory[:end]
 
     def _write(
         self, rows: pa.Table, size: int, file: pa.NativeFile
@@ -126,6 +159,18 @@ class SmallFiles:
             writer.is_open = False  # or it would be closed when it is collected, and fail again
             raise
         return _text_bounds(footers[0], self._texts)
+
+
+def _empty(schema: pa.Schema) -> bytes:
+    file = pa.BufferOutputStream()
+    pq.ParquetWriter(
+        file,
+        schema,
+        store_schema=False,
+        store_decimal_as_integer=True,
+        write_time_adjusted_to_utc=True,
+    ).close()
+    return file.getvalue().to_pybytes()
 
 
 def _text_columns(schema: pa.Schema) -> Mapping[str, int]:
