@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import PaimonError
 from paimonlab.spark import connect
 from paimonlab.spark.reading.mask_source import DRIVER_ROWS_KEY
+from tests.spark.cluster_ingest import changes_under_kills
 from tools import short_java
 
 CONF = {
@@ -41,6 +43,7 @@ def main(master: str, warehouse: str) -> None:
         executors.apply(i).id(): executors.apply(i).completedTasks()
         for i in range(executors.size())
     }
+    found["ingest"] = changes_under_kills(catalog, Path(f"{warehouse}.log"))
     spark.stop()
     print(json.dumps(found, default=str))  # noqa: T201
 

@@ -35,7 +35,9 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def test_executors_read_and_write(master: str, tmp_path: Path) -> None:
+def test_executors_read_and_write_and_are_killed_while_changes_come(
+    master: str, tmp_path: Path
+) -> None:
     run = subprocess.run(
         [sys.executable, str(JOB), master, str(tmp_path / "warehouse")],
         cwd=tmp_path,  # the package is on the driver's path only, not in its folder
@@ -49,6 +51,13 @@ def test_executors_read_and_write(master: str, tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr[-4000:]
     found = json.loads(run.stdout.splitlines()[-1])
     tasks = found.pop("tasks")
+    assert found.pop("ingest") == {
+        "killed": True,
+        "keyed": True,
+        "keys": 40,
+        "log": True,
+        "epoch": 2,
+    }
     assert found == {
         "keyed": True,
         "fine": [[3, 3], [4, 4]],
