@@ -1,6 +1,7 @@
 """What the driver does in the test on a cluster; run as a program, prints what it found.
 
-Arguments: the URL of the master, the folder of the warehouse.
+Arguments: the URL of the master, the folder of the warehouse, and perhaps options of a catalog in a
+store as JSON.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from paimonlab.errors import PaimonError
 from paimonlab.spark import connect
 from paimonlab.spark.reading.mask_source import DRIVER_ROWS_KEY
 from tests.spark.cluster_ingest import changes_under_kills
+from tests.spark.cluster_store_job import on_store
 from tools import short_java
 
 CONF = {
@@ -31,13 +33,14 @@ CONF = {
 }
 
 
-def main(master: str, warehouse: str) -> None:
+def main(master: str, warehouse: str, store: str = "") -> None:
     """Write, read and compare; every answer goes to standard output as JSON."""
     spark = connect(warehouse, master=master, memory="512m", conf=CONF)
     catalog = open_catalog(warehouse)
     found: dict[str, Any] = {"keyed": keyed(spark, catalog), "fine": fine(spark, catalog)}
     found["error"] = error(spark, catalog)
     found["dynamic"] = dynamic(spark, catalog)
+    found["store"] = on_store(spark, "lake", json.loads(store)) if store else None
     executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
     found["tasks"] = {
         executors.apply(i).id(): executors.apply(i).completedTasks()

@@ -13,13 +13,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.spark.cluster import standalone_cluster
+from tests.storage.stores import hdfs, radosgw, server
+from tests.storage.stores.conftest import options_of
+from tests.storage.stores.server import ServerMissingError
 
 JOB = Path(__file__).parent / "cluster_job.py"
+STORE_JOB = Path(__file__).parent / "cluster_store_job.py"
 FAULTS_JOB = Path(__file__).parent / "faults_job.py"
 FAULTS = int(os.environ.get("PAIMONLAB_CLUSTER_FAULTS", "3"))
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
@@ -35,39 +41,82 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def test_executors_read_and_write_and_are_killed_while_changes_come(
-    master: str, tmp_path: Path
-) -> None:
-    run = subprocess.run(
-        [sys.executable, str(JOB), master, str(tmp_path / "warehouse")],
-        cwd=tmp_path,  # the package is on the driver's path only, not in its folder
+@pytest.fixture(scope="module")
+def found(master: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Run the job; return what it found on a disk and, if there is one, in a store."""
+    folder = tmp_path_factory.mktemp("job")
+    with ExitStack() as running:
+        store = list[str]()
+        with suppress(ServerMissingError):
+            url = running.enter_context(server.running(folder / "moto-log"))
+            server.make_bucket(url, "lake")
+            store.append(json.dumps(options_of(url, "lake")))
+        answer: dict[str, Any] = run(JOB, master, str(folder / "warehouse"), *store, folder=folder)
+    return answer
+
+
+def run(program: Path, *arguments: str, folder: Path) -> Any:
+    """Run a driver; return what it printed last."""
+    done = subprocess.run(
+        [sys.executable, str(program), *arguments],
+        cwd=folder,  # the package is on the driver's path only, not in its folder
         env=os.environ | {"PYTHONPATH": str(JOB.parents[2])},
         capture_output=True,
         text=True,
         timeout=900,
         check=False,
     )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
 
-    assert run.returncode == 0, run.stderr[-4000:]
-    found = json.loads(run.stdout.splitlines()[-1])
-    tasks = found.pop("tasks")
-    assert found.pop("ingest") == {
+
+def test_executors_read_and_write_and_are_killed_while_changes_come(found: dict[str, Any]) -> None:
+    assert found["ingest"] == {
         "killed": True,
         "keyed": True,
         "keys": 40,
         "log": True,
         "epoch": 2,
     }
-    assert found == {
+    on_disk = {key: found[key] for key in ("keyed", "fine", "error", "dynamic")}
+    assert on_disk == {
         "keyed": True,
         "fine": [[3, 3], [4, 4]],
         "error": "DataError",
         "dynamic": [800, 100],
     }
+    tasks = found["tasks"]
     executors = {name: done for name, done in tasks.items() if name != "driver"}
     assert len(executors) == 2
     assert all(executors.values())
     assert tasks["driver"] == 0
+
+
+IN_A_STORE = {
+    "answers": [True, True],
+    "rows": 180,
+    "compacted": True,
+    "levels": [5],
+    "by Python": True,
+    "doctor": "and writes by Python",
+}
+
+
+def test_executors_read_write_and_compact_in_a_store_without_a_jar(found: dict[str, Any]) -> None:
+    if found["store"] is None:
+        pytest.skip("there is no server of S3")
+    assert found["store"] == IN_A_STORE
+
+
+@pytest.mark.interop
+def test_executors_read_write_and_compact_on_ceph_and_hdfs(master: str, tmp_path: Path) -> None:
+    if os.environ.get("PAIMONLAB_INTEROP") != "require":
+        pytest.skip("Ceph's gateway is part of make interop")
+    with radosgw.running(tmp_path / "ceph") as url, hdfs.running(tmp_path) as name_node:
+        radosgw.make_bucket(url, "lake")
+        stores = [options_of(url, "lake"), {"warehouse": f"{name_node}/w"}]
+        found = run(STORE_JOB, master, *map(json.dumps, stores), folder=tmp_path)
+    assert found == [IN_A_STORE, IN_A_STORE]
 
 
 def start(master: str, folder: Path) -> subprocess.Popen[str]:

@@ -204,6 +204,21 @@ def _warehouse(seen: Environment) -> Iterator[Check]:
         )
 
 
+def _reader(seen: Environment) -> Iterator[Check]:
+    state = seen.warehouse
+    if state is None or state.is_server or not seen.packages.get("pyspark"):
+        return
+    yield Check(
+        name="Spark reads",
+        status="ok",
+        found=(
+            "and writes by Python, with the options of the catalog: no module of Hadoop is needed"
+            if state.is_in_store
+            else "by its own scan where it can, else by Python; EXPLAIN says which"
+        ),
+    )
+
+
 _JUDGES: tuple[Callable[[Environment], Iterator[Check]], ...] = (
     _python,
     _pyarrow,
@@ -213,6 +228,7 @@ _JUDGES: tuple[Callable[[Environment], Iterator[Check]], ...] = (
     _workers,
     _notebook,
     _warehouse,
+    _reader,
     _memory,
     _zone,
 )

@@ -19,6 +19,7 @@ from paimonlab.secrets import without_credentials
 from paimonlab.spark.java import JavaNotFoundError, find_java
 from paimonlab.spark.sessions.remote import VARIABLE
 from paimonlab.storage import join
+from paimonlab.storage.schemes import store_kind
 
 PACKAGES = (
     *("pyarrow", "polars", "numpy", "pyspark", "grpcio-status", "pandas"),
@@ -46,6 +47,8 @@ class WarehouseState:
     """Whether a file that is there keeps a second one of its name out."""
     is_server: bool = False
     """Whether it is a server that answered; where its tables are was not tried."""
+    is_in_store: bool = False
+    """Whether it is in an object store or HDFS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,4 +183,8 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
             files.delete_directory(folder)
     except (PaimonError, OSError) as error:
         return WarehouseState(path=shown, problem=str(error))
-    return WarehouseState(path=shown, publishes_once=first and not second and is_kept)
+    return WarehouseState(
+        path=shown,
+        publishes_once=first and not second and is_kept,
+        is_in_store=store_kind(catalog.path) is not None,
+    )

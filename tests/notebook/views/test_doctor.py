@@ -96,6 +96,7 @@ def test_what_is_wrong_is_named_with_what_to_do(
 def test_a_machine_that_is_fine_has_nothing_to_do() -> None:
     assert {one.status for one in checks(FINE)} == {"ok"}
     assert not any(one.fix for one in checks(FINE))
+    assert "by its own scan" in verdict(FINE, "Spark reads").found
 
 
 def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
