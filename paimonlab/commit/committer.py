@@ -141,8 +141,9 @@ class Committer:
             What the messages were derived from, if others must not have changed it since.
         seen
             The latest snapshot before the files were written. If it is this process's own last
-            commit, the first attempt follows it without looking for others: the id that they
-            took cannot be taken again, and whether the table still has it is seen afterwards.
+            commit or, in a store, follows what the process knows, the first attempt follows it
+            without looking for others: the id that they took cannot be taken again, and whether
+            the table still has it is seen afterwards.
 
         Returns
         -------

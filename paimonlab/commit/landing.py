@@ -178,13 +178,13 @@ class Landing:
         return self._called_back(self._landed(snapshot, preparation, race))
 
     def _bases(self, seen: Snapshot | None) -> Iterator[Snapshot | None]:
-        """Yield what each attempt is built upon; the first may follow our own last commit.
+        """Yield what each attempt is built upon; the first may follow what was seen before.
 
         Whether that is the latest, the store says when the next id is taken, and the settlement
         whether it is still there.
         """
         is_kept = isinstance(self.publisher, KeptHistory)  # then the catalog says what is latest
-        if seen is not None and not is_kept and self.snapshots.may_follow_own(seen):
+        if seen is not None and not is_kept and self.snapshots.may_follow(seen):
             yield seen
         while True:
             yield self.snapshots.latest_before_commit()
@@ -281,14 +281,15 @@ class Landing:
         return snapshot
 
     def assumed_schema(self, seen: Snapshot | None) -> TableSchema | None:
-        """Return the schema of our own last commit, which is to be checked; None: ask for it.
+        """Return the schema that was found last, which is to be checked; None: ask for it.
 
-        That the table was not dropped is seen by that commit.
+        That the table was not dropped is seen by the snapshot that the commit follows.
         """
         is_kept = isinstance(self.publisher, KeptHistory)
-        if seen is None or is_kept or not self._is_stored or not self.snapshots.is_own(seen):
+        if seen is None or is_kept or not self._is_stored:
             return None
-        return self.schemas.found_last()
+        found = self.schemas.found_last()
+        return None if found is None or found.id < seen.schema_id else found
 
     def schema(self) -> TableSchema:
         """Return the latest schema.

@@ -109,6 +109,9 @@ class KeptSnapshots(SnapshotManager):
         """Ask the catalog for the newest snapshot."""
         return self._kept.latest()
 
+    def newest_own(self) -> None:
+        """Know of none: the catalog is asked."""
+
     def latest_id(self) -> int | None:
         """Ask the catalog for the id of the newest snapshot."""
         latest = self._kept.latest()

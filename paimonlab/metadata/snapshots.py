@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, MutableSequence, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from paimonlab.errors import (
     CorruptMetadataError,
@@ -82,13 +83,40 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         """Whether a snapshot is a recent commit of this process."""
         return self._landed.get(snapshot.id, (None, None))[0] == snapshot
 
-    def may_follow_own(self, snapshot: Snapshot) -> bool:
-        """Whether a snapshot is a recent commit of this process; not at every hundredth call.
+    def newest_own(self) -> Snapshot | None:
+        """Return this process's last commit if it was the latest whenever we looked.
 
-        Then the folder is to be listed, to see whether ids are missing in it.
+        None on a disk, where a look takes no time. `latest` says whether it still is.
+        """
+        return self._newest_own if self._is_stored else None
+
+    def may_follow(self, seen: Snapshot) -> bool:
+        """Whether a commit may be tried upon what was the latest snapshot before, without a look.
+
+        It may if it is a recent commit of this process or, in a store, if no id before it is
+        missing. Not at every hundredth call: then the folder is to be listed.
         """
         self._walks += 1
-        return self._walks < _LISTED_EVERY and self.is_own(snapshot)
+        if self._walks >= _LISTED_EVERY:
+            return False
+        if self.is_own(seen):
+            return True
+        if not self._is_stored or not self._is_whole_upto(seen):
+            return False
+        self._whole_upto = seen.id
+        return True
+
+    def _is_whole_upto(self, seen: Snapshot) -> bool:
+        """Whether no id is missing between the snapshot that was the newest and another one."""
+        whole = self._whole_upto
+        if whole is None or not 0 <= seen.id - whole <= _LONGEST_WALK:
+            return False
+        first, last, _ = self._between
+        if first is not None and first.id <= whole and last == seen:
+            return True  # those between were read
+        ids = range(whole, seen.id)
+        looks = [partial(self._is_there, snapshot_id) for snapshot_id in ids]
+        return all(asked_together(self._layout.table_path, looks))
 
     def between(self, before: Snapshot, after: Snapshot) -> list[Snapshot]:
         """Return the snapshots after one, up to another and with it, oldest first.
@@ -111,9 +139,11 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
             return found[::-1]
         if self._between[:2] == (before, after):  # several memories ask for the same
             return self._between[2]
-        if self.get(before.id) != before:
+        reads = [partial(self.get, number) for number in range(before.id, after.id)]
+        first, *rest = asked_together(self._layout.table_path, reads) or [self.get(before.id)]
+        if first != before:
             raise SnapshotNotFoundError(self._table, str(before.id), "It was rolled back.")
-        found = [*map(self.get, range(before.id + 1, after.id)), after][: after.id - before.id]
+        found = [*rest, after][: after.id - before.id]
         self._between = (before, after, found)
         return found
 

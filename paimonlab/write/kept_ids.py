@@ -9,6 +9,7 @@ Source: apache/paimon@1.4.2 ``MergeIntoPaimonTable``, ``PaimonSparkWriter.withRo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -70,8 +71,8 @@ class IdKeepingWriter(TableWriter):
             if ids.null_count:
                 self._new.write(batch.filter(pc.is_null(ids)).select(self._new_columns))
 
-    def prepare_commit(self) -> list[CommitMessage]:
-        """Describe the files of both since the last call."""
+    def prepare_commit(self, confirm: Callable[[], None] | None = None) -> list[CommitMessage]:
+        """Describe the files of both since the last call; see `TableWriter.prepare_commit`."""
         kept = [
             msgspec.structs.replace(
                 message,
@@ -80,7 +81,7 @@ class IdKeepingWriter(TableWriter):
                     for file in message.new_files
                 ),
             )
-            for message in super().prepare_commit()
+            for message in super().prepare_commit(confirm)
         ]
         return [*kept, *self._new.prepare_commit()]
 

@@ -16,6 +16,7 @@ import pytest
 from paimonlab.commit.landing import Landing
 from paimonlab.commit.race import Race
 from paimonlab.commit.settlement import Settler
+from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.storage.forks import UniqueNames
 from tests.interleaving.schedule import Schedule, Step
 from tests.interleaving.world import OPERATIONS, Names, made
@@ -35,7 +36,8 @@ _SLOW = {
     "overwrite": 2,
     "compact": 2,
     "append": 2,
-    "append after own": 2,
+    "append after own": 4,
+    "append after seen": 4,
 }
 """Operations of which each call meets every so many of what may happen meanwhile, in turns."""
 _FAST = ("expire but one", "tag", "replace tag", "delete tag", "rename tag", "branch")
@@ -75,7 +77,8 @@ def _never(_seconds: float) -> None:
 @pytest.fixture
 def schedule(monkeypatch: pytest.MonkeyPatch) -> Schedule:
     if IN_STORE:
-        monkeypatch.setattr(Landing, "_is_stored", property(lambda _: True))
+        for asking in (Landing, SnapshotManager):
+            monkeypatch.setattr(asking, "_is_stored", property(lambda _: True))
     names = Names()
     monkeypatch.setattr("uuid.uuid4", names.uuid4)
     monkeypatch.setattr(UniqueNames, "next", lambda _self: f"{names.uuid4()}-0")

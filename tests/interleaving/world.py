@@ -152,9 +152,9 @@ class Process:
         assert isinstance(schema, TableSchema)
         return history_of(TableDefinition.of_schema("db.t", schema), store)
 
-    def committer(self, layout: TableLayout = LAYOUT) -> Committer:
-        """Open it for commits."""
-        opened = self.opened(layout)
+    def committer(self, layout: TableLayout = LAYOUT, store: TableStore | None = None) -> Committer:
+        """Open it for commits, or take what is open."""
+        opened = store or self.opened(layout)
         return Committer(
             "db.t",
             self.store,
@@ -229,6 +229,20 @@ def _append_after_own(process: Process, act: Act) -> None:
         [], user=str(uuid.uuid4()), identifier=1, properties={"x": "y"}, is_new_user=True
     )
     assert seen is not None
+    act.added = process.new_file()
+    committer.append(
+        [message(new=[act.added])], user=act.added, identifier=1, is_new_user=True, seen=seen
+    )
+
+
+def _append_after_seen(process: Process, act: Act) -> None:
+    """Commit upon what was the latest snapshot before, without looking for others again."""
+    store = process.opened()
+    committer = process.committer(store=store)
+    committer.append(
+        [], user=str(uuid.uuid4()), identifier=1, properties={"x": "y"}, is_new_user=True
+    )
+    seen = store.snapshots.latest()
     act.added = process.new_file()
     committer.append(
         [message(new=[act.added])], user=act.added, identifier=1, is_new_user=True, seen=seen
@@ -385,6 +399,7 @@ OPERATIONS: Mapping[str, Operation] = {
     for one in (
         Operation("append", _append),
         Operation("append after own", _append_after_own),
+        Operation("append after seen", _append_after_seen),
         Operation("append, again if in doubt", _append_again),
         Operation("say", _say),
         Operation("compact", _compact),

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
-from paimonlab.errors import SnapshotExpiredError
+from paimonlab.errors import PaimonError, SnapshotExpiredError
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage.forks import Home
+from paimonlab.storage.together import asked_meanwhile
 from paimonlab.table import compacting, writing
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.due import compacts
@@ -25,6 +27,7 @@ from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.commits import commit_own
 from paimonlab.table.writing.partial_upserts import told_of_lost_values
+from paimonlab.write.frames import batches_of
 from paimonlab.write.kept_ids import IdKeepingWriter, keeps_ids
 from paimonlab.write.routing import FixedRouter
 from paimonlab.write.writer import TableWriter
@@ -157,11 +160,16 @@ def write(
     properties: Mapping[str, str] | None,
 ) -> Snapshot | None:
     """Write rows and commit them; see `Table.write`."""
-    seen = store.snapshots.latest()
+    own = store.snapshots.newest_own() if _may_write_early(definition, data) else None
+    seen = own or store.snapshots.latest()
     user = new_user(definition.options)
     if seen is not None and row_kinds is None:
         data = told_of_lost_values(definition, data)
-    messages = write_files(definition, store, data, row_kinds=row_kinds, user=user, seen=(seen,))
+    made = partial(write_files, definition, store, row_kinds=row_kinds, user=user)
+    if own is None:
+        messages = made(data, seen=(seen,))
+    else:
+        seen, messages = _written_early(definition, store, data, own, made)
     is_checked = has_same_buckets(definition, store, seen, messages)
 
     def commit() -> Snapshot | None:
@@ -177,6 +185,63 @@ def write(
         )
 
     return commit_own(definition, store, messages, commit)
+
+
+def _may_write_early(definition: TableDefinition, data: Any) -> bool:
+    """Whether files may be written before it is known which snapshot is the latest.
+
+    Files without buckets depend on no snapshot. Those of fixed buckets have sequence numbers after
+    it, so their rows must be at hand to be written once more.
+    """
+    if definition.bucket_mode is BucketMode.HASH_FIXED:
+        return isinstance(data, pa.Table | pa.RecordBatch | list | tuple | Mapping)
+    return definition.bucket_mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
+
+
+def _written_early(
+    definition: TableDefinition,
+    store: TableStore,
+    data: Any,
+    own: Snapshot,
+    made: Callable[..., list[CommitMessage]],
+) -> tuple[Snapshot | None, list[CommitMessage]]:
+    """Write files as if our last commit were the latest, while the store is asked whether it is.
+
+    Returns
+    -------
+    seen, messages
+        The latest snapshot when the files were written, and the files that follow it.
+    """
+    depends = definition.bucket_mode is BucketMode.HASH_FIXED
+    if depends:
+        names, fields = definition.schema.field_names, definition.schema.fields
+        given = batches_of(data, names, table=definition.name, fields=fields)
+        data = given.read_all()
+    with asked_meanwhile(store.snapshots.latest) as latest:
+        if depends and data.nbytes > _MOST_EARLY_BYTES:
+            seen = latest()
+            return seen, made(data, seen=(seen,))
+
+        def confirm() -> None:
+            if latest() != own and depends:
+                raise _FollowedError
+
+        try:
+            messages = made(data, seen=(own,), confirm=confirm)
+        except (_FollowedError, PaimonError, OSError):
+            seen = latest()
+            if seen == own or not depends:
+                raise
+            return seen, made(data, seen=(seen,))
+    return latest(), messages
+
+
+class _FollowedError(Exception):
+    """Others committed after our last commit."""
+
+
+_MOST_EARLY_BYTES = 16 << 20
+"""Of rows that may have to be written twice."""
 
 
 def has_same_buckets(
@@ -217,10 +282,14 @@ def write_files(
     replaces: bool = False,
     user: str | None = None,
     seen: tuple[Snapshot | None] | None = None,
+    confirm: Callable[[], None] | None = None,
 ) -> list[CommitMessage]:
-    """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
+    """Write rows to files that no snapshot knows yet; on an error the files are deleted.
+
+    What ``confirm`` does is said in `TableWriter.prepare_commit`.
+    """
     with new_table_writer(
         definition, store, replaces=replaces, user=user or new_user(definition.options), seen=seen
     ) as writer:
         writer.write(data, row_kinds=row_kinds)
-        return writer.prepare_commit()
+        return writer.prepare_commit(confirm)
