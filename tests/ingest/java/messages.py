@@ -1,7 +1,7 @@
 """Messages of Kafka as the parsers of Paimon's own actions read them, in a JVM.
 
 ``python -m tests.ingest.java.messages`` asks them again about the messages that are in
-``cases/paimon_messages.jsonl``, and writes down what they say.
+``cases/kafka_messages.jsonl``, and writes down what they say.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.interop.java_build import JavaTools, program_class_path
 
-FILE = Path(__file__).parents[2] / "cases" / "paimon_messages.jsonl"
+FILE = Path(__file__).parents[2] / "cases" / "kafka_messages.jsonl"
 _SOURCE = Path(__file__).with_name("Messages.java")
 
 
@@ -31,7 +31,7 @@ class Sample:
 
 
 def samples() -> list[Sample]:
-    """Return messages out of the tests of Paimon 1.3.1, and what its parsers make of them."""
+    """Return messages of eight formats, and what the parsers of Paimon 1.3.1 make of them."""
     return [Sample(**json.loads(line)) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
 

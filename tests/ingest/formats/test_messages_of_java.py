@@ -1,4 +1,4 @@
-"""Messages out of the tests of Paimon's own actions: what its parsers make of them, ours do.
+"""Messages of eight formats of Kafka: what the parsers of Paimon's actions make of them, ours do.
 
 What is otherwise on purpose is listed here; see docs/ingest-kafka.md. ``make interop`` asks the
 parsers themselves.
