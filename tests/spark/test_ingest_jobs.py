@@ -23,6 +23,7 @@ from paimonlab.ingest.spark.running import problem_of
 from paimonlab.spark.writing.executor_write import WriteTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
+from tests.ingest.formats.schema_registry import record, schema_registry
 from tests.ingest.parted_log import PARTS, PartedLog
 
 Row = dict[str, Any]
@@ -168,6 +169,57 @@ def _written(write: WriteTask, pieces: list[pa.RecordBatch]) -> Written:
     (found,) = pickle.loads(row.as_buffer())
     assert isinstance(found, Written)
     return found
+
+
+_ROW = {
+    "type": "record",
+    "name": "Row",
+    "fields": [{"name": "id", "type": "int"}, {"name": "v", "type": ["null", "string"]}],
+}
+_WIDE = {**_ROW, "fields": [*_ROW["fields"], {"name": "n", "type": ["null", "long"]}]}
+_SOURCE = {
+    "type": "record",
+    "name": "Source",
+    "fields": [{"name": name, "type": "string"} for name in ("db", "table")],
+}
+
+
+def _change_of(row: Row) -> Row:
+    members = {"before": ["null", row], "after": ["null", "Row"], "source": _SOURCE, "op": "string"}
+    fields = [{"name": name, "type": kind} for name, kind in members.items()]
+    return {"type": "record", "name": "Change", "fields": fields}
+
+
+def test_executors_ask_the_registry_of_avro(spark: SparkSession, tmp_path: Path) -> None:
+    """A topic of librdkafka's own broker; the second schema is known to no process before."""
+    schemas = {1: {**_ROW, "fields": _ROW["fields"][:1]}, 2: _change_of(_ROW), 3: _change_of(_WIDE)}
+    kafka = pytest.importorskip("confluent_kafka")
+    producer = kafka.Producer({"bootstrap.servers": "127.0.0.1:1", "test.mock.num.brokers": 1})
+    (broker,) = producer.list_topics("t").brokers.values()
+
+    def write(number: int, *rows: Row) -> None:
+        for row in rows:
+            change = {"before": None, "after": row, "source": {"db": "d", "table": "t"}, "op": "c"}
+            key = record(1, schemas[1], row)
+            value = record(number, schemas[number], change)
+            producer.produce("t", key=key, value=value, partition=row["id"] % 2)
+        assert producer.flush(10) == 0
+
+    old = [{"id": number, "v": None if number % 3 else f"v{number}"} for number in range(8)]
+    new = [{"id": number, "v": "w", "n": number << 40} for number in range(4, 12)]
+    catalog = pm.connect(tmp_path)
+    with schema_registry(schemas) as registry:
+        cluster = pm.kafka(f"{broker.host}:{broker.port}", registry=registry)
+        source = cluster.topic("t", format="debezium-avro")
+        told: Any = {"engine": "spark", "options": {"bucket": "1"}}
+        job = catalog.ingest(source, into="ods", name="avro", **told)
+        write(2, *old)
+        job.run()
+        write(3, *new)
+        job.run()
+
+    assert catalog.table("ods.t").primary_keys == ("id",)
+    assert _rows(catalog, "t") == [*({**row, "n": None} for row in old[:4]), *new]
 
 
 def test_keys_that_move_are_refused(spark: SparkSession, tmp_path: Path) -> None:

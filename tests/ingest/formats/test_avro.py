@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import pickle
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import fastavro
@@ -16,8 +13,8 @@ import pytest
 from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.formats import FormatSettings, Registry, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
-from paimonlab.ingest.sources.kafka import kafka
 from tests.ingest.formats.drawing import drawn
+from tests.ingest.formats.schema_registry import record, schema_registry
 
 _PRICE = {
     "type": "bytes",
@@ -61,37 +58,12 @@ _SCHEMAS: dict[int, Any] = {1: _KEY, 2: _ENVELOPE}
 def registry() -> Iterator[str]:
     """Run a registry that has `_SCHEMAS`, and one in Protobuf."""
 
-    class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            number = int(self.path.rpartition("/")[2])
-            if number == 9:
-                body, status = {"schemaType": "PROTOBUF", "schema": "syntax"}, 200
-            elif number in _SCHEMAS:
-                body, status = {"schema": json.dumps(_SCHEMAS[number])}, 200
-            else:
-                body, status = {"error_code": "40403", "message": "Schema not found"}, 404
-            text = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *_arguments: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with schema_registry(_SCHEMAS) as address:
+        yield address
 
 
-def _record(number: int, record: dict[str, Any]) -> bytes:
-    stream = io.BytesIO()
-    fastavro.schemaless_writer(stream, fastavro.parse_schema(_SCHEMAS[number]), record)
-    return b"\0" + number.to_bytes(4, "big") + stream.getvalue()
+def _record(number: int, value: dict[str, Any]) -> bytes:
+    return record(number, _SCHEMAS[number], value)
 
 
 def _plain(schema: dict[str, Any], record: dict[str, Any]) -> bytes:
@@ -122,17 +94,6 @@ def test_debezium_avro(registry: str) -> None:
         "+U[1, a, 5.00, 2023-03-23 14:30:05.123456] "
         "-D[1, null, -5.00, 1970-01-01 00:00:00] -D[1, null, null, null] truncated d.t @5"
     )
-
-
-def test_a_source_takes_its_registry_to_other_processes(registry: str) -> None:
-    """As executors of Spark get it: they ask for schemas themselves."""
-    source = kafka("127.0.0.1:1", registry=registry).topic("t", format="debezium-avro")
-    shipped = pickle.loads(pickle.dumps(source))
-    event = _event("c", None, {"id": 1, "name": "a", "price": None, "at": 0})
-
-    found = drawn(shipped._decoder("t")(messages_of([event])))
-
-    assert "+I[1, a, null, 1970-01-01 00:00:00]" in found
 
 
 def test_what_is_not_in_the_wire_format_is_a_value(registry: str) -> None:
