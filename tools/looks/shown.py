@@ -1,0 +1,58 @@
+"""The views that are looked at, of any table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from paimonlab.analysis.snapshots.watching import Watcher
+from paimonlab.notebook import views
+from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
+from paimonlab.notebook.views.watch.drawing import draw as draw_watch
+from paimonlab.spark.sessions.doctor import checks
+from paimonlab.spark.sessions.environment import measured
+from paimonlab.table.table import Table
+from tests.notebook.results.test_result import make
+
+
+def _two_points(table: Table) -> tuple[int, int]:
+    if table.name == "demo.orders":
+        return 3, 7
+    ids = table.snapshots.ids()
+    return (ids[max(0, len(ids) - 6)], ids[-1]) if ids else (0, 1)
+
+
+def _a_row(table: Table) -> str:
+    if table.name == "demo.orders":
+        return "dt = '2026-01-03' AND order_id = 89"
+    return f"{(table.primary_keys or ('id',))[0]} = 7"
+
+
+def _a_file(table: Table) -> str:
+    files: list[str] = table.scan().plan_here().files["file_name"].to_pylist()
+    return files[-1] if files else "none.parquet"
+
+
+VIEWS: dict[str, Callable[[Table], Drawn[Any]]] = {
+    "timeline": lambda table: table.show.timeline(),
+    "watch": lambda table: draw_watch(Watcher(table).value("stopped")),
+    "log": lambda table: table.show.log(),
+    "schemas": lambda table: table.show.schemas(),
+    "manifests": lambda table: table.show.manifests(),
+    "heatmap": lambda table: table.show.heatmap(),
+    "files": lambda table: table.show.files(),
+    "file": lambda table: table.show.file(_a_file(table)),
+    "lsm": lambda table: table.show.lsm(),
+    "compaction": lambda table: table.show.compaction(),
+    "simulator": lambda table: table.show.simulator(),
+    "diff": lambda table: table.show.diff(*_two_points(table)),
+    "changes": lambda table: table.show.changes(*_two_points(table)),
+    "travel": lambda table: table.show.travel(),
+    "row": lambda table: table.show.row(_a_row(table)),
+    "profile": lambda table: table.show.profile(),
+    "health": lambda table: table.show.health(),
+    "fsck": lambda table: table.show.fsck(),
+    "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
+    "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
+}
