@@ -324,7 +324,7 @@ function cellOf(head, value, row) {
 
 function roomOf(cells, prose) {
   const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
-  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
+  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 60 : 0));
 }
 
 
@@ -343,12 +343,18 @@ function isAt(item, { partition, bucket }) {
 }
 
 
-function valueText(value, isFloat = true) {
+const SHORT_FRACTION = 9;
+
+function valueText(value, isFloat = true, digits = 10) {
   if (value == null) return h("span", { class: "null" }, "NULL");
-  const [whole, digits, rest = ""] = /^-?(\d+)(\.\d+)?$/.exec(value) ?? [];
+  const [whole, integer, rest = "", power = ""] = /^-?(\d+)(\.\d+)?(e[+-]?\d+)?$/i.exec(value) ?? [];
   if (!whole) return value;
-  if (isFloat && rest && digits.length + rest.length > 11) return h("span", { title: whole }, Number(whole).toLocaleString("en-US", { maximumSignificantDigits: 10 }));
-  return digits.length < 5 ? whole : whole.slice(0, whole.length - rest.length).replace(/\B(?=(\d{3})+$)/g, ",") + rest;
+  if (isFloat && rest && whole.length > Math.max(SHORT_FRACTION, digits + 1)) {
+    const short = power ? String(Number(Number(whole).toPrecision(digits))) : Number(whole).toLocaleString("en-US", { maximumSignificantDigits: Math.max(digits, integer.length) });
+    return h("span", { title: whole }, short);
+  }
+  if (power) return whole;
+  return integer.length < 5 ? whole : whole.slice(0, whole.length - rest.length).replace(/\B(?=(\d{3})+$)/g, ",") + rest;
 }
 
 
@@ -511,13 +517,14 @@ const CHANGE_NAMES = ({ "+": "inserted", "-": "deleted", "~": "updated" });
 const MOST_COLUMNS = 8;
 const FEW_COLUMNS = 3;
 const COLUMN_WIDTH = 220;
+const FEW_DIGITS = 6;
 const CHANGES_CSS = `
 tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
 `;
 
 function render({ data, el, host }) {
-  const { table, start, end, source, note, columns, key, total, partitions, buckets, rows, rowCount, fileCount } = data.view;
+  const { table, start, end, source, note, columns, key, floats = [], total, partitions, buckets, rows, rowCount, fileCount } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
     note: `${source}, read from ${many(fileCount, "data file")}`,
@@ -548,10 +555,14 @@ function render({ data, el, host }) {
     return every.sort((left, right) => rank(left) - rank(right) || left - right).slice(0, Math.max(MOST_COLUMNS, key.length));
   };
 
-    const changed = (row, column) => {
+    const changed = (row, column, digits) => {
+    const isFloat = floats.includes(column);
+    const now = row.cells[column];
     const before = row.old?.find(([place]) => place === column);
-    if (!before) return valueText(row.cells[column]);
-    return h("span", {}, h("del", {}, valueText(before[1])), " ", h("ins", {}, "→ ", valueText(row.cells[column])));
+    if (!before) return valueText(now, isFloat, digits);
+    const shown = [before[1], now].map((value) => h("span", {}, valueText(value, isFloat, digits)));
+    const [was, is] = shown[0].textContent === shown[1].textContent ? [before[1], now] : shown;
+    return h("span", {}, h("del", {}, was), " ", h("ins", {}, "→ ", is));
   };
 
     const show = (row) => {
@@ -581,7 +592,7 @@ function render({ data, el, host }) {
           name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
           less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
           right: areNumbers(shown.map((row) => row.cells[place])),
-          text: (_value, row) => changed(row[row.length - 1], place),
+          text: (_value, row) => changed(row[row.length - 1], place, FEW_DIGITS),
         })),
       ],
       rows: kept.map((row) => [row.mark, row.kind, ...wanted.map((place) => row.cells[place]), row]),
@@ -1060,7 +1071,7 @@ function render({ data, el }) {
     const shown = checks.filter(({ status }) => chosen.has(status));
     list.replaceChildren(grid({
       label: "what was checked",
-      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: true }, ...(wrong.length ? [{ name: "what to do", prose: true }] : [])],
+      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: true }, { name: "what to do", prose: true, optional: true }],
       rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
       onChoose: (row) => show(row[4]),
     }).element);
@@ -1147,9 +1158,9 @@ function render({ data, el, host }) {
 }
 
 function columnGrid(columns, say, caption) {
-  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
-    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, optional: true, text: count }];
+  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
+    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, text: count },
+    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
@@ -1268,7 +1279,7 @@ function showFiles({ data, el, host }, again) {
     const tile = view.tiles[at];
     chosen = at;
     details.replaceChildren(card([[tile.kind, name(tile)], ["files", count(tile.files)], ["rows before merging", count(tile.rows)],
-      ["bytes", bytes(tile.bytes)], ["average file", tile.bytes === null ? "" : bytes(Math.round(tile.bytes / tile.files))], ["level", tile.level]]));
+      ["size", bytes(tile.bytes)], ["average file", tile.bytes === null ? "" : bytes(Math.round(tile.bytes / tile.files))], ["level", tile.level]]));
     say(`${name(tile)}: ${numbers(tile)}`);
     const selection = selectionOf(view, at);
     if (selection) host.select(selection);
@@ -1969,7 +1980,7 @@ function render({ data, el, host }) {
     const heads = [
       { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (_, row) => changeOf(row[row.length - 1], what, write) })),
-      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, less: 700, text: count })), { name: "tags", optional: true }, { name: "user", less: 700, text: shortId },
+      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, less: 700, text: count })), { name: "tags", optional: true }, { name: "user", less: 960, text: shortId },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;
@@ -3689,7 +3700,7 @@ function render({ data, el, host }) {
   const heads = [
     { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
     ...places.map((at) => ({ name: columns[at], right: areNumbers(shown.map(({ values }) => values[at])), text: (value, row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
-    { name: "tags", optional: true }, { name: "files" },
+    { name: "tags", optional: true }, { name: "files", less: 1000 },
   ];
   const rows = shown.map((step) => [
     step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,

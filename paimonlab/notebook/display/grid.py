@@ -32,6 +32,8 @@ class Column:
     """Characters that draw: left out where there is a picture."""
     is_id: bool = False
     """Names with ids of many letters in them, which HTML shows short."""
+    is_float: bool = False
+    """Numbers with many digits, of which HTML shows few; the pointer shows all."""
     is_optional: bool = False
     """Left out where no row has a value."""
     rank: int = 0

@@ -15,6 +15,7 @@ from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.fitting import Fitted, fitted, head_parts, number_pieces, parts
 from paimonlab.notebook.display.grid import Align, Column, Grid
+from paimonlab.notebook.display.numbers import short_fractions
 
 SHORT_CHARACTERS = 80
 """A longer cell is truncated and can be opened."""
@@ -158,6 +159,8 @@ def _longest(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> list[
 
 
 def _short(column: Column, cell: Cell) -> str:
+    if column.is_float:
+        return short_fractions(cell.text)
     return short_id(cell.text) if column.is_id else cell.text
 
 

@@ -10,6 +10,9 @@ from paimonlab.spec import byte_counts
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d{1,3})?")
 _INTEGER = re.compile(r"-?\d+")
+_FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d+(?:[eE][+-]?\d{1,3})?(?![\w.])")
+_SHORT_FRACTION = 9
+"""Characters; fractions up to here are written as they are."""
 
 
 def count(number: int | None) -> str:
@@ -47,6 +50,32 @@ def figure(text: str) -> str:
     if not _INTEGER.fullmatch(text):
         number = number.normalize(Context(prec=7))
     return f"{number:,f}"
+
+
+def short_fractions(text: str) -> str:
+    """Write the long fractions of a text with six digits, and all digits of their integers.
+
+    Two that would look the same are left as they are.
+
+    Examples
+    --------
+    >>> short_fractions("0.30000000000000004 → -1234567.25"), short_fractions("12345.67")
+    ('0.3 → -1,234,567', '12345.67')
+    >>> short_fractions("1.2345678901e-05"), short_fractions("0.100000001 → 0.100000002")
+    ('1.23457e-05', '0.100000001 → 0.100000002')
+    """
+    whole = _FRACTION.findall(text)
+    is_clear = len({*map(_short_fraction, whole)}) == len({*whole})
+    return _FRACTION.sub(lambda found: _short_fraction(found[0]), text) if is_clear else text
+
+
+def _short_fraction(text: str) -> str:
+    if len(text) <= _SHORT_FRACTION:
+        return text
+    if "e" in text.lower():
+        return f"{float(text):.6g}"
+    number = Decimal(text)
+    return f"{number.normalize(Context(prec=max(6, number.adjusted() + 1))):,f}"
 
 
 def bytes_text(number: int | None) -> str:

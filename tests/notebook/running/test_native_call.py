@@ -190,7 +190,7 @@ def test_a_dry_run_is_the_same_from_run_to_run(
 
     text = commands.planned("CALL sys.rollback('db.t', snapshot => 2)").to_markdown()
 
-    assert "bytes" not in text
+    assert "size" not in text
     assert "file#1" in text
     assert ".parquet" not in text
     assert table.snapshot is not None

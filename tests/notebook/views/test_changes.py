@@ -251,16 +251,17 @@ def test_of_a_wide_table_the_key_and_what_changed_are_shown(tmp_path: Path) -> N
     names = [f"measured_value_of_the_sensor_{number:02}" for number in range(20)]
     catalog = paimonlab.connect(str(tmp_path))
     catalog.create_database("db")
-    columns = {**dict.fromkeys(names, "INT"), "id": "INT NOT NULL"}
+    columns = {"x": "DOUBLE", **dict.fromkeys(names, "INT"), "id": "INT NOT NULL"}
     table = catalog.create_table("db.wide", columns, primary_keys=["id"], options={"bucket": "1"})
-    table.write([{"id": 1, **dict.fromkeys(names, 0)}])
-    table.write([{"id": 1, **dict.fromkeys(names, 0), names[13]: 5}])
+    table.write([{"id": 1, "x": 0.12345678901234, **dict.fromkeys(names, 0)}])
+    table.write([{"id": 1, "x": -1234567.125, **dict.fromkeys(names, 0), names[13]: 5}])
 
     view = table.show.changes(1, 2)
     heads = [column.name for column in view.grid.columns]
 
-    assert heads[2:5] == ["id (key)", names[13], names[0]]
+    assert heads[2:6] == ["id (key)", "x", names[13], names[0]]
     assert len(heads) == 10
     assert "0 → 5" in view.to_text()
-    assert "13 columns more, to_arrow() has all" in view.to_html()
+    assert 'title="0.12345678901234 → -1234567.125">0.123457 → -1,234,567<' in view.to_html()
+    assert "14 columns more, to_arrow() has all" in view.to_html()
     assert "measured_<wbr>value_<wbr>of_" in view.to_html()

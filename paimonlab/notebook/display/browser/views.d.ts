@@ -36,6 +36,7 @@ export interface ChangeList {
   note: string;
   columns: (string)[];
   key: (number)[];
+  floats: (number)[];
   total: ChangeCount;
   partitions: (ChangeCount)[];
   buckets: (ChangeCount)[];

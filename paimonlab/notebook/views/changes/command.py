@@ -89,6 +89,7 @@ def changes(
         note=NOTES[source],
         columns=tuple(shown.columns),
         key=tuple(map(shown.columns.index, opened_table.primary_keys)),
+        floats=shown.floats,
         total=_total(read.rows),
         partitions=shown.partitions(),
         buckets=shown.buckets(),
@@ -142,6 +143,9 @@ class _Shown:
         self._schema = table.schema
         before, after = (rows[side].combine_chunks() for side in ("before", "after"))
         self.columns = [field.name for field in after.type]
+        self.floats = tuple(
+            place for place, field in enumerate(after.type) if pa.types.is_floating(field.type)
+        )
         # A struct that is null has null in all of its fields.
         self._before = {name: before.flatten()[i] for i, name in enumerate(self.columns)}
         self._after = {name: after.flatten()[i] for i, name in enumerate(self.columns)}

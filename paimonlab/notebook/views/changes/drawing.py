@@ -45,6 +45,7 @@ def _grid(changes: ChangeList) -> Grid:
                 if number in changes.key
                 else changes.columns[number],
                 align=number_align(row.cells[number] for row in changes.rows),
+                is_float=number in changes.floats,
             )
             for number in places
         ),

@@ -10,6 +10,7 @@ const CHANGE_NAMES = /** @type {Record<string, string>} */ ({ "+": "inserted", "
 const MOST_COLUMNS = 8;
 const FEW_COLUMNS = 3;
 const COLUMN_WIDTH = 220;
+const FEW_DIGITS = 6;
 const CHANGES_CSS = `
 tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none; font-weight: bold; white-space: nowrap; } td.right:has(ins) { white-space: normal; }
 .mark { font-weight: bold; font-size: 15px; font-family: monospace; }
@@ -17,7 +18,7 @@ tr:has(.mark-gone) td, del { color: var(--faint); } ins { text-decoration: none;
 
 /** @param {ChangesContext} context */
 export function render({ data, el, host }) {
-  const { table, start, end, source, note, columns, key, total, partitions, buckets, rows, rowCount, fileCount } = data.view;
+  const { table, start, end, source, note, columns, key, floats = [], total, partitions, buckets, rows, rowCount, fileCount } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table}: changes from ${start} to ${end}`,
     note: `${source}, read from ${many(fileCount, "data file")}`,
@@ -50,11 +51,15 @@ export function render({ data, el, host }) {
     return every.sort((left, right) => rank(left) - rank(right) || left - right).slice(0, Math.max(MOST_COLUMNS, key.length));
   };
 
-  /** @param {ChangedRow} row @param {number} column */
-  const changed = (row, column) => {
+  /** A value, and the one before it if it changed; digits are those of floats. @param {ChangedRow} row @param {number} column @param {number} [digits] */
+  const changed = (row, column, digits) => {
+    const isFloat = floats.includes(column);
+    const now = row.cells[column];
     const before = row.old?.find(([place]) => place === column);
-    if (!before) return valueText(row.cells[column]);
-    return h("span", {}, h("del", {}, valueText(before[1])), " ", h("ins", {}, "→ ", valueText(row.cells[column])));
+    if (!before) return valueText(now, isFloat, digits);
+    const shown = [before[1], now].map((value) => h("span", {}, valueText(value, isFloat, digits)));
+    const [was, is] = shown[0].textContent === shown[1].textContent ? [before[1], now] : shown;
+    return h("span", {}, h("del", {}, was), " ", h("ins", {}, "→ ", is));
   };
 
   /** @param {ChangedRow} row */
@@ -86,7 +91,7 @@ export function render({ data, el, host }) {
           name: key.includes(place) ? `${columns[place]} (key)` : columns[place],
           less: isAll || at < FEW_COLUMNS ? 0 : (at + 1) * COLUMN_WIDTH,
           right: areNumbers(shown.map((row) => row.cells[place])),
-          text: (/** @type {any} */ _value, /** @type {any[]} */ row) => changed(row[row.length - 1], place),
+          text: (/** @type {any} */ _value, /** @type {any[]} */ row) => changed(row[row.length - 1], place, FEW_DIGITS),
         })),
       ],
       rows: kept.map((row) => [row.mark, row.kind, ...wanted.map((place) => row.cells[place]), row]),

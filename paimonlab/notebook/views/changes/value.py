@@ -56,6 +56,8 @@ class ChangeList(
     columns: tuple[str, ...]
     key: tuple[int, ...]
     """Which of the columns are the primary key."""
+    floats: tuple[int, ...]
+    """Which are FLOAT or DOUBLE."""
     total: ChangeCount
     partitions: tuple[ChangeCount, ...]
     """Those with most changes first; the rest is summed up in the last."""

@@ -61,7 +61,7 @@ def _columns(file: DataFileView) -> Grid:
         Column("type"),
         Column("compression", rank=1),
         Column("encodings", rank=1),
-        Column("bytes", align=Align.RIGHT),
+        Column("size", align=Align.RIGHT),
         Column("before compression", align=Align.RIGHT, rank=1),
         Column("nulls", align=Align.RIGHT, rank=1),
         Column("min", align=number_align(column.low for column in file.columns)),
@@ -98,7 +98,7 @@ def _parts(file: DataFileView) -> Grid:
         Column(file.part_name, align=Align.RIGHT),
         Column("first row", align=Align.RIGHT),
         Column("rows", align=Align.RIGHT),
-        Column("bytes", align=Align.RIGHT),
+        Column("size", align=Align.RIGHT),
     )
     shown = file.parts[:_MOST_PARTS]
     body = [

@@ -70,9 +70,9 @@ export function render({ data, el, host }) {
 
 /** @param {FileColumn[]} columns @param {(text: string) => void} say @param {string} caption */
 function columnGrid(columns, say, caption) {
-  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression" }, { name: "encodings" },
-    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, text: count }, { name: "with checksum", right: true, text: count }, { name: "wrong", right: true, optional: true, text: count }];
+  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
+    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, text: count },
+    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;

@@ -64,7 +64,7 @@ def _histogram(files: FileMap) -> Grid:
         Column("share", align=Align.RIGHT),
         Column("", is_drawing=True),
         Column("rows before merging", align=Align.RIGHT),
-        Column("bytes", align=Align.RIGHT),
+        Column("size", align=Align.RIGHT),
     )
     body = [
         texts(
@@ -106,7 +106,7 @@ def _partitions(files: FileMap) -> Grid:
         Column("buckets", align=Align.RIGHT),
         Column("files", align=Align.RIGHT),
         Column("rows before merging", align=Align.RIGHT),
-        Column("bytes", align=Align.RIGHT),
+        Column("size", align=Align.RIGHT),
     )
     buckets: dict[int, int] = {}
     for tile in files.tiles:

@@ -108,7 +108,7 @@ function showFiles({ data, el, host }, again) {
     const tile = view.tiles[at];
     chosen = at;
     details.replaceChildren(card([[tile.kind, name(tile)], ["files", count(tile.files)], ["rows before merging", count(tile.rows)],
-      ["bytes", bytes(tile.bytes)], ["average file", tile.bytes === null ? "" : bytes(Math.round(tile.bytes / tile.files))], ["level", tile.level]]));
+      ["size", bytes(tile.bytes)], ["average file", tile.bytes === null ? "" : bytes(Math.round(tile.bytes / tile.files))], ["level", tile.level]]));
     say(`${name(tile)}: ${numbers(tile)}`);
     const selection = selectionOf(view, at);
     if (selection) host.select(selection);

@@ -35,7 +35,7 @@ export function render({ data, el, host }) {
     const heads = [
       { name: "version", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "operation", text: (/** @type {string} */ name) => name.toLowerCase() },
       ...CHANGES.map(([name, what, write]) => ({ name, right: true, optional: true, text: (/** @type {any} */ _, /** @type {any[]} */ row) => changeOf(row[row.length - 1], what, write) })),
-      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, less: 700, text: count })), { name: "tags", optional: true }, { name: "user", less: 700, text: shortId },
+      ...others.map((name) => ({ name: wordsOf(name).replace("changelog rows", "changelog"), right: true, optional: true, less: 700, text: count })), { name: "tags", optional: true }, { name: "user", less: 960, text: shortId },
     ];
     const drawn = grid({ heads, rows, label: "commits", selected: ([version]) => (range ? range[0] <= version && version <= range[1] : version === chosen?.version), onChoose: ([version]) => {
       range = undefined;

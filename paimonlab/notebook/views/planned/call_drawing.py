@@ -6,6 +6,7 @@ from paimonlab.analysis.planned_call import PlannedCall, PlannedChange
 from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
@@ -39,7 +40,7 @@ def draw_planned_call(
     heads = [Column("did" if is_done else "would"), Column("what"), Column("name")]
     heads += [Column("files", align=Align.RIGHT)]
     if not is_repeatable:
-        heads += [Column("bytes", align=Align.RIGHT)]
+        heads += [Column("size", align=Align.RIGHT)]
     heads += [Column("because")]
     body = [texts(_row(change, is_repeatable=is_repeatable)) for change in call.changes]
     end = "done" if is_done else "; ".join(filter(None, ["nothing was done", way]))
@@ -50,9 +51,7 @@ def draw_planned_call(
 
 
 def _row(change: PlannedChange, *, is_repeatable: bool) -> list[object]:
-    size = (
-        [] if is_repeatable else [None if change.size_bytes is None else f"{change.size_bytes:,}"]
-    )
+    size = [] if is_repeatable else [bytes_text(change.size_bytes)]
     return [
         change.action,
         change.what,
@@ -69,7 +68,7 @@ def _total(call: PlannedCall, *, is_repeatable: bool, is_done: bool) -> str:
         files = f"{call.file_count:,} file{'' if call.file_count == 1 else 's'}"
         head = f"sys.{call.procedure} {'touched' if is_done else 'would touch'} {files}"
         if not is_repeatable:
-            head += f", {call.size_bytes:,} bytes"
+            head += f", {bytes_text(call.size_bytes)}"
             head += " and those of unknown size" * call.has_unknown_sizes
     if call.change_count > len(call.changes):
         head += f"; the first {len(call.changes):,} of {call.change_count:,} changes"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import bytes_text
+from paimonlab.notebook.display.numbers import count as count_text
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.planned.plan_tree import plan_html
 from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
@@ -18,13 +22,13 @@ def draw_planned(query: PlannedQuery, *, is_repeatable: bool) -> Drawn[PlannedQu
     heads = [Column("table"), Column("snapshot", align=Align.RIGHT)]
     heads += [Column("files", align=Align.RIGHT)]
     if not is_repeatable:
-        heads += [Column("bytes", align=Align.RIGHT)]
+        heads += [Column("size", align=Align.RIGHT)]
     heads += [Column("to merge", align=Align.RIGHT), Column("on level 0", align=Align.RIGHT)]
     heads += [Column("filters")]
     body = [texts(_row(read, is_repeatable=is_repeatable)) for read in query.reads]
     sizes = [read.size_bytes for read in query.reads]
     known_sizes = [size for size in sizes if size is not None]
-    total = "" if is_repeatable or not known_sizes else f"; {sum(known_sizes):,} bytes to read"
+    total = "" if is_repeatable or not known_sizes else f"; {bytes_text(sum(known_sizes))} to read"
     if total and len(known_sizes) < len(sizes):
         total += " and what Python prunes when it runs"
     count = len(query.reads)
@@ -38,7 +42,7 @@ def draw_planned(query: PlannedQuery, *, is_repeatable: bool) -> Drawn[PlannedQu
 
 
 def _row(read: PlannedRead, *, is_repeatable: bool) -> list[object]:
-    size = [] if is_repeatable else [_of(read.size_bytes, read.all_size_bytes)]
+    size = [] if is_repeatable else [_of(read.size_bytes, read.all_size_bytes, bytes_text)]
     return [
         visible(read.table),
         read.snapshot_id,
@@ -50,7 +54,9 @@ def _row(read: PlannedRead, *, is_repeatable: bool) -> list[object]:
     ]
 
 
-def _of(part: int | None, whole: int | None) -> str | None:
+def _of(
+    part: int | None, whole: int | None, text: Callable[[int], str] = count_text
+) -> str | None:
     if part is None:
-        return None if whole is None else f"? of {whole:,}"
-    return f"{part:,}" if whole is None else f"{part:,} of {whole:,}"
+        return None if whole is None else f"? of {text(whole)}"
+    return text(part) if whole is None else f"{text(part)} of {text(whole)}"

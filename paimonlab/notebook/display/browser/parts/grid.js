@@ -77,5 +77,5 @@ function cellOf(head, value, row) {
 /** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean | number} [prose] */
 function roomOf(cells, prose) {
   const longest = Math.max(...cells.slice(0, 50).map((cell) => (cell.textContent ?? "").length));
-  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 80 : 0));
+  return Math.min(typeof prose === "number" ? prose : prose ? (longest > 100 ? 340 : 260) : 190, Math.max(longest * 7 + 16, longest > 3 ? 60 : 0));
 }
