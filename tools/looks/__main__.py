@@ -14,10 +14,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from paimonlab.errors import PaimonError
 from tests.browser import chromium
-from tools.looks.pictures import Kinds, costs, pictures, sheets
-from tools.looks.shown import VIEWS
+from tools.looks.pictures import Kinds, pictures, sheets
+from tools.looks.shown import VIEWS, shown
 from tools.looks.tables import TABLES
 
 TARGET = Path(__file__).parents[2] / "build" / "looks"
@@ -28,12 +27,7 @@ def look(browser: Browser, table_name: str, options: argparse.Namespace, folder:
     table = TABLES[table_name](folder / table_name)
     kinds = Kinds(forms=options.forms, widths=options.widths, themes=options.themes)
     taken: list[Path] = []
-    for name in options.views:
-        try:
-            view, cost = costs(lambda name=name: VIEWS[name](table))  # type: ignore[misc]
-        except (PaimonError, ValueError, LookupError, FileNotFoundError) as error:
-            print(f"{table_name}-{name}: {type(error).__name__}: {str(error)[:300]}", flush=True)
-            continue
+    for name, view, cost in shown(table, options.views):
         print(f"{table_name}-{name}: {cost}{' TOO MUCH' * cost.is_over}", flush=True)
         for picture in pictures(browser, view, f"{table_name}-{name}", kinds, TARGET):
             print(f"  {picture.path.name}: drawn in {picture.draw_seconds:.2f} s", flush=True)

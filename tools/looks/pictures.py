@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -19,8 +17,6 @@ from tests.browser.contrast import LEAST, contrasts
 _BROWSER = Path(__file__).parents[2] / "tests" / "browser"
 LOOK = (_BROWSER / "look.js").read_text(encoding="utf-8")
 TEXTS = Path(__file__).with_name("texts.js").read_text(encoding="utf-8")
-MOST_DATA_BYTES = 500_000
-MOST_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,35 +40,6 @@ class Picture:
     """What is wrong with it, one sentence each."""
     draw_seconds: float
     """Time of a core that the page took until it was drawn."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """What a view took before a browser saw it."""
-
-    seconds: float
-    """Time of a core, from the call to HTML and data."""
-    html_bytes: int
-    data_bytes: int
-
-    def __str__(self) -> str:
-        return f"{self.seconds:.2f} s, html {self.html_bytes:,}, data {self.data_bytes:,}"
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it is more than a view may take."""
-        most = max(self.html_bytes, self.data_bytes)
-        return self.seconds > MOST_SECONDS or most > MOST_DATA_BYTES
-
-
-def costs(make: Callable[[], Drawn[Any]]) -> tuple[Drawn[Any], Cost]:
-    """Make a view and measure it."""
-    start = time.process_time()
-    view = make()
-    html = view.to_html()
-    data = json.dumps(view.data()) if view.kind else ""
-    seconds = time.process_time() - start
-    return view, Cost(seconds=seconds, html_bytes=len(html.encode()), data_bytes=len(data))
 
 
 def pictures(
@@ -139,7 +106,8 @@ def sheets(
         )
         html = target.with_name(f"{target.name}-{number}.html")
         html.write_text(
-            f"<!doctype html><style>body{{columns:{columns};gap:8px;margin:4px;font:bold 18px sans-serif}}"
+            f"<!doctype html><style>body{{columns:{columns};gap:8px;margin:4px}}"
+            "figcaption{font:bold 18px sans-serif}"
             "figure{margin:0 0 8px;break-inside:avoid}img{max-width:100%;border:1px solid red}"
             "</style>" + some,
             encoding="utf-8",

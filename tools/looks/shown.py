@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from paimonlab.analysis.snapshots.watching import Watcher
+from paimonlab.errors import PaimonError
 from paimonlab.notebook import views
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.views.doctor.drawing import draw as draw_doctor
@@ -14,6 +16,7 @@ from paimonlab.spark.sessions.doctor import checks
 from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table
 from tests.notebook.results.test_result import make
+from tools.looks.costs import Cost, measured_view
 
 
 def _two_points(table: Table) -> tuple[int, int]:
@@ -56,3 +59,12 @@ VIEWS: dict[str, Callable[[Table], Drawn[Any]]] = {
     "doctor": lambda _table: draw_doctor(views.Doctor(checks=checks(measured(None)))),
     "result": lambda table: make(table.scan(limit=40).to_arrow()).view,
 }
+
+
+def shown(table: Table, names: Sequence[str]) -> Iterator[tuple[str, Drawn[Any], Cost]]:
+    """Make views; those that a table refuses, and what reads files that are not there, are said."""
+    for name in names:
+        try:
+            yield name, *measured_view(partial(VIEWS[name], table))
+        except (PaimonError, ValueError, LookupError, FileNotFoundError) as error:
+            print(f"{table.name} {name}: {type(error).__name__}: {str(error)[:300]}", flush=True)

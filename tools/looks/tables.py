@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import parquet  # noqa: TID251 - bytes of a small file
 
 import paimonlab as pl
 from benchmarks.growth.planning import name_files
@@ -17,6 +18,7 @@ from paimonlab.table.table import Table
 SNAPSHOTS = 300
 COLUMNS = 120
 FILES = 100_000
+FILE_BYTES = 1_000
 
 _HISTORY = "db.every_measurement_of_all_sensors_in_the_northern_plant"
 
@@ -51,10 +53,34 @@ def history(folder: Path) -> Table:
 
 
 def many(folder: Path) -> Table:
-    """Make a table whose metadata names 100,000 files; there are none."""
+    """Make a table of 100,000 files; those of a partition are links to one."""
     if not folder.exists():
-        name_files(_catalog(folder), "db.files", FILES)
+        catalog = _catalog(folder)
+        name_files(catalog, "db.files", FILES)
+        _link_files(catalog.system_table("db.files$files").scan(["file_path"]).to_arrow())
     return _table(pl.connect(folder), "db.files")
+
+
+def _link_files(files: pa.Table) -> None:
+    sources: dict[Path, Path] = {}
+    for name in files["file_path"].to_pylist():
+        path = Path(name.removeprefix("file:"))
+        source = sources.setdefault(path.parent, path)
+        if source is path:
+            path.write_bytes(_rows_of(path.parent.parent.name.removeprefix("dt=")))
+        else:
+            path.hardlink_to(source)
+
+
+def _rows_of(day: str) -> bytes:
+    """Write ten rows into as many bytes as `name_files` says."""
+    texts = [letter * 16 for letter in "abcdefghiz"]
+    rows = pa.table({"dt": [day] * 10, "id": pa.array([1, *range(1, 10)]), "v": texts})
+    target = pa.BufferOutputStream()
+    parquet.write_table(rows, target, store_schema=False, write_statistics=False)
+    data = target.getvalue().to_pybytes()
+    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    return data[:footer] + bytes(FILE_BYTES - len(data)) + data[footer:]
 
 
 def empty(folder: Path) -> Table:
@@ -64,7 +90,8 @@ def empty(folder: Path) -> Table:
     return _table(pl.connect(folder), "db.empty")
 
 
-TABLES: dict[str, Callable[[Path], Table]] = {
+MakeTable = Callable[[Path], Table]
+TABLES: dict[str, MakeTable] = {
     "small": small,
     "history": history,
     "many": many,
