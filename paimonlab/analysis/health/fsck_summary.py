@@ -6,7 +6,7 @@ import msgspec
 
 from paimonlab.maintenance.fsck.report import Finding, FsckReport
 
-MOST_FINDINGS = 500
+MOST_FINDINGS = 100
 """Of more, the first are listed."""
 
 

@@ -194,7 +194,7 @@ const LISTED = `
 svg text { fill: currentColor; } .scroll:not(:last-child) { margin-bottom: 8px; }
 tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
 input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
-caption { text-align: left; font-weight: bold; padding: 4px 0; }
+caption { text-align: left; font-weight: bold; padding: 8px 0 4px; }
 tbody tr[aria-selected=true] { background: var(--chosen); }
 @media (max-width: 700px) { table { font-size: 12px; } th, td { padding-right: 8px; } }
 .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
@@ -728,8 +728,8 @@ function render({ data, el, host }) {
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, text: count },
-      { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read) }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written) },
-      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 700, text: compactionTime }],
+      { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read).replace(/(\d) /g, "$1\u00a0") }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written).replace(/(\d) /g, "$1\u00a0") },
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 900, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
@@ -764,7 +764,7 @@ function render({ data, el, host }) {
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
     h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
-      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, call.sql || call.python)])),
+      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, breaking(call.sql || call.python))])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId} to ${view.lastId}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));
@@ -908,7 +908,7 @@ function render({ data, el, host }) {
     })],
     [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, followed, (file) => {
       host.select({ partition: file.partition, bucket: file.bucket, file: file.name });
-      details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["bytes", bytes(file.fileBytes)]]));
+      details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["size", bytes(file.fileBytes)]]));
       say(`${file.isAdded ? "+" : "-"} ${file.name}`);
     })],
     [`partitions (${count(view.partitionsAddedCount + view.partitionsRemovedCount)})`, () => partitionsOf(view)],
@@ -977,7 +977,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
       ["snapshot", before.snapshotId, after.snapshotId, ...empty],
       ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
       ["schema", before.schemaId, after.schemaId, ...empty],
-      line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("bytes", "fileBytes", bytes)] : []),
+      line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
     ],
   }).element;
 }
@@ -1011,7 +1011,7 @@ function filesOf({ files, fileCount }, hasBytes, followed, choose) {
     const found = files.filter(({ name, partition }) => `${name} ${partition}`.includes(search.value));
     const isPartitioned = files.some(({ partition }) => partition);
     const heads = [{ name: "", label: "added or removed" }, { name: "file", text: shortFile }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
-      { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "bytes", right: true, text: bytes }] : [])];
+      { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : [])];
     const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
     const isFollowed = (row) => (followed.file ? row[1] === followed.file : hasPlace(followed) && isAt(row[row.length - 1], followed));
     place.replaceChildren(grid({ heads, rows, label: "files", selected: isFollowed, onChoose: (row) => choose(row[row.length - 1]) }).element);
@@ -1098,6 +1098,7 @@ return render;
 "file": (() => {
 
 
+const FEW_DIGITS = 6;
 const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--error); padding: 2px 8px; font-weight: bold; }";
 
 function render({ data, el, host }) {
@@ -1158,11 +1159,12 @@ function render({ data, el, host }) {
 }
 
 function columnGrid(columns, say, caption) {
-  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
+  const end = (value, row) => (value === "" ? "" : valueText(value, /^(DOUBLE|FLOAT)/i.test(row[1]), FEW_DIGITS));
+  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type", less: 700, prose: 160 }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
     { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
+    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)), text: end }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)), text: end }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
-    column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
+    column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong || null]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
 }
 
@@ -1261,7 +1263,7 @@ function showFiles({ data, el, host }, again) {
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        letters > 1 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 11 }, labelOf(bin?.letter ?? "", name(tile), letters)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11 }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -1356,10 +1358,11 @@ function selectionOf(view, at) {
   return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
 }
 
-function labelOf(letter, name, room) {
+function labelOf(letter, name, room, isHigh) {
   const text = `${letter} ${name}`.trim();
-  if (text.length <= room) return text;
-  return room < 10 ? letter : `${text.slice(0, room - 1)}…`;
+  if (text.length <= room) return [text];
+  if (letter && name.length <= room && isHigh) return [letter, name];
+  return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
 }
 
 return render;
@@ -1373,7 +1376,7 @@ function render({ data, el }) {
     title: `${table}: check of the files`,
     headline: summary,
     none: `✔ ${summary}`,
-    heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem", prose: true }, { name: "advice", prose: true }],
+    heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file", text: shortFile }, { name: "referred to by", less: 960 }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,
     cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],
     factsOf: (finding) => [["file", finding.file], ["severity", finding.severity], ["problem", finding.problem], ["referred to by", finding.referrer], ["advice", finding.advice]],
@@ -2876,8 +2879,8 @@ return render;
 })(),
 "result": (() => {
 
-function shownCell(cell, column) {
-  return cell !== null && !column?.isNumber ? cell : valueText(cell, /^(do|fl|half)/.test(column?.type ?? ""));
+function shownCell(cell, column, digits) {
+  return cell !== null && !column?.isNumber ? cell : valueText(cell, /^(do|fl|half)/.test(column?.type ?? ""), digits);
 }
 
 function branch(tree, isOpen = false) {
@@ -2970,6 +2973,8 @@ function sqlText(text) {
 
 
 
+const FEW_DIGITS = 6;
+
 function factWords(column, total) {
   const share = total ? Math.round((100 * column.nullCount) / total) : 0;
   const nulls = column.nullCount ? `${column.nullCount && !share ? "<1" : share} % null` : "no nulls";
@@ -2981,16 +2986,19 @@ function endsOf({ low, high }) {
   return low === null || high === null ? [] : low === high ? [low] : [low, high];
 }
 
+function rangeOf(column) {
+  return h("span", {}, ...endsOf(column).flatMap((end, at) => [at ? " … " : "", shownCell(end, column, FEW_DIGITS)]));
+}
+
 function summary(column, total) {
   const words = factWords(column, total);
-  const ends = endsOf(column);
-  const range = ends.join(" … ");
+  const range = endsOf(column).join(" … ");
   const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
   const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
   const line = (...parts) => h("div", { class: "faint facts", title }, ...parts);
   return [
     line(words),
-    range && line(...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
+    range && line(rangeOf(column)),
     column.bins.length ? histogram(column) : column.top.length && bars(column, total),
   ].filter(Boolean);
 }
@@ -3286,12 +3294,18 @@ const CHARACTER = 7.4;
 const SMALL_CHARACTER = 6.2;
 const PADDING = 20;
 const MOST_FACTS = 240;
+const NAME_LINES = 3;
+const NAME_ENDS = /(?<=[._/,=-])/;
 
 function usualWidth(column, cells, facts) {
-  const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
+  const widest = Math.max(nameColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
   const lines = Math.min(MOST_FACTS, Math.max(...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
+}
+
+function nameColumns(name) {
+  return Math.max(...name.split(NAME_ENDS).map(textColumns), textColumns(name) / NAME_LINES);
 }
 
 function textColumns(text) {
@@ -3490,7 +3504,7 @@ function render({ data, el, host }) {
     cellAt(focus)?.focus({ preventScroll: true });
   };
 
-  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? [factWords(column, data.view.summarisedCount), endsOf(column).join(" … ")] : []));
+  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? [factWords(column, data.view.summarisedCount), rangeOf(column).textContent ?? ""] : []));
   const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
   const rules = h("style");
   const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));
@@ -4695,11 +4709,11 @@ function render({ data, el, host }) {
     const show = (step, isTold = true) => {
     asked += 1;
     const made = grid({
-      caption: `at snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}${sql ? "" : `, ${step.rows.length} of them here`}`,
-      heads: step.columns.map((name) => ({
+      caption: `at snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}${sql ? "" : `, ${step.rows.length} of them here${step.hiddenColumns ? `; ${many(step.hiddenColumns, "more column")}` : ""}`}`,
+      heads: step.columns.map((name, at) => ({
         name,
-        right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
-        text: (value) => valueText(value),
+        right: areNumbers(step.rows.map((row) => row[at])),
+        text: (value) => valueText(value, step.floats?.includes(at)),
       })),
       rows: step.rows.map((row) => [...row]),
     });

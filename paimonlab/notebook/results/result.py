@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from paimonlab.notebook.results.plotting.plot import Plot
 
-CELLS_SHOWN = 10_000
+CELLS_SHOWN = 4_000
 """A larger result is shown truncated; all of its rows are available as Arrow."""
 TEXT_CELL_COLUMNS = 48
 """As text, a cell takes at most this many columns of the terminal."""

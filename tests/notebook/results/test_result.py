@@ -159,7 +159,7 @@ def test_a_result_that_is_cut_keeps_what_fits_and_says_how_to_have_all() -> None
     cut = result.within(80_000)
     assert len(cut) > 10_000
     assert 79_990 < cut.stats.fetched_bytes <= 80_000
-    shown = f"showing 10,000 of {len(cut):,} rows; more exist, beyond --max-bytes; fetched 80.0 kB"
+    shown = f"showing 4,000 of {len(cut):,} rows; more exist, beyond --max-bytes; fetched 80.0 kB"
     assert f"\n{shown} in " in cut.to_text()
     with pytest.warns(PartialResultWarning, match="has more: --to FILE writes all"):
         cut.to_arrow()

@@ -196,3 +196,21 @@ def test_the_magic_takes_sql_and_checks_its_numbers(
     assert [step.rows for step in view.value.steps] == [(("60",),), (("119",),)]
     with pytest.raises(UsageError, match="-n must be 2 to 50"):
         shell.run_line_magic("paimon_travel", "demo.orders -n 1")
+
+
+def test_of_a_very_wide_table_the_key_and_the_first_columns_are_read(tmp_path: Path) -> None:
+    names = [f"c{number:02}" for number in range(40)]
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    columns = {**dict.fromkeys(names, "DOUBLE"), "id": "INT NOT NULL"}
+    table = catalog.create_table("db.wide", columns, primary_keys=["id"], options={"bucket": "1"})
+    table.write([{"id": 1, **dict.fromkeys(names, 0.12345678901234)}])
+
+    view = table.show.travel()
+
+    (step,) = view.value.steps
+    assert (step.columns, step.hidden_columns) == ((*names[:29], "id"), 11)
+    assert step.floats == tuple(range(29))
+    assert "1 of 1 rows; 11 more columns" in view.to_text()
+    assert 'title="0.12345678901234, ' in view.to_html()
+    assert len(view.to_html()) < 5_000

@@ -890,6 +890,8 @@ export interface TravelStep {
   rowCount: number;
   columns: (string)[];
   rows: ((string | null)[])[];
+  floats?: (number)[];
+  hiddenColumns?: number;
 }
 
 export interface TravelStop {

@@ -2,9 +2,9 @@
 // One cell, small in the table and opened below it.
 import { count, h, valueText } from "../../display/browser/parts.js";
 
-/** @param {string | null} cell @param {{isNumber: boolean, type: string}} [column] @returns {any} */
-export function shownCell(cell, column) {
-  return cell !== null && !column?.isNumber ? cell : valueText(cell, /^(do|fl|half)/.test(column?.type ?? ""));
+/** @param {string | null} cell @param {{isNumber: boolean, type: string}} [column] @param {number} [digits] of a float @returns {any} */
+export function shownCell(cell, column, digits) {
+  return cell !== null && !column?.isNumber ? cell : valueText(cell, /^(do|fl|half)/.test(column?.type ?? ""), digits);
 }
 
 /** A nested value, to be opened level by level. @param {any} tree @param {boolean} [isOpen] @returns {HTMLElement | string} */

@@ -5,6 +5,8 @@ import { shownCell } from "./cells.js";
 
 /** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 
+const FEW_DIGITS = 6;
+
 /** What is known about a column, in words. @param {ResultColumn} column @param {number} total */
 export function factWords(column, total) {
   const share = total ? Math.round((100 * column.nullCount) / total) : 0;
@@ -14,21 +16,25 @@ export function factWords(column, total) {
 }
 
 /** The ends of a column. @param {ResultColumn} column @returns {string[]} one if they are the same, none if unknown */
-export function endsOf({ low, high }) {
+function endsOf({ low, high }) {
   return low === null || high === null ? [] : low === high ? [low] : [low, high];
+}
+
+/** From where to where a column goes. @param {ResultColumn} column */
+export function rangeOf(column) {
+  return h("span", {}, ...endsOf(column).flatMap((end, at) => [at ? " … " : "", shownCell(end, column, FEW_DIGITS)]));
 }
 
 /** The lines under a head, and its picture. @param {ResultColumn} column @param {number} total */
 export function summary(column, total) {
   const words = factWords(column, total);
-  const ends = endsOf(column);
-  const range = ends.join(" … ");
+  const range = endsOf(column).join(" … ");
   const top = column.top.map(([text, times]) => `${text}: ${count(times)}`).join("; ");
   const title = [words, range, top && `most frequent: ${top}`].filter(Boolean).join("\n");
   const line = (/** @type {any[]} */ ...parts) => h("div", { class: "faint facts", title }, ...parts);
   return [
     line(words),
-    range && line(...ends.flatMap((end, at) => [at ? " … " : "", shownCell(end, column)])),
+    range && line(rangeOf(column)),
     column.bins.length ? histogram(column) : column.top.length && bars(column, total),
   ].filter(Boolean);
 }

@@ -2,7 +2,7 @@
 import { breaking, count, h, many, plainFrame } from "../../display/browser/parts.js";
 import { branch, shownCell } from "./cells.js";
 import { asCsv, asInsert, asMarkdown } from "./copies.js";
-import { endsOf, factWords, resizable, summary } from "./heads.js";
+import { factWords, rangeOf, resizable, summary } from "./heads.js";
 import { rowSource } from "./rows.js";
 import { usualWidth, widthRules } from "./widths.js";
 import { rowWindow } from "./window.js";
@@ -97,7 +97,7 @@ export function render({ data, el, host }) {
   };
 
   // Columns.
-  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? [factWords(column, data.view.summarisedCount), endsOf(column).join(" … ")] : []));
+  const widths = columns.map((column, at) => usualWidth(column, rows.slice(0, 100).map((row) => row[at]), isLong ? [factWords(column, data.view.summarisedCount), rangeOf(column).textContent ?? ""] : []));
   const numberWidth = Math.max(44, String(rowCount).length * 9 + 18);
   const rules = h("style");
   const group = h("colgroup", {}, h("col", { style: `width:${numberWidth}px` }), ...columns.map(() => h("col")));

@@ -7,16 +7,23 @@ const CHARACTER = 7.4;
 const SMALL_CHARACTER = 6.2;
 const PADDING = 20;
 const MOST_FACTS = 240;
+const NAME_LINES = 3;
+const NAME_ENDS = /(?<=[._/,=-])/;
 
 /**
  * The width that a column needs, guessed: nothing has to be laid out for it.
  * @param {ResultColumn} column @param {(string | null)[]} cells some of it @param {string[]} facts lines under its head
  */
 export function usualWidth(column, cells, facts) {
-  const widest = Math.max(textColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
+  const widest = Math.max(nameColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
   const lines = Math.min(MOST_FACTS, Math.max(...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
+}
+
+/** The longest part of a name whose line ends behind dots and the like, or as much as brings it into three lines. @param {string} name */
+function nameColumns(name) {
+  return Math.max(...name.split(NAME_ENDS).map(textColumns), textColumns(name) / NAME_LINES);
 }
 
 /** @param {string} text */

@@ -15,6 +15,8 @@ from paimonlab.notebook.views.changes.value import ChangeCount, ChangedRow, Chan
 _ARROW = " → "
 _MOST_COLUMNS = 8
 """Of a wide table the key, then the columns that changed, are shown in the static form."""
+_FEW_COLUMNS = 2
+"""Those of them that HTML shows also where the page has too little room."""
 
 
 def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeList]:
@@ -36,6 +38,7 @@ def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeLis
 
 def _grid(changes: ChangeList) -> Grid:
     places = _places_shown(changes)
+    is_wide = len(places) < len(changes.columns)
     columns = (
         Column(""),
         Column("kind"),
@@ -46,8 +49,9 @@ def _grid(changes: ChangeList) -> Grid:
                 else changes.columns[number],
                 align=number_align(row.cells[number] for row in changes.rows),
                 is_float=number in changes.floats,
+                rank=1 if is_wide and at >= _FEW_COLUMNS else 0,
             )
-            for number in places
+            for at, number in enumerate(places)
         ),
     )
     caption = f"{changes.table}: changes from {changes.start} to {changes.end}"
@@ -57,7 +61,7 @@ def _grid(changes: ChangeList) -> Grid:
         headline = "No row changed"
     body = [_row(row, places) for row in changes.rows]
     footer = _footer(changes)
-    if len(places) < len(changes.columns):
+    if is_wide:
         hidden = len(changes.columns) - len(places)
         footer += f"; {many(hidden, 'column')} more, to_arrow() has all"
     return Grid(columns, body, caption, footer, headline)

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, s, whenSized } from "../../display/browser/parts.js";
+import { breaking, bytes, COLOURS, copyButton, count, empty, frame, grid, h, hasPlace, isAt, many, moment, placeText, s, whenSized } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Compaction} Compaction */
 /** @typedef {import("../../display/browser/views").CompactionRun} CompactionRun */
@@ -31,8 +31,8 @@ export function render({ data, el, host }) {
   const picks = compactionPicks(view, isMarked, (partition, bucket) => { mark({ partition, bucket }); host.select({ partition, bucket }); });
   const runs = grid({
     heads: [{ name: "snapshot", right: true }, { name: "time (UTC)", less: 700, text: moment }, { name: "buckets", right: true, text: count },
-      { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read) }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written) },
-      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 700, text: compactionTime }],
+      { name: "read", prose: 120, text: (_, row) => compactionSum(row[8].read).replace(/(\d) /g, "$1\u00a0") }, { name: "written", prose: 120, text: (_, row) => compactionSum(row[8].written).replace(/(\d) /g, "$1\u00a0") },
+      { name: "moved", right: true, optional: true, text: count }, { name: "rows dropped", right: true, text: count }, { name: "took ≥", right: true, optional: true, less: 900, text: compactionTime }],
     rows: view.runs.map((run) => [run.snapshotId, run.timeMillis, run.bucketCount, compactionWeight(run.read), compactionWeight(run.written), run.moved.files || null, run.droppedRows, run.leastMillis, run]),
     label: "compactions",
     onChoose: (row) => choose(row[8], true),
@@ -70,7 +70,7 @@ export function render({ data, el, host }) {
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
     h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
-      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, call.sql || call.python)])),
+      h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, breaking(call.sql || call.python))])),
     ...(view.untouched.length ? [compactionUntouched(view)] : []),
     ...view.notes.map((note) => h("p", { class: "faint" }, note)),
     h("p", { class: "faint" }, `Costs are those of snapshots ${view.firstId} to ${view.lastId}. How long a compaction took is not recorded: it is at least the time from its first new file, by the clock of the writer, to its commit. The picker is asked as by a new writer, which does not know of earlier compactions.`));

@@ -69,9 +69,9 @@ def _numbers(diff: Diff) -> Iterator[tuple[str, list[str]]]:
     for name, values, write in (
         ("files", [part.file_count for part in parts], count),
         ("rows before merging", [part.row_count for part in parts], count),
-        ("bytes", [part.file_bytes for part in parts], bytes_text),
+        ("size", [part.file_bytes for part in parts], bytes_text),
     ):
-        if name == "bytes" and not has_bytes(diff):
+        if name == "size" and not has_bytes(diff):
             continue
         difference = values[1] - values[0]
         sign = "+" if difference > 0 else ""
@@ -106,7 +106,7 @@ def _groups(diff: Diff) -> Grid:
 
 
 def _names(with_bytes: bool) -> tuple[str, ...]:  # noqa: FBT001
-    return ("files", "rows", "bytes") if with_bytes else ("files", "rows")
+    return ("files", "rows", "size") if with_bytes else ("files", "rows")
 
 
 def _both_ways(added: Sums, removed: Sums, *, with_bytes: bool) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _files(diff: Diff) -> Grid:
         *(Column(""), Column("file", is_id=True)),
         *([Column("partition")] if is_partitioned else []),
         *(Column(name, align=_RIGHT) for name in ("bucket", "level", "rows")),
-        *([Column("bytes", align=_RIGHT)] if has_bytes(diff) else []),
+        *([Column("size", align=_RIGHT)] if has_bytes(diff) else []),
     )
     body = [
         texts(

@@ -28,7 +28,7 @@ export function render({ data, el, host }) {
     })],
     [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, followed, (file) => {
       host.select({ partition: file.partition, bucket: file.bucket, file: file.name });
-      details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["bytes", bytes(file.fileBytes)]]));
+      details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["size", bytes(file.fileBytes)]]));
       say(`${file.isAdded ? "+" : "-"} ${file.name}`);
     })],
     [`partitions (${count(view.partitionsAddedCount + view.partitionsRemovedCount)})`, () => partitionsOf(view)],
@@ -99,7 +99,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
       ["snapshot", before.snapshotId, after.snapshotId, ...empty],
       ...(hasBytes ? [["time (UTC)", time(before.timeMillis), time(after.timeMillis), ...empty]] : []),
       ["schema", before.schemaId, after.schemaId, ...empty],
-      line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("bytes", "fileBytes", bytes)] : []),
+      line("files", "fileCount", count), line("rows before merging", "rowCount", count), ...(hasBytes ? [line("size", "fileBytes", bytes)] : []),
     ],
   }).element;
 }
@@ -135,7 +135,7 @@ function filesOf({ files, fileCount }, hasBytes, followed, choose) {
     const found = files.filter(({ name, partition }) => `${name} ${partition}`.includes(search.value));
     const isPartitioned = files.some(({ partition }) => partition);
     const heads = [{ name: "", label: "added or removed" }, { name: "file", text: shortFile }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
-      { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "bytes", right: true, text: bytes }] : [])];
+      { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : [])];
     const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
     const isFollowed = (/** @type {any[]} */ row) => (followed.file ? row[1] === followed.file : hasPlace(followed) && isAt(row[row.length - 1], followed));
     place.replaceChildren(grid({ heads, rows, label: "files", selected: isFollowed, onChoose: (row) => choose(row[row.length - 1]) }).element);

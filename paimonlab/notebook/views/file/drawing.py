@@ -15,6 +15,9 @@ from paimonlab.spec.visible_text import visible
 _MOST_PARTS = 20
 """Parts that the static form has a row for."""
 _MOST_COLUMNS = 12
+_FEW_COLUMNS = 4
+"""Of a wide file, columns that HTML shows also where the page has too little room."""
+_FLOATS = {"FLOAT", "DOUBLE", "float", "double"}
 """Columns of rows that the static form has."""
 
 
@@ -112,11 +115,14 @@ def _parts(file: DataFileView) -> Grid:
 def _rows(file: DataFileView) -> Grid:
     first_rows = file.first_rows
     names = first_rows.columns[:_MOST_COLUMNS]
+    is_wide = len(names) < len(first_rows.columns)
+    floats = {column.name for column in file.columns if column.type in _FLOATS}
     columns = tuple(
         Column(
             visible(name),
             align=number_align(row[at] for row in first_rows.cells),
-            rank=1 if name.startswith("_KEY_") else 0,
+            rank=2 if name.startswith("_KEY_") else 1 if is_wide and at >= _FEW_COLUMNS else 0,
+            is_float=name in floats,
         )
         for at, name in enumerate(names)
     )

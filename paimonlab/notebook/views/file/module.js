@@ -6,6 +6,7 @@ import { areNumbers, breaking, bytes, card, copyButton, count, frame, grid, h, m
 /** @typedef {import("../../display/browser/views").FileRows} FileRows */
 /** @typedef {import("../../display/browser/host").Context<DataFileView>} FileContext */
 
+const FEW_DIGITS = 6;
 const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--error); padding: 2px 8px; font-weight: bold; }";
 
 /** @param {FileContext} context */
@@ -70,11 +71,12 @@ export function render({ data, el, host }) {
 
 /** @param {FileColumn[]} columns @param {(text: string) => void} say @param {string} caption */
 function columnGrid(columns, say, caption) {
-  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type" }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
+  const end = (/** @type {string} */ value, /** @type {any[]} */ row) => (value === "" ? "" : valueText(value, /^(DOUBLE|FLOAT)/i.test(row[1]), FEW_DIGITS));
+  const heads = [{ name: "column", prose: true, text: breaking }, { name: "type", less: 700, prose: 160 }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
     { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, text: count },
-    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)) }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)) }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
+    { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)), text: end }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)), text: end }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
-    column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong]);
+    column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong || null]);
   return grid({ heads, rows, caption, onChoose: (row) => say(`column ${row[0]} ${row[1]}: ${[row[4] !== null && bytes(row[4]), row[6] !== null && `${count(row[6])} nulls`, row[7] && `${row[7]} to ${row[8]}`].filter(Boolean).join(", ")}`) }).element;
 }
 

@@ -88,7 +88,7 @@ function showFiles({ data, el, host }, again) {
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        letters > 1 && place.height > 16 && s("text", { x: place.x + 5, y: place.y + 15, "font-size": 11 }, labelOf(bin?.letter ?? "", name(tile), letters)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11 }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -187,9 +187,10 @@ function selectionOf(view, at) {
   return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
 }
 
-/** What stands on a tile: of a name that has no room the letter of its size alone. @param {string} letter @param {string} name @param {number} room */
-function labelOf(letter, name, room) {
+/** The lines on a tile: of a name that has no room the letter of its size alone. @param {string} letter @param {string} name @param {number} room @param {boolean} isHigh */
+function labelOf(letter, name, room, isHigh) {
   const text = `${letter} ${name}`.trim();
-  if (text.length <= room) return text;
-  return room < 10 ? letter : `${text.slice(0, room - 1)}…`;
+  if (text.length <= room) return [text];
+  if (letter && name.length <= room && isHigh) return [letter, name];
+  return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
 }

@@ -23,7 +23,8 @@ def draw(report: Fsck, *, every: Sequence[msgspec.Struct] | None = None) -> Draw
         All findings; None: those of ``report``.
     """
     columns = tuple(
-        Column(name) for name in ("severity", "file", "referred to by", "problem", "advice")
+        Column(name, is_id=name == "file", rank=1 if name == "referred to by" else 0)
+        for name in ("severity", "file", "referred to by", "problem", "advice")
     )
     body = [
         texts([finding.severity, finding.file, finding.referrer, finding.problem, finding.advice])

@@ -1,5 +1,5 @@
 // @ts-check
-import { h, listing } from "../../display/browser/parts.js";
+import { h, listing, shortFile } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Fsck} Fsck */
 /** @typedef {import("../../display/browser/host").Context<Fsck>} FsckContext */
@@ -11,7 +11,7 @@ export function render({ data, el }) {
     title: `${table}: check of the files`,
     headline: summary,
     none: `✔ ${summary}`,
-    heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file" }, { name: "referred to by" }, { name: "problem", prose: true }, { name: "advice", prose: true }],
+    heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file", text: shortFile }, { name: "referred to by", less: 960 }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,
     cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],
     factsOf: (finding) => [["file", finding.file], ["severity", finding.severity], ["problem", finding.problem], ["referred to by", finding.referrer], ["advice", finding.advice]],

@@ -54,9 +54,7 @@ def _row(read: PlannedRead, *, is_repeatable: bool) -> list[object]:
     ]
 
 
-def _of(
-    part: int | None, whole: int | None, text: Callable[[int], str] = count_text
-) -> str | None:
+def _of(part: int | None, whole: int | None, text: Callable[[int], str] = count_text) -> str | None:
     if part is None:
         return None if whole is None else f"? of {text(whole)}"
     return text(part) if whole is None else f"{text(part)} of {text(whole)}"

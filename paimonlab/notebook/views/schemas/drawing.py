@@ -51,7 +51,8 @@ def _versions(history: SchemaHistory) -> Grid:
         for difference in difference_cells(version.differences) or [[_first(version), "", "", ""]]:
             body.append(texts([*head, *difference]))
             head = [""] * len(head)
-    return Grid(tuple(columns), body, f"{history.table}: schemas", headline=_headline(history))
+    title, headline = f"{history.table}: schemas", _headline(history)
+    return Grid(tuple(columns), body, title, headline=headline).without_empty()
 
 
 def _headline(history: SchemaHistory) -> str:

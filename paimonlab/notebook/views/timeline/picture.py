@@ -111,7 +111,7 @@ def _short(count: int) -> str:
     """Write a count in at most six characters, as in ``+27.0k``."""
     for size, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
         if abs(count) >= size:
-            return f"{count / size:+.1f}{unit}"
+            return f"{count / size:+.{0 if abs(count) >= 100 * size else 1}f}{unit}"
     return f"{count:+d}"
 
 

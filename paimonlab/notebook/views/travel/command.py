@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +18,7 @@ from paimonlab.notebook.views import travel as travel_view
 from paimonlab.notebook.views.bounds import MOST_ROWS, MOST_STEPS
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.travel.drawing import draw
-from paimonlab.notebook.views.travel.value import MOST_STOPS
+from paimonlab.notebook.views.travel.value import MOST_COLUMNS, MOST_STOPS
 from paimonlab.table.table import Table
 
 _SORTED_ROWS = 10_000
@@ -101,15 +101,18 @@ class _Traveller:
             point = {"tag": next(name for name, tag in tags.items() if tag.id == snapshot_id)}
         if self._sql is not None:
             return self._aggregate(snapshot_id, self._sql, point)
-        count = self._table.scan(**point).count()
+        scan = self._table.scan(**point)
+        count = scan.count()
+        columns, keys = scan.columns, self._table.primary_keys
+        shown = _shown_columns(columns, keys)
         if count > _SORTED_ROWS:
-            sample = self._table.scan(**point, limit=self._rows).to_arrow()
-            return self._step(snapshot_id, count, sample)
-        everything = self._table.scan(**point).to_arrow()
-        keys = [key for key in self._table.primary_keys if key in everything.column_names]
-        if keys:
-            everything = everything.sort_by([(key, "ascending") for key in keys])
-        return self._step(snapshot_id, count, everything)
+            sample = self._table.scan(shown, **point, limit=self._rows).to_arrow()
+            return self._step(snapshot_id, count, sample, len(columns) - len(shown))
+        rows = scan.selecting(shown).to_arrow()
+        known = [key for key in keys if key in shown]
+        if known:
+            rows = rows.sort_by([(key, "ascending") for key in known])
+        return self._step(snapshot_id, count, rows, len(columns) - len(shown))
 
     def _aggregate(self, snapshot_id: int, sql: str, point: Mapping[str, Any]) -> views.TravelStep:
         scan = self._table.scan(**point)
@@ -124,7 +127,9 @@ class _Traveller:
             raise
         return self._step(snapshot_id, read.num_rows, result)
 
-    def _step(self, snapshot_id: int, count: int, rows: pa.Table) -> views.TravelStep:
+    def _step(
+        self, snapshot_id: int, count: int, rows: pa.Table, hidden_columns: int = 0
+    ) -> views.TravelStep:
         shown = rows.slice(0, self._rows)
         texts = [
             [_cut(cell.text) if cell.is_value else None for cell in cells(column)]
@@ -135,7 +140,17 @@ class _Traveller:
             row_count=count,
             columns=tuple(shown.column_names),
             rows=tuple(zip(*texts, strict=True)),
+            floats=tuple(
+                at for at, field in enumerate(shown.schema) if pa.types.is_floating(field.type)
+            ),
+            hidden_columns=hidden_columns,
         )
+
+
+def _shown_columns(columns: Sequence[str], keys: Sequence[str]) -> list[str]:
+    """Choose the columns of a wide table, in their order."""
+    first = sorted(columns, key=lambda name: name not in keys)[:MOST_COLUMNS]
+    return [name for name in columns if name in first]
 
 
 def _query(sql: str) -> str:

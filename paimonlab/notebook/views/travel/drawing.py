@@ -16,6 +16,10 @@ from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.views.travel.picture import picture
 from paimonlab.notebook.views.travel.value import Travel, TravelStep, TravelStop
 
+_WIDE = 8
+"""Columns of a table that is not wide, at most."""
+_FEW_COLUMNS = 2
+"""Of a wide table, columns that HTML shows also where the page has too little room."""
 _ROWS = pa.schema(
     [
         ("snapshot_id", pa.int64()),
@@ -95,8 +99,14 @@ def _footer(travel: Travel) -> str:
 def _last(travel: Travel) -> Grid:
     step = travel.steps[-1]
     what = travel.sql or "rows"
+    is_wide = len(step.columns) > _WIDE
     columns = tuple(
-        Column(name, align=number_align(row[at] for row in step.rows))
+        Column(
+            name,
+            align=number_align(row[at] for row in step.rows),
+            is_float=at in step.floats,
+            rank=1 if is_wide and at >= _FEW_COLUMNS else 0,
+        )
         for at, name in enumerate(step.columns)
     )
     body = [[NULL if value is None else Cell(value) for value in row] for row in step.rows]
@@ -106,7 +116,8 @@ def _last(travel: Travel) -> Grid:
 def _shown(step: TravelStep, travel: Travel) -> str:
     if travel.sql:
         return ""
-    return f"{len(step.rows):,} of {step.row_count:,} rows"
+    hidden = f"; {many(step.hidden_columns, 'more column')}" if step.hidden_columns else ""
+    return f"{len(step.rows):,} of {step.row_count:,} rows{hidden}"
 
 
 def _time(stop: TravelStop) -> str:

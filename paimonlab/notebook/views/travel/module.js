@@ -106,11 +106,11 @@ export function render({ data, el, host }) {
   const show = (step, isTold = true) => {
     asked += 1;
     const made = grid({
-      caption: `at snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}${sql ? "" : `, ${step.rows.length} of them here`}`,
-      heads: step.columns.map((name) => ({
+      caption: `at snapshot ${step.snapshotId}: ${many(step.rowCount, "row")}${sql ? "" : `, ${step.rows.length} of them here${step.hiddenColumns ? `; ${many(step.hiddenColumns, "more column")}` : ""}`}`,
+      heads: step.columns.map((name, at) => ({
         name,
-        right: areNumbers(step.rows.map((row) => row[step.columns.indexOf(name)])),
-        text: (/** @type {any} */ value) => valueText(value),
+        right: areNumbers(step.rows.map((row) => row[at])),
+        text: (/** @type {any} */ value) => valueText(value, step.floats?.includes(at)),
       })),
       rows: step.rows.map((row) => [...row]),
     });

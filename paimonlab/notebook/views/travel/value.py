@@ -9,6 +9,8 @@ import msgspec
 from paimonlab.spec.snapshot import Snapshot
 
 MOST_STOPS = 500
+MOST_COLUMNS = 30
+"""Of a table with more, the primary key and the first others are shown."""
 
 
 class TravelStop(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -30,6 +32,10 @@ class TravelStep(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     """Some rows of the table, or of the aggregate, as text; None is NULL."""
+    floats: tuple[int, ...] = ()
+    """Which of the columns are FLOAT or DOUBLE."""
+    hidden_columns: int = 0
+    """Columns of the table that are not among them."""
 
 
 class Travel(

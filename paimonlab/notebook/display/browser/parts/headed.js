@@ -7,7 +7,7 @@ const LISTED = `
 svg text { fill: currentColor; } .scroll:not(:last-child) { margin-bottom: 8px; }
 tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
 input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
-caption { text-align: left; font-weight: bold; padding: 4px 0; }
+caption { text-align: left; font-weight: bold; padding: 8px 0 4px; }
 tbody tr[aria-selected=true] { background: var(--chosen); }
 @media (max-width: 700px) { table { font-size: 12px; } th, td { padding-right: 8px; } }
 .legend { font-size: 11px; color: var(--faint); gap: 4px 16px; }
