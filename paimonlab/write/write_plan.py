@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from paimonlab.compact.ordering.row_order import RowOrder
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.buckets.mode import BucketMode, bucket_mode
@@ -92,6 +93,8 @@ class WritePlan:
     """Roots that new data files go to, if there are some."""
     engine: MergeEngine = field(default_factory=MergeEngine)
     """What becomes of several rows of one key."""
+    order: RowOrder | None = None
+    """In which order rows are put that are written together; None: as they come."""
 
     @property
     def target_file_size_bytes(self) -> int:
@@ -115,6 +118,8 @@ class WritePlan:
     def most_buffered_bytes(self) -> int:
         """Bytes at which rows are written: sorting needs many, and so does dividing them."""
         option = self.options.write_buffer_size_bytes
+        if self.order is not None:
+            return max(option // 2, 1)  # they and their copy in order
         is_divided = self.schema.primary_keys or self.schema.partition_keys
         if is_divided or self.bucket_mode is not BucketMode.BUCKET_UNAWARE:
             return option

@@ -2,7 +2,8 @@
 
 Rows are buffered up to ``write-buffer-size`` bytes. A primary-key table then writes one
 sorted run per bucket; when the buffer is full the largest buckets go first, so that small
-ones do not end up in small files. An append table writes its rows as they came.
+ones do not end up in small files. An append table writes its rows as they came, unless it has
+``clustering.columns``: then those of each full buffer are put in order.
 """
 
 from __future__ import annotations
@@ -254,6 +255,8 @@ class TableWriter:
         rows, size = pa.Table.from_batches(self._buffer), self._buffered_bytes
         self._buffer.clear()
         self._buffered_bytes = 0
+        if self._plan.order is not None:
+            rows = self._plan.order.sorted(rows)
         rows = gathering.with_whole(rows, self._plan.schema.partition_keys)
         rows, groups = self._router.route(rows)
         if not self._plan.schema.primary_keys:

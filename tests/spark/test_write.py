@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from py4j.clientserver import JavaClient
 from pyspark.sql import SparkSession, functions
@@ -22,7 +23,7 @@ from paimonlab.errors import (
     SchemaError,
     UnsupportedError,
 )
-from paimonlab.spark.writing import partition_overwrite
+from paimonlab.spark.writing import partition_overwrite, shuffle
 from paimonlab.spark.writing import write as writing
 from paimonlab.spark.writing.commits import commit_scope
 from paimonlab.spec.schema.change_kinds import SetOption
@@ -552,3 +553,31 @@ def test_partitions_that_are_written_to_are_marked_where_the_table_asks_for_it(
         spark.conf.unset("spark.paimon.partition.mark-done-action")
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 3, 4]
     assert not [path for path in Path(table.path).rglob("data-*") if "p=d" in str(path)]
+
+
+@pytest.mark.parametrize("strategy", ["order", "zorder"])
+def test_rows_are_put_in_order_as_they_are_written_if_the_table_asks_for_it(
+    strategy: str, catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few rows by one task; many are first divided into ranges, one for each file."""
+    spark.sql(
+        "CREATE TABLE paimon.db.ordered (a INT, b INT) TBLPROPERTIES "
+        f"('clustering.columns' = 'a,b', 'clustering.strategy' = '{strategy}')"
+    )
+    spark.sql("INSERT INTO paimon.db.ordered VALUES (2, 2), (1, 1), (3, 3)")
+    assert spark.table("paimon.db.ordered").collect() == [(1, 1), (2, 2), (3, 3)]
+
+    monkeypatch.setattr(shuffle, "_RANGE_BYTES", 1_000)
+    spark.sql(
+        "INSERT OVERWRITE paimon.db.ordered SELECT int(id * 7 % 40), int(id / 40) FROM range(1000)"
+    )
+
+    table = catalog.table("db.ordered")
+    files = table.scan().plan().files["file_name"].to_pylist()
+    columns = [pq.read_table(Path(table.path, "bucket-0", name))["a"].to_pylist() for name in files]
+    lower, upper = sorted(columns, key=min)
+    assert len(lower) + len(upper) == table.scan().count() == 1000
+    assert abs(len(lower) - len(upper)) < 100
+    assert max(lower) <= min(upper) + 1, "one value may be in both"
+    if strategy == "order":
+        assert (lower, upper) == (sorted(lower), sorted(upper))

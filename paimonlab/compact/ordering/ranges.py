@@ -44,12 +44,18 @@ class Ranges:
         """How many there are."""
         return len(self.bounds) + 1
 
+    def numbers(self, rows: pa.RecordBatch) -> npt.NDArray[np.int64]:
+        """Return the number of the range of each of n rows, from 0."""
+        if not len(self.bounds):
+            return np.zeros(rows.num_rows, np.int64)
+        return np.searchsorted(self.bounds, self.order.keys(rows), side="right")
+
     def divided(self, rows: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield the rows of each range that has some; they stay in their order."""
         if not len(self.bounds):
             yield 0, rows
             return
-        ranges = np.searchsorted(self.bounds, self.order.keys(rows), side="right")
+        ranges = self.numbers(rows)
         grouped = rows.take(arrow_array(np.argsort(ranges, kind="stable")))
         ends = np.cumsum(np.bincount(ranges, minlength=self.count))
         for number in np.unique(ranges).tolist():

@@ -107,6 +107,10 @@ class RowOrder:
         """The columns."""
         return [field.name for field in self.fields]
 
+    def sorted(self, rows: pa.Table) -> pa.Table:
+        """Put rows in order that are all there are; nulls come first."""
+        return self.fitted(rows).sorted(rows)
+
     def fitted(self, sample: pa.Table) -> FittedOrder:
         """Learn how values are spread.
 

@@ -17,6 +17,8 @@ from pyspark.sql import Column, DataFrame, functions
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, ByteType, IntegerType, StructField, StructType
 
+from paimonlab.compact.ordering.ranges import Ranges
+from paimonlab.compact.ordering.row_order import OrderType
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.values.bucket_expression import bucket_of, has_expression, hash_of
 from paimonlab.spark.values.quoting import quoted
@@ -31,6 +33,7 @@ from paimonlab.spark.writing.executor_assign import (
     add_shares,
 )
 from paimonlab.spark.writing.executor_packets import PACKETS, SHARE, Packing
+from paimonlab.spark.writing.executor_ranges import RangeOfRows
 from paimonlab.spark.writing.executor_small_rows import LONG_COLUMN
 from paimonlab.spark.writing.executor_write import (
     BEFORE,
@@ -54,6 +57,7 @@ from paimonlab.table.writing.key_index import KeyIndex, StoredKeyIndex, all_spli
 from paimonlab.table.writing.writers import sequence_numbers
 
 if TYPE_CHECKING:
+    from paimonlab.compact.ordering.row_order import RowOrder
     from paimonlab.spark.jvm.bridge import Bridge
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.spec.types.data_types import DataField
@@ -70,6 +74,10 @@ _SHARE_BYTES = 64 << 20
 """Rows of about so many bytes make one share of keys."""
 _SHARE_KEYS = 4_000_000
 """So do so many rows of a table whose keys may move."""
+_RANGE_BYTES = 128 << 20
+"""Rows of about so many bytes, as Spark estimates them, make one range of an order."""
+_SAMPLES_PER_RANGE, _LEAST_SAMPLES = 500, 20_000
+"""Rows that say where ranges begin."""
 _TASKS_PER_CORE = 2
 """Tasks that write buckets without partitions; each writes several buckets."""
 _LEAST_PART_BYTES, _MOST_PART_BYTES = 4 << 10, 64 << 10
@@ -137,7 +145,37 @@ def shuffled(
             return _by_key(bridge, rows, table, None if replaces else seen, plan, replaces)
         case BucketMode.POSTPONE_MODE:
             return Shuffled(_by_partition(rows, table, is_alone=is_alone), waiting)
-    return Shuffled(_by_partition(rows, table, is_alone=is_alone))
+    by_partition = _by_partition(rows, table, is_alone=is_alone)
+    is_ordered = by_partition is rows and not is_alone
+    return Shuffled(_by_ranges(bridge, rows, plan.order) if is_ordered else by_partition)
+
+
+def _by_ranges(bridge: Bridge, rows: DataFrame, order: RowOrder | None) -> DataFrame:
+    """Shuffle rows into ranges of an order, each for one task, which puts them in order.
+
+    What makes the rows runs twice: a sample of them says where ranges begin.
+    """
+    if order is None:
+        return rows
+    size_bytes = optimized_bytes(rows)
+    count = min(size_bytes // _RANGE_BYTES + 1, _shuffle_partitions(bridge))
+    if count == 1:
+        return rows
+    columns = [functions.col(quoted(name)) for name in order.names]
+    if order.type is OrderType.ORDER:
+        return rows.repartitionByRange(count, *(column.asc_nulls_first() for column in columns))
+    row_bytes = max(int(rows._jdf.schema().defaultSize()), 1)
+    wanted = max(_LEAST_SAMPLES, _SAMPLES_PER_RANGE * count)
+    sample = rows.select(*columns).sample(min(1.0, wanted * row_bytes / size_bytes))
+    ranges = Ranges.of(order, sample.toArrow(), count)
+    schema = StructType([*rows.schema.fields, StructField(SHARE_COLUMN, IntegerType())])
+    divided = rows.mapInArrow(RangeOfRows(ranges), schema)
+    share = functions.col(SHARE_COLUMN)
+    return divided.repartitionById(ranges.count, share).drop(SHARE_COLUMN)
+
+
+def _shuffle_partitions(bridge: Bridge) -> int:
+    return int(bridge.conf.numShufflePartitions())
 
 
 def _by_partition(rows: DataFrame, table: Table, *, is_alone: bool) -> DataFrame:

@@ -290,11 +290,14 @@ def _check_clustering(options: Options, schema: KeyedTable, operation: Operation
             raise SchemaError(
                 "option 'clustering.incremental' is for tables without primary key and buckets"
             )
-    elif operation != "read" and options.get("clustering.columns") and not schema.primary_keys:
+        return
+    has_buckets = options.get("bucket", "-1") != "-1"
+    is_refused = has_buckets and operation != "read" and not schema.primary_keys
+    if is_refused and options.get("clustering.columns"):
         raise UnsupportedError(
             f"clustering.columns = '{options['clustering.columns']}'",
-            "rows are not sorted when they are written. Set 'clustering.incremental' = 'true' "
-            "and compact the table, or compact it with order_by=(…)",
+            "rows of a table with buckets have the order in which they were written; leave out "
+            "'bucket', or 'clustering.columns'",
         )
 
 

@@ -46,6 +46,7 @@ logger = logging.getLogger(__name__)
 
 _ONE_FILE = {"target-file-size": str(2**62)}
 """A file completes one other, however large."""
+_ORDER_PREFIXES = ("clustering.", "sink.clustering.")
 _INDEX_PREFIX, _INDEX_COLUMNS = "file-index.", ".columns"
 _MOST_RUNS = 4
 """Of an update: once, and three times more."""
@@ -224,8 +225,9 @@ class CompletingWrite:
 
 
 def _options_for(options: Options, names: Sequence[str]) -> Options:
-    """Ask for one file, and for indexes of those columns alone that it has."""
-    kept = {**options, **_ONE_FILE}
+    """Ask for one file, rows at their places, and indexes of those columns alone that it has."""
+    kept = {key: text for key, text in options.items() if not key.startswith(_ORDER_PREFIXES)}
+    kept |= _ONE_FILE
     for key, text in options.items():
         if key.startswith(_INDEX_PREFIX) and key.endswith(_INDEX_COLUMNS):
             indexed = [name for name in parse_list(text) if name.partition("[")[0] in names]

@@ -99,6 +99,19 @@ def test_rows_that_are_written_by_name_bring_columns_and_wider_types(
     assert sorted(map(tuple, found)) == expected
 
 
+def test_nested_types_stay_that_have_the_rows(
+    table: Table, catalog: Catalog, spark: SparkSession
+) -> None:
+    del table
+    for value in ("'a', array('x'), 'b', 1L", "'a', array(10L), 'b', 2"):
+        new = spark.sql(f"SELECT 1L id, named_struct({value}) s").write.option(OPTION, "true")
+        new.mode("append").saveAsTable("paimon.db.t")
+
+    assert dict(spark.table("paimon.db.t").dtypes)["s"] == "struct<a:array<string>,b:bigint>"
+    found = spark.sql("SELECT s.a, s.b FROM paimon.db.t ORDER BY s.b").collect()
+    assert found == [(["x"], 1), (["10"], 2)]
+
+
 def test_types_change_with_loss_only_if_that_is_asked_for(
     table: Table, catalog: Catalog, spark: SparkSession, settings: dict[str, str]
 ) -> None:
