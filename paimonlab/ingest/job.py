@@ -640,7 +640,8 @@ def ask_job(catalog: Catalog, name: str, verb: Verb, what: str = "") -> str | No
     since = leases.runs(files.file_io, files.folder, owner, leases.LIVES_MILLIS, now_millis())
     if since is None and verb in ("pause", "resume", "stop"):
         raise IngestStateError(name, f"no process runs it, so there is nothing to {verb}")
-    files.asked.add(ask_of(verb, what))
+    is_for_it = verb in ("pause", "resume", "stop")  # and not for the process after it
+    files.asked.add(ask_of(verb, what, owner.id if is_for_it else ""))
     return None if since is None else f"process {owner.process} on {owner.machine}"
 
 

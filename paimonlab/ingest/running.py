@@ -161,10 +161,10 @@ class Runner:
                 leave(self.tables.abort, of=self.files.folder, name=f"end of ingest job {self.job}")
             raise
         except BaseException as error:
+            self._tell("failed", error=str(error))  # first: the note may fail, too
             self.journal.note("failed", None, str(error))
-            with suppress(OSError):
+            with suppress(OSError, PaimonError):
                 self.files.log.write(self.journal.unwritten, self._number + 1, self.lease.owner.id)
-            self._tell("failed", error=str(error))
             raise
         finally:
             if not self._is_apart:
@@ -196,7 +196,7 @@ class Runner:
         now = self.clock()
         if now - self._looked >= _ASKED_SECONDS:
             self._looked = now
-            self._asks = self.files.asked.read()
+            self._asks = self.files.asked.read_as(self.lease.owner.id)
         if self.tables.is_reading_again:
             return any(ask.verb in ("pause", "stop") for ask in self._asks)
         return bool(self._asks) or not self.controls.asked.empty()

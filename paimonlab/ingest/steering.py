@@ -36,11 +36,13 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     """A table, or a pattern of tables; empty: the job as a whole."""
     at_millis: int
+    of: str = ""
+    """Owner of the job that is meant; empty: whichever process runs it."""
 
 
-def ask_of(verb: Verb, what: str = "") -> Ask:
+def ask_of(verb: Verb, what: str = "", of: str = "") -> Ask:
     """Make what is asked now."""
-    return Ask(id=uuid4().hex, verb=verb, what=what, at_millis=now_millis())
+    return Ask(id=uuid4().hex, verb=verb, what=what, at_millis=now_millis(), of=of)
 
 
 @dataclass(slots=True)
@@ -62,6 +64,19 @@ class Asked:
 
     file_io: FileIO
     folder: str
+
+    def read_as(self, owner: str) -> Sequence[Ask]:
+        """Return what is asked of a process; what was asked of one before it is forgotten.
+
+        A process may end before it looks: the next one must not stop at once for that.
+        """
+        found = []
+        for ask in self.read():
+            if ask.of in ("", owner):
+                found.append(ask)
+            else:
+                self.done(ask)
+        return found
 
     def add(self, ask: Ask) -> None:
         """Ask something of the process that runs the job, or will."""

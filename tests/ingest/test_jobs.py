@@ -21,6 +21,7 @@ from paimonlab.errors import (
     IngestRunningError,
     IngestSchemaError,
     IngestStateError,
+    PaimonError,
     UnsupportedError,
 )
 from paimonlab.ingest import JobStatus, batches, running
@@ -537,7 +538,15 @@ def test_a_job_runs_in_a_thread_and_is_paused_and_stopped(catalog: pm.Catalog) -
     assert len(_rows(catalog)) == 5
 
 
-def test_what_ends_a_thread_is_raised_by_stop(catalog: pm.Catalog) -> None:
+def test_what_ends_a_thread_is_raised_by_stop(
+    catalog: pm.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where not even a note of it can be written."""
+
+    def refuse(*_given: Any) -> None:
+        raise PaimonError("no room")
+
+    monkeypatch.setattr("paimonlab.ingest.event_log.EventLog.write", refuse)
     job = _job(catalog, [BrokenError("gone")])
     job.start()
 

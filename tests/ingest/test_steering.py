@@ -179,6 +179,7 @@ def test_other_processes_ask_by_notes(
     monkeypatch.setattr(running, "_PAUSE_SECONDS", 0.02)
     job = _job(catalog, shop)
     asked = job._files.asked
+    asked.add(ask_of("stop", of="a process that ended before it looked"))
     job.start()
     try:
         asked.add(ask_of("resume"))  # nothing to resume: it is forgotten
