@@ -23,7 +23,9 @@ from tests.ports import free_port
 from tools import short_java
 
 _HERE = Path(__file__).parent
-HIVE = "2.3.10"
+HIVE = os.environ.get("PAIMONLAB_HIVE", "2.3.10")
+"""The release that tests ask; 3.1.3 is the other."""
+_PACKAGE = "org.apache.hadoop.hive.metastore"
 OWN_DATABASE = "default"
 LOCKS_EXPIRE_SECONDS = 8
 """Of these a machine under load takes some between a lock and what is done with it."""
@@ -106,14 +108,15 @@ class Metastore:
 
 
 @contextlib.contextmanager
-def metastore() -> Iterator[Metastore]:
+def metastore(release: str = HIVE) -> Iterator[Metastore]:
     """Run a metastore with an empty database."""
+    sources = _HERE / "hive3" if release.startswith("3.") else _HERE
     try:
         tools = JavaTools.find()
-        jars = fetch_jars(tools, _HERE / "pom.xml")
+        jars = fetch_jars(tools, sources / "pom.xml")
     except JavaMissingError as missing:
         raise MetastoreMissingError(str(missing)) from None
-    classes = _built(tools, jars)
+    classes = _built(tools, jars, sources / "Metastore.java")
     folder = Path(tempfile.mkdtemp(prefix="paimonlab-metastore-"))
     try:
         shutil.copytree(classes / "db", folder / "db")
@@ -141,9 +144,8 @@ def _in(folder: Path, tools: JavaTools, classes: Path, jars: Path) -> Metastore:
     return Metastore(folder, path, tools.java, free_port())
 
 
-def _built(tools: JavaTools, jars: Path) -> Path:
+def _built(tools: JavaTools, jars: Path, source: Path) -> Path:
     """Return a folder with the class, and with a database that has its tables: they take long."""
-    source = _HERE / "Metastore.java"
 
     def build(folder: Path) -> None:
         command = [tools.javac, *short_java.OF_A_TOOL, "-nowarn", "-cp", f"{jars}/*"]
@@ -175,6 +177,10 @@ def _site(folder: Path) -> str:
         "hive.hmshandler.retry.attempts": "1",
         "hive.hmshandler.retry.interval": "100ms",
         "hive.txn.timeout": f"{LOCKS_EXPIRE_SECONDS}s",
+        # Those of Hive 3 are in jars of Hive itself.
+        "metastore.expression.proxy": f"{_PACKAGE}.DefaultPartitionExpressionProxy",
+        "metastore.task.threads.always": f"{_PACKAGE}.events.EventCleanerTask",
+        "metastore.task.threads.remote": f"{_PACKAGE}.events.EventCleanerTask",
     }
     properties = "".join(
         f"<property><name>{escape(key)}</name><value>{escape(value)}</value></property>"
