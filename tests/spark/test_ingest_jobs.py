@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import paimonlab as pm
 from paimonlab.errors import IngestDataError, UnsupportedError
+from paimonlab.ingest import landing
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.spark.executor_write import DivideTask, ShareTask, TableWrite, Written
 from paimonlab.ingest.spark.reading import FACTS, ChangesReader
@@ -97,8 +99,27 @@ def _rows(catalog: pm.Catalog, name: str) -> list[Row]:
     return sorted(rows, key=lambda row: int(row["id"]))
 
 
+class _DeathError(BaseException):
+    """Ends a job as a kill would: nothing catches it."""
+
+
+def _die_between_tables(patch: pytest.MonkeyPatch) -> None:
+    """Let the process end when `keyed` is committed and `log` is not."""
+    committed, is_first_done = landing._committed, threading.Event()
+
+    def dying(table: pm.Table, *given: Any) -> Any:
+        if table.name == "ods.log":
+            assert is_first_done.wait(60)
+            raise _DeathError
+        found = committed(table, *given)
+        is_first_done.set()
+        return found
+
+    patch.setattr(landing, "_committed", dying)
+
+
 def test_executors_go_on_where_a_process_ended(
-    spark: SparkSession, tmp_path: Path, rng: np.random.Generator
+    spark: SparkSession, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog = pm.connect(tmp_path / "w")
     log = PartedLog(tmp_path / "log")
@@ -111,6 +132,13 @@ def test_executors_go_on_where_a_process_ended(
     shop.change(100)
 
     last = _job(catalog, log, "spark", max_rows=150)
+    with monkeypatch.context() as patch:
+        _die_between_tables(patch)
+        with pytest.raises(_DeathError):
+            last.run()
+    newest = [catalog.table(f"ods.{name}").snapshot for name in ("keyed", "log")]
+    identifiers = [one.commit_identifier for one in newest if one is not None]
+    assert identifiers[0] == identifiers[1] + 1, "one table has the epoch, the other has it not"
     last.start()
     end = time.monotonic() + 120
     while last.status.rows < _count(log):
