@@ -114,20 +114,9 @@ class OrphanFilesRequest:
 def remove_orphan_files(history: TableHistory, request: OrphanFilesRequest) -> OrphanFiles:
     """Find orphan files, and delete them if asked to; see `Maintenance.remove_orphan_files`."""
     now = datetime.now(UTC) if request.dry_run else clock_of(history.file_io, history.layout)
-    older_than = now - LEAST_AGE
-    if request.older_than_millis is not None:
-        older_than = datetime.fromtimestamp(request.older_than_millis / 1000, UTC)
-    if now - older_than < _PAST:
-        raise ValueError(
-            f"older_than = {older_than} is not in the past: files of commits that are under way "
-            "would be deleted"
-        )
-    is_recent = now - older_than < LEAST_AGE - timedelta(minutes=1)
-    if is_recent and not (request.dry_run or request.force):
-        raise ValueError(
-            f"older_than = {older_than} is less than a day ago: files of a write that is under way "
-            "may be deleted. Pass force=True if nobody writes to the table"
-        )
+    older_than = oldest_kept(
+        request.older_than_millis, now, may_be_recent=request.dry_run or request.force
+    )
     check_alone(history)
     orphans = find_orphans(
         history, older_than=older_than, progress=request.progress, workers=request.workers
@@ -135,6 +124,31 @@ def remove_orphan_files(history: TableHistory, request: OrphanFilesRequest) -> O
     if request.dry_run:
         return orphans
     return remove_orphans(orphans, history, progress=request.progress)
+
+
+def oldest_kept(older_than_millis: int | None, now: datetime, *, may_be_recent: bool) -> datetime:
+    """Return the time since when files are kept.
+
+    Raises
+    ------
+    ValueError
+        If it is not past, or less than a day ago and may not be.
+    """
+    older_than = now - LEAST_AGE
+    if older_than_millis is not None:
+        older_than = datetime.fromtimestamp(older_than_millis / 1000, UTC)
+    if now - older_than < _PAST:
+        raise ValueError(
+            f"older_than = {older_than} is not in the past: files of commits that are under way "
+            "would be deleted"
+        )
+    is_recent = now - older_than < LEAST_AGE - timedelta(minutes=1)
+    if is_recent and not may_be_recent:
+        raise ValueError(
+            f"older_than = {older_than} is less than a day ago: files of a write that is under way "
+            "may be deleted. Pass force=True if nobody writes to the table"
+        )
+    return older_than
 
 
 def find_orphans(

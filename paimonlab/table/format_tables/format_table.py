@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.storage import FileIO, ReadOnlyFileIO
 from paimonlab.table.definition import TableDefinition
-from paimonlab.table.format_tables import writing
+from paimonlab.table.format_tables import cleaning, writing
 from paimonlab.table.format_tables.folders import (
     Folder,
     Partitioning,
@@ -36,12 +37,14 @@ from paimonlab.table.format_tables.replacing import Replacement
 from paimonlab.table.format_tables.writing import FormatWriter, StagedFile
 from paimonlab.table.partition_values import partition_values
 from paimonlab.table.reading.conditions import resolved
+from paimonlab.table.reading.time_travel import epoch_millis
 from paimonlab.write.frames import batches_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from paimonlab.maintenance.orphans import OrphanFiles
     from paimonlab.table.reading.conditions import Where
 
 _INSTEAD = {
@@ -400,6 +403,46 @@ class FormatTable(habits.FamiliarNames, what="a format table", instead=_INSTEAD)
                 writing.discard(self._file_io, (), [folder.path.rpartition("/")[0]], self.path)
             turn.end()
         return len(found)
+
+    def remove_orphan_files(
+        self,
+        *,
+        older_than: datetime | timedelta | int | str | None = None,
+        dry_run: bool = True,
+        force: bool = False,
+    ) -> OrphanFiles:
+        """Find the hidden files that killed writers left, and delete them if not ``dry_run``.
+
+        Those of an overwrite are undone by the next one. Folders of partitions stay, and files of
+        other writers, such as Java's ``_temporary``.
+
+        Parameters
+        ----------
+        older_than
+            Newer files are kept, as they may belong to a write that is under way; as of
+            `Maintenance.remove_orphan_files`. None: a day.
+        dry_run
+            Delete nothing, only return what would be deleted.
+        force
+            Include files that are less than a day old: nobody may write to the table.
+
+        Raises
+        ------
+        ValueError
+            If ``older_than`` is not past, or less than a day ago without ``force``.
+
+        Notes
+        -----
+        A write whose files are deleted fails, and nothing of it is visible.
+        """
+        if not dry_run:
+            self.check_writable("cleaning")
+        return cleaning.remove_orphan_files(
+            self._replacement(),
+            older_than_millis=epoch_millis(older_than),
+            dry_run=dry_run,
+            force=force,
+        )
 
     def writer(self) -> FormatWriter:
         """Return what writes rows to hidden files; `write` and `overwrite` publish theirs."""

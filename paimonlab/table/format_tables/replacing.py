@@ -246,6 +246,11 @@ class Replacement:
         """List the turns."""
         return Turns.of(self.file_io.list_names(f"{self.root}/{FOLDER}"))
 
+    def waiting(self) -> set[str]:
+        """Return the hidden files of overwrites that began, which the next turn settles."""
+        read = (self._read(self.path(one, "begun"), Begun) for one in self.turns().begun)
+        return {f"{self.root}/{hidden}" for begun in read if begun for hidden, _ in begun.shown}
+
     def path(self, number: int, kind: str) -> str:
         """Return the file of a turn."""
         return f"{self.root}/{FOLDER}/_{number}.{kind}"

@@ -13,15 +13,18 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from paimonlab.errors import StorageError
 from paimonlab.table.format_tables.format_table import FormatTable
+from paimonlab.table.format_tables.writing import StagedFile, publish
 from tests.outside.processes import ROOT
 from tests.storage.stores import format_writer
 from tests.storage.stores.conftest import options_of
@@ -97,6 +100,39 @@ def test_rows_are_written_read_and_replaced(options: Mapping[str, str]) -> None:
     assert table.scan(where="p = 'b' AND id > 15").to_arrow()["id"].to_pylist() == [17, 19]
     table.truncate()
     assert not seen(opened(options))
+
+
+def test_what_killed_writers_left_is_found_and_deleted(
+    options: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = opened(options)
+    table.write(rows(0, "x"))
+    killed, waiting = ([*written(table, value)] for value in ("killed", "waiting"))
+    monkeypatch.setattr("paimonlab.maintenance.orphans._PAST", timedelta(minutes=-1))
+    soon: Any = {"older_than": timedelta(seconds=-30)}  # as if these files were old
+
+    assert table.remove_orphan_files().paths == ()
+    with pytest.raises(ValueError, match="force=True"):
+        table.remove_orphan_files(dry_run=False, **soon)
+    with table._replacement(waiting).turn() as turn:
+        found = table.remove_orphan_files(dry_run=False, force=True, **soon)
+        publish(table._file_io, waiting, table.path)
+        turn.end()
+
+    assert found.paths == tuple(sorted(one.hidden for one in killed))
+    with pytest.raises(OSError, match=killed[0].hidden.rpartition("/")[2]):
+        table.publish(killed)  # it was not killed after all
+    shown = [range(ROWS)] * 2
+    assert seen(table) == counted(shown[0], value="x") + counted(shown[1], value="waiting")
+    assert table.remove_orphan_files(**soon).paths == ()
+
+
+def written(table: FormatTable, value: str) -> Sequence[StagedFile]:
+    """Write rows that nobody sees yet."""
+    with table.writer() as writer:
+        for batch in rows(0, value).to_batches():
+            writer.write(batch)
+        return writer.staged()
 
 
 def test_a_process_that_appends_loses_no_row_beside_one_that_overwrites(
