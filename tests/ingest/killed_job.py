@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import paimonlab as pm
+from paimonlab.ingest import files, table_changes
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, SourceSchema
 from tests.ingest.drawing import source
 from tests.ingest.scripted import rows
@@ -72,11 +73,16 @@ class Source:
         pass
 
 
-def main(warehouse: str, name: str) -> None:
-    """Run the job to its end."""
+def main(warehouse: str, name: str, folder: str = "") -> None:
+    """Run the job to its end: of transactions, of a table that changes, or of files that come."""
     catalog = pm.connect(warehouse)
+    made: Any = Source()
+    if name == "table":
+        made = table_changes(catalog.table("src.keyed"), consumer="here")
+    elif name == "files":
+        made = files(folder, table="a.log", settle=0, after="delete")
     job = catalog.ingest(
-        Source(), into="ods", name=name, max_rows=20, options={"file.format": "parquet"}
+        made, into="ods", name=name, max_rows=20, options={"file.format": "parquet"}
     )
     sys.stdout.write("begun\n")
     sys.stdout.flush()
@@ -86,4 +92,4 @@ def main(warehouse: str, name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

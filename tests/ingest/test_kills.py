@@ -1,10 +1,11 @@
 """Processes that are killed: the tables have each row of the source, and none twice.
 
-``PAIMONLAB_INGEST_KILLS=100`` kills as often; a few are part of every run.
+``PAIMONLAB_INGEST_KILLS=100`` kills as often; one is part of every run.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import sys
@@ -18,7 +19,7 @@ from paimonlab.ingest import noted_jobs
 from tests.ingest.killed_job import TRANSACTIONS, transaction
 from tests.ingest.run_and_kill import run_and_kill
 
-KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "2"))
+KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "1"))
 _AT_ONCE = 4
 """Kills of one job, before it comes to its end."""
 
@@ -42,6 +43,48 @@ def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path, first: 
     assert _rows(catalog, "ods.log") == log
     for name in ("ods.keyed", "ods.log"):
         _check_identifiers(catalog.table(name))
+
+
+@pytest.mark.parametrize("first", range(0, KILLS, _AT_ONCE))
+@pytest.mark.parametrize("kind", ["files", "table"])
+def test_files_and_tables_are_read_once_by_jobs_that_are_killed(
+    tmp_path: Path, seed: int, first: int, kind: str
+) -> None:
+    """Files are deleted when their rows are committed; rows of the table change."""
+    draw = random.Random(seed + first)
+    warehouse, folder = tmp_path / "w", tmp_path / "in"
+    folder.mkdir()
+    catalog = pm.connect(warehouse)
+    catalog.create_database("src")
+    keyed = catalog.create_table(
+        "src.keyed", {"id": "BIGINT", "v": "STRING"}, primary_keys=["id"], options={"bucket": 1}
+    )
+    numbers = itertools.count()
+
+    def change() -> None:
+        for _ in range(4):
+            made = [next(numbers) for _ in range(12)]
+            new = folder / f".{made[0]}"
+            new.write_text("no,what\n" + "".join(f"{number},x\n" for number in made))
+            new.rename(folder / f"{made[0]}.csv")
+            rows = [
+                {"id": number % 40, "v": f"v{number}", "kind": draw.choice(("+I", "+U", "-D"))}
+                for number in made
+            ]
+            keyed.write(rows, row_kinds="kind")
+
+    change()
+    command = [sys.executable, "-m", "tests.ingest.killed_job", str(warehouse), kind, str(folder)]
+    for _ in range(min(_AT_ONCE, KILLS - first)):
+        run_and_kill(command, draw.uniform(0.0, 1.2))
+        change()
+    assert run_and_kill(command, None)
+
+    if kind == "table":
+        assert _rows(catalog, "ods.keyed") == _rows(catalog, "src.keyed")
+    else:
+        assert _rows(catalog, "ods.log") == [(number, "x") for number in range(next(numbers))]
+        assert not [*folder.glob("*.csv")]
 
 
 def _epoch(warehouse: Path) -> int:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paimonlab.errors import IngestStateError
+from paimonlab.errors import IngestStateError, UnsupportedError
 from paimonlab.ingest import JsonValue, RowChanges
 from paimonlab.ingest.sources.mysql.binary_json import json_text
 from paimonlab.ingest.sources.mysql.events import EventType, LogColumn, LogTable, LogType
@@ -121,6 +121,11 @@ def test_sets_of_transactions_are_sets(numbers: list[int]) -> None:
     assert all(one[-1] + 1 < other[0] for one, other in itertools.pairwise(ranges))
     assert str(MySqlGtids(str(found))) == str(found)
     assert len(found.to_bytes()) == 8 + 16 + 8 + 16 * len(ranges)
+
+
+def test_tagged_transactions_are_refused_by_name() -> None:
+    with pytest.raises(UnsupportedError, match="tagged GTIDs"):
+        MySqlGtids("3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5:mark:1")
 
 
 def test_transactions_of_mariadb_are_the_newest_of_each_domain() -> None:

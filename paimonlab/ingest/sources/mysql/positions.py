@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from paimonlab.errors import IngestStateError
+from paimonlab.errors import IngestStateError, UnsupportedError
 from paimonlab.ingest.changes import JsonValue
 
 _NUMBER = re.compile(r"\.(\d+)$")
@@ -226,6 +226,11 @@ class MySqlGtids:
             found = self._ranges.setdefault(server.lower(), [])
             for one in ranges:
                 first, _, last = one.partition("-")
+                if not first.isdigit():
+                    raise UnsupportedError(
+                        f"transactions with tagged GTIDs ({server}:{one})",
+                        "read a server that has none in gtid_executed",
+                    )
                 found.append([int(first), int(last or first)])
             found.sort()
 
