@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.datafile.together import AdjacentRows
@@ -130,13 +131,30 @@ def _count(group: Group) -> int:
     return len(group.rows)
 
 
-def picked_rows(rows: pa.Table, groups: Sequence[Group]) -> AdjacentRows:
-    """Pick the rows of groups: one group after the other, each in its order."""
+def picked_rows(
+    rows: pa.Table, groups: Sequence[Group], partition_keys: Sequence[str] = ()
+) -> AdjacentRows:
+    """Pick the rows of groups: one group after the other, each in its order.
+
+    Columns of ``partition_keys`` are not picked: each group has one value of them.
+    """
     positions = [group.rows for group in groups if group.rows is not None]
     if len(positions) < len(groups):
         assert len(groups) == 1, "one of many has positions"
         return AdjacentRows(rows, [rows.num_rows])
-    return AdjacentRows(taken(rows, np.concatenate(positions)), [*map(len, positions)])
+    lengths = [*map(len, positions)]
+    # Values of floating point that are equal may be stored in two ways.
+    repeated = [name for name in partition_keys if not pt.is_floating(rows.schema.field(name).type)]
+    if len(repeated) == rows.num_columns:
+        repeated = []
+    picked = taken(rows.drop_columns(repeated), np.concatenate(positions))
+    if repeated:
+        firsts = rows.select(repeated).take(arrow_array(np.stack([own[0] for own in positions])))
+        numbers = arrow_array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
+        for name in repeated:
+            at = rows.schema.get_field_index(name)
+            picked = picked.add_column(at, rows.schema.field(at), firsts.column(name).take(numbers))
+    return AdjacentRows(picked, lengths)
 
 
 def partition_codes(

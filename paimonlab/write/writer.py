@@ -334,10 +334,11 @@ class TableWriter:
         self._add_targets(groups)
         firsts = self._first_numbers(rows, groups)
         threads = threads_of_each(groups)
-        targets = fitted_targets(self._targets, groups, lambda some: picked_rows(rows, some))
+        keys = self._plan.schema.partition_keys
+        targets = fitted_targets(self._targets, groups, lambda some: picked_rows(rows, some, keys))
 
         def run(part: list[Group]) -> None:
-            picked = picked_rows(rows, part)
+            picked = picked_rows(rows, part, keys)
             if len(part) > 1:
                 wanted = [targets[group.key] for group in part]
                 numbers = [firsts[group.key] for group in part]

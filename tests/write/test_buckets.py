@@ -7,7 +7,7 @@ import pytest
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
-from paimonlab.write.buckets import groups, positions_of
+from paimonlab.write.buckets import groups, picked_rows, positions_of
 
 
 def schema_of(buckets: int, *, partitioned: bool = True) -> TableSchema:
@@ -108,3 +108,24 @@ def test_positions_are_those_of_each_code_that_occurs(count: int, rng: np.random
     for code, positions in found.items():
         assert positions is not None
         assert positions.tolist() == [i for i, given in enumerate(codes.tolist()) if given == code]
+
+
+@pytest.mark.parametrize("buckets", [-1, 4])
+@pytest.mark.parametrize("keys", [("dt",), ("dt", "h"), ("h", "x"), ("x",)])
+def test_rows_of_groups_are_those_at_their_places(buckets: int, keys: tuple[str, ...]) -> None:
+    rows = table_of(300, 8).append_column("x", pa.array([0.0, -0.0, None] * 100))
+    columns = {"dt": "STRING", "h": "INT", "id": "BIGINT", "x": "DOUBLE"}
+    bucket_key = {"bucket-key": "id"} if buckets > 0 else {}
+    schema = new_table_schema(
+        Schema(columns, partition_keys=keys, options={"bucket": str(buckets), **bucket_key}),
+        time_millis=0,
+    )
+    found = list(groups(rows, schema, buckets))[:7]
+
+    picked = picked_rows(rows, found, keys)
+
+    places = [group.rows for group in found if group.rows is not None]
+    expected = rows.take(pa.array(np.concatenate(places)))
+    assert picked.rows.equals(expected)
+    assert str(picked.rows) == str(expected), "signs of zeros too"
+    assert picked.lengths == [*map(len, places)]
