@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import UnsupportedError
@@ -209,17 +210,16 @@ class KeyRouter:
         return [bucket for bucket in ours if bucket not in counts][:wanted]
 
     def _forget(self, partition: Ints, bucket: Ints) -> None:
-        places, counts = np.unique(np.stack([partition, bucket]), axis=1, return_counts=True)
-        for one, of, count in zip(*places.tolist(), counts.tolist(), strict=True):
+        buckets, which = _distinct_buckets(partition, bucket)
+        for (one, of), count in zip(buckets, np.bincount(which).tolist(), strict=True):
             self._add(one, of, -count)
 
     def _remember(self, keys: pa.Table, place: Ints, routed: _Routed, known: KnownPlaces) -> None:
         """Take note of where keys are now that were at places."""
         names = list(self._partitions)
-        at = np.stack([routed.last_partition, routed.last_bucket])
-        buckets, which = np.unique(at, axis=1, return_inverse=True)
-        numbers = [known.places.number(names[part], bucket) for part, bucket in buckets.T.tolist()]
-        now = np.array(numbers, np.int64)[which.ravel()]
+        buckets, which = _distinct_buckets(routed.last_partition, routed.last_bucket)
+        numbers = [known.places.number(names[part], bucket) for part, bucket in buckets]
+        now = np.array(numbers, np.int64)[which]
         differs = np.flatnonzero(now != place)
         if len(differs):
             known.keys.put(keys.take(arrow_array(differs)), now[differs])
@@ -247,6 +247,16 @@ class KeyRouter:
         return list(
             grouped(routed.partition, list(self._partitions), routed.bucket.astype(np.int32))
         )
+
+
+def _distinct_buckets(
+    partition: Ints, bucket: Ints
+) -> tuple[list[tuple[int, int]], npt.NDArray[np.int32]]:
+    """Return the different ones of n buckets, in order of appearance, and which each is."""
+    width = int(bucket.max(initial=0)) + 1
+    found = pc.dictionary_encode(arrow_array(partition * width + bucket))
+    buckets = [divmod(code, width) for code in found.dictionary.to_pylist()]
+    return buckets, numpy_values(found.indices)
 
 
 @dataclass(frozen=True, slots=True)
