@@ -35,6 +35,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     max_bytes: int | str = "256 mb",
     max_rows: int | None = None,
     max_dead: int = 0,
+    tags: int = 0,
     state: str | None = None,
     engine: Literal["native", "spark"] = "native",
     **others: Any,
@@ -99,6 +100,9 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     max_dead
         How many rows that cannot be stored are set aside, in ``<into>.<name>__dead``. The next one
         ends the job.
+    tags
+        How many of the newest epochs are kept as tags ``ingest-<name>-<epoch>`` of all tables: at
+        tags of one name the tables go together.
     state
         A folder for the job's notes; None: ``.paimonlab/ingest`` in the warehouse.
     engine
@@ -147,6 +151,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         max_bytes=max_bytes,
         max_rows=max_rows,
         max_dead=max_dead,
+        tags=tags,
         state=state,
         engine=engine,
         **others,

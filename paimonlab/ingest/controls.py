@@ -22,6 +22,8 @@ class Pace:
     """Rows of an epoch; None: as many as come."""
     max_dead: int = 0
     """How many rows the job may set aside since it was created."""
+    tags: int = 0
+    """How many of the newest epochs are tags of all tables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

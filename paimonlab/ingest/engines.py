@@ -52,6 +52,11 @@ def check_engine(engine: str, source: Source, rules: IngestRules, pace: Pace) ->
             "engine = 'spark' with on_truncate = 'apply'",
             f"a batch has rows before and after it; {_NATIVE}",
         )
+    if pace.tags:
+        raise UnsupportedError(
+            f"engine = 'spark' with tags = {pace.tags}",
+            f"it compacts after it has committed, and tags would lack rows; {_NATIVE}",
+        )
     if pace.max_dead:
         raise UnsupportedError(
             f"engine = 'spark' with max_dead = {pace.max_dead}", f"it sets no rows aside; {_NATIVE}"

@@ -28,6 +28,7 @@ from paimonlab.ingest import leases, recovery
 from paimonlab.ingest.apart import leave, wait_for_left
 from paimonlab.ingest.changes import MetadataSource, Source, WideningSource
 from paimonlab.ingest.controls import Controls, Pace, Until
+from paimonlab.ingest.cuts import remove_cuts
 from paimonlab.ingest.engines import Engine, check_engine
 from paimonlab.ingest.epochs import JobFiles, Known
 from paimonlab.ingest.event_log import JobEvent
@@ -309,7 +310,7 @@ class Job:
         return epoch.number
 
     def forget(self) -> None:
-        """Delete the job's notes and its consumers; tables and rows stay.
+        """Delete the job's notes, its consumers and tags; tables and rows stay.
 
         Raises
         ------
@@ -320,9 +321,10 @@ class Job:
         try:
             for name in self._plan_names():
                 if self._catalog.has_table(name):
-                    consumers = self._catalog.table(name).consumers
-                    if user_of(self.name) in consumers.list():
-                        consumers.delete(user_of(self.name))
+                    table = self._catalog.table(name)
+                    remove_cuts(table, self.name)
+                    if user_of(self.name) in table.consumers.list():
+                        table.consumers.delete(user_of(self.name))
         finally:
             lease.release()
         self._files.delete()
@@ -525,6 +527,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     max_bytes: int | str = "256 mb",
     max_rows: int | None = None,
     max_dead: int = 0,
+    tags: int = 0,
     state: str | None = None,
     engine: Engine = "native",
     **others: Any,
@@ -537,8 +540,8 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     check_name("database", into)
     if evolve not in (words := [one.value for one in Evolve]):
         raise ValueError(f"evolve = {evolve!r}: it is one of {', '.join(words)}")
-    if max_dead < 0 or (max_rows is not None and max_rows < 1):
-        raise ValueError("max_dead is at least 0, max_rows at least 1")
+    if max_dead < 0 or tags < 0 or (max_rows is not None and max_rows < 1):
+        raise ValueError("max_dead and tags are at least 0, max_rows at least 1")
     rules = IngestRules(
         into=into,
         table_names=table_names if isinstance(table_names, str) else dict(table_names or {}),
@@ -562,7 +565,11 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     if size < 1:
         raise ValueError(f"max_bytes = {max_bytes!r} is not a size")
     pace = Pace(
-        interval_seconds=_seconds(interval), max_bytes=size, max_rows=max_rows, max_dead=max_dead
+        interval_seconds=_seconds(interval),
+        max_bytes=size,
+        max_rows=max_rows,
+        max_dead=max_dead,
+        tags=int(tags),
     )
     check_engine(engine, source, rules, pace)
     return Job(catalog, source, rules, pace, files_of(catalog, name, state), engine)

@@ -165,6 +165,7 @@ _JOB: _Taken = {
     "max_bytes": _size,
     "max_rows": _count,
     "max_dead": _count,
+    "tags": _count,
     "evolve": _text,
     "on_truncate": _text,
     "on_error": _text,

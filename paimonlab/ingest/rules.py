@@ -24,7 +24,6 @@ Computed: TypeAlias = Mapping[str, str | Mapping[str, str]]
 
 _NOT_HERE = {
     "type_mapping": "other types than the source maps to; sources that map types take it",
-    "tags": "tags as consistent cuts",
     "on_delete": "marking rows in place of deleting them",
 }
 

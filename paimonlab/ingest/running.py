@@ -43,6 +43,7 @@ from paimonlab.ingest.changes import (
     WideningSource,
 )
 from paimonlab.ingest.controls import Controls, Ending, Pace, Until
+from paimonlab.ingest.cuts import cut
 from paimonlab.ingest.epochs import Epoch, JobFiles, TableCommit, encoded_position
 from paimonlab.ingest.fitting import BadRow, FittedRows, fitted, retracts
 from paimonlab.ingest.job_tables import JobTables
@@ -711,6 +712,10 @@ class Runner:
                 self.tables.stop(self.tables.targets[name], text)
             else:
                 self.tables.stop_unopened(name, text, epoch.source_position)
+        if self.pace.tags:
+            known = self.tables.known()
+            going = {*known.targets.values()} - {*known.stopped}
+            cut(self.catalog, going, self.job, epoch.number, keep=self.pace.tags)
         self.files.mark_done(epoch)
         self._committed_millis = now_millis()
         if epoch.seen_millis is not None:

@@ -220,6 +220,7 @@ _JOB_WORDS: Mapping[str, Any] = {
     "max-bytes": str,
     "max-rows": int,
     "max-dead": int,
+    "tags": int,
     "evolve": str,
     "on-truncate": str,
     "on-error": str,

@@ -22,6 +22,7 @@ from tests.ingest.parted_log import PartedLog
         ({"evolve": "exact"}, "with evolve = 'exact'"),
         ({"on_truncate": "apply"}, "with on_truncate = 'apply'"),
         ({"max_dead": 3}, "with max_dead = 3"),
+        ({"tags": 2}, "with tags = 2"),
         ({"max_bytes": "1 mb"}, "with max_bytes = 1048576 .*no rows wait"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",

@@ -26,6 +26,7 @@ from paimonlab.errors import (
 )
 from paimonlab.ingest import JobStatus, batches, running
 from paimonlab.ingest.changes import Boundary, Phase, SourceSchema, Truncated, Unreadable
+from paimonlab.ingest.cuts import cut
 from paimonlab.ingest.job import Job, noted_jobs
 from paimonlab.ingest.leases import take
 from tests.ingest.drawing import source
@@ -606,9 +607,10 @@ def test_jobs_are_listed_and_forgotten(catalog: pm.Catalog) -> None:
     [
         ({"computed": {"d": "soon()"}}, UnsupportedError),
         ({"metadata": ["topic"]}, UnsupportedError),
-        ({"tags": True}, UnsupportedError),
+        ({"on_delete": "mark:gone"}, UnsupportedError),
         ({"evolve": "loose"}, ValueError),
         ({"max_dead": -1}, ValueError),
+        ({"tags": -1}, ValueError),
         ({"max_bytes": "much"}, ValueError),
         ({"interval": -1}, ValueError),
         ({"colour": "red"}, TypeError),
@@ -660,7 +662,7 @@ def test_a_crash_at_any_step_loses_and_doubles_nothing(
         monkeypatch.setattr(type(catalog.file_io), name, counted(name))
     seed = int(os.environ.get("PAIMONLAB_SEED", str(random.randrange(1000))))
     print(f"PAIMONLAB_SEED={seed}")  # noqa: T201 - shown when it fails
-    stride = int(os.environ.get("PAIMONLAB_CRASH_STRIDE", "9"))
+    stride = int(os.environ.get("PAIMONLAB_CRASH_STRIDE", "5"))
     step = 0
     for step in range(1 + seed % stride, 400, stride):
         made = ScriptedSource(script, {"a.t": source(schema), "a.u": source(schema)})
@@ -681,6 +683,44 @@ def test_a_crash_at_any_step_loses_and_doubles_nothing(
         ]
         assert identifiers == sorted(identifiers)
     assert 15 < step < 390, "the job has some twenty steps, and all were tried"
+
+
+def test_tags_are_cuts_through_all_tables(
+    catalog: pm.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest of them are kept, also if the process dies before it tags the last epoch."""
+    script: list[Any] = [rows("a.t", KEYED, "+I 1 a"), rows("a.u", KEYED, "+I 1 a"), "|"]
+    script += [rows("a.t", KEYED, "+U 1 b"), "|", rows("a.u", KEYED, "+I 2 b"), "|"]
+    made = ScriptedSource(script, {"a.t": source(KEYED), "a.u": source(KEYED)})
+    told: dict[str, Any] = {"tags": 2, "max_rows": 1}
+    cuts = iter(range(3))
+
+    def dying(*given: Any, **named: Any) -> None:
+        if next(cuts) == 2:
+            raise _Crash
+        cut(*given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "cut", dying)
+        with pytest.raises(_Crash):
+            _of(catalog, made, **told).run()
+    job = _of(catalog, made, **told)
+    job.run()
+
+    found = {}
+    for name in ("t", "u"):
+        table = catalog.table(f"ods.{name}")
+        for tag in table.tags.list():
+            rows_then = table.scan(tag=tag).to_arrow().to_pylist()
+            found[name, tag] = [(row["id"], row["v"]) for row in rows_then]
+    assert found == {
+        ("t", "ingest-job-2"): [(1, "b")],
+        ("u", "ingest-job-2"): [(1, "a")],
+        ("t", "ingest-job-3"): [(1, "b")],
+        ("u", "ingest-job-3"): [(1, "a"), (2, "b")],
+    }
+    job.forget()
+    assert not any(catalog.table(f"ods.{name}").tags.list() for name in ("t", "u"))
 
 
 def _drop_lease(catalog: pm.Catalog, name: str) -> None:
