@@ -35,6 +35,14 @@
     }
     return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
   };
+  const isBeside = (element, x) => {
+    for (let one = element; one; one = up(one)) {
+      if (getComputedStyle(one).overflowX === "visible") continue;
+      const box = one.getBoundingClientRect();
+      if (box.width && (x < box.left || x > box.right)) return true;
+    }
+    return false;
+  };
   const found = [];
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
@@ -52,6 +60,7 @@
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
       if (box.width < 2 || box.height < 2) continue;
+      if (isBeside(element, box.x + box.width / 2)) continue; // scrolled away
       const style = getComputedStyle(element);
       const colour = parse(element.namespaceURI.endsWith("svg") ? style.fill : style.color);
       for (let one = element; one; one = up(one)) colour[3] *= Number(getComputedStyle(one).opacity);

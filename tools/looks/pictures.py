@@ -53,7 +53,7 @@ def pictures(
     for (form, path), width, theme in product(pages.items(), kinds.widths, kinds.themes):
         if form == "interactive" and not view.kind:
             continue
-        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=theme)
+        page = browser.new_page(viewport={"width": width, "height": 2_400}, color_scheme=theme)
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
         page.goto(path.as_uri())

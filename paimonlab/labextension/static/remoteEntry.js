@@ -83,9 +83,13 @@ function isThere(child) {
 
 
 
+const A_TIME = 19;
+const A_LINE = 48;
+
 function card(entries) {
   const known = entries.filter(([, value]) => isThere(value) && value !== "");
-  return h("dl", {}, ...known.map(([name, value]) => h("div", { class: (value instanceof HTMLElement ? value.matches("code") : String(value).length > 48) && "wide" }, h("dt", {}, name), h("dd", {}, value))));
+  const isRoomy = known.some(([, value]) => typeof value === "string" && value.length > A_TIME && value.length <= A_LINE);
+  return h("dl", { class: isRoomy && "roomy" }, ...known.map(([name, value]) => h("div", { class: (value instanceof HTMLElement ? value.matches("code") : String(value).length > A_LINE) && "wide" }, h("dt", {}, name), h("dd", {}, value))));
 }
 
 
@@ -206,7 +210,7 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
 td.prose { max-width: 640px; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(10em, max-content) 1fr; gap: 0 12px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(9em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
 
 function frame(el, { headline = "", css = "", ...what }) {
@@ -968,7 +972,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
     return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
   const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
-  const time = (millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:84px" }, moment(millis));
+  const time = (millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:max(84px, 20cqw)" }, moment(millis));
   const empty = ["", "", "", ""];
   return grid({
     label: "before and after",
@@ -1103,7 +1107,7 @@ const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--err
 
 function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}, level ${view.level}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}${view.level === null ? "" : `, level ${view.level}`}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
@@ -1161,7 +1165,7 @@ function render({ data, el, host }) {
 function columnGrid(columns, say, caption) {
   const end = (value, row) => (value === "" ? "" : valueText(value, /^(DOUBLE|FLOAT)/i.test(row[1]), FEW_DIGITS));
   const heads = [{ name: "column", prose: true, text: breaking }, { name: "type", less: 700, prose: 160 }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
-    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, text: count },
+    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, optional: true, text: count },
     { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)), text: end }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)), text: end }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong || null]);
@@ -1180,6 +1184,7 @@ function problemsOf(view) {
 function checksOf(view) {
   if (!view.columns.length || view.columns.some((column) => column.pages === null)) return "";
   const sum = (name) => view.columns.reduce((all, column) => all + (column[name] ?? 0), 0);
+  if (!sum("checksums")) return `none of ${many(sum("pages"), "page")} has one`;
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
   if (view.columns.some((column) => column.wrong === null)) return `${text}; the file is too large to compute them here`;
   return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;
@@ -3291,7 +3296,6 @@ function arranged(rows, details, places) {
 
 
 const CHARACTER = 7.4;
-const SMALL_CHARACTER = 6.2;
 const PADDING = 20;
 const MOST_FACTS = 240;
 const NAME_LINES = 3;
@@ -3299,9 +3303,13 @@ const NAME_ENDS = /(?<=[._/,=-])/;
 
 function usualWidth(column, cells, facts) {
   const widest = Math.max(nameColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
-  const lines = Math.min(MOST_FACTS, Math.max(...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
+  const lines = Math.min(MOST_FACTS, Math.max(...facts.map(factWidth)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
+}
+
+function factWidth(line) {
+  return [...line].reduce((sum, letter) => sum + (/[\dA-Zmw%]/.test(letter) ? 7.1 : /[ ,.:;…-]/.test(letter) ? 4 : letter > "\u1100" ? 11 : 5.5), PADDING);
 }
 
 function nameColumns(name) {
@@ -4798,11 +4806,11 @@ function sparkline(steps, at, room, onGo) {
   const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
   return s("svg", { width: room, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
     s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
-    ...points.map(({ step, x, y }) => {
+    ...points.map(({ step, x, y }, place) => {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
         here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
-        s("text", { x, y: y - 9, "text-anchor": "middle", "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
+        s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
         s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));
 }
@@ -4812,6 +4820,11 @@ function headlineOf(steps) {
   if (!first) return "";
   if (steps.length === 1) return `${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
   return `${many(first.rowCount, "row")} at snapshot ${first.snapshotId}, ${count(last.rowCount)} at snapshot ${last.snapshotId}`;
+}
+
+function anchorOf(text, x, place, places) {
+  if (text.length < 6 || (place > 0 && place < places - 1)) return { x, "text-anchor": "middle" };
+  return place ? { x: x + 18, "text-anchor": "end" } : { x: x - 18, "text-anchor": "start" };
 }
 
 return render;

@@ -4,7 +4,6 @@
 /** @typedef {import("../../display/browser/views").ResultColumn} ResultColumn */
 
 const CHARACTER = 7.4;
-const SMALL_CHARACTER = 6.2;
 const PADDING = 20;
 const MOST_FACTS = 240;
 const NAME_LINES = 3;
@@ -16,9 +15,14 @@ const NAME_ENDS = /(?<=[._/,=-])/;
  */
 export function usualWidth(column, cells, facts) {
   const widest = Math.max(nameColumns(column.name) + 3, Math.min(textColumns(column.type), 16), ...cells.map((cell) => textColumns(cell ?? "NULL") * (column.isNumber ? 1.3 : 1)));
-  const lines = Math.min(MOST_FACTS, Math.max(...facts.map((line) => line.length * SMALL_CHARACTER + PADDING)));
+  const lines = Math.min(MOST_FACTS, Math.max(...facts.map(factWidth)));
   const least = facts.length ? Math.max(column.bins.length || column.top.length ? 116 : 70, lines) : 80;
   return Math.round(Math.max(least, Math.min(320, widest * CHARACTER + PADDING)));
+}
+
+/** The width of a line under a head, in small letters. @param {string} line */
+function factWidth(line) {
+  return [...line].reduce((sum, letter) => sum + (/[\dA-Zmw%]/.test(letter) ? 7.1 : /[ ,.:;…-]/.test(letter) ? 4 : letter > "\u1100" ? 11 : 5.5), PADDING);
 }
 
 /** The longest part of a name whose line ends behind dots and the like, or as much as brings it into three lines. @param {string} name */

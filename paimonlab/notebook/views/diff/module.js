@@ -90,7 +90,7 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
     return [name, write(earlier), write(later), between ? `${between > 0 ? "+" : "-"}${write(Math.abs(between))}` : "0", write(added[key]), write(removed[key]), write(kept[key])];
   };
   const right = ["before", "after", "difference", "added", "removed", "kept"].map((name) => ({ name, right: true, less: name === "kept" ? 700 : 0 }));
-  const time = (/** @type {number | null} */ millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:84px" }, moment(millis));
+  const time = (/** @type {number | null} */ millis) => h("span", { style: "display:inline-block;white-space:normal;max-width:max(84px, 20cqw)" }, moment(millis));
   const empty = ["", "", "", ""];
   return grid({
     label: "before and after",

@@ -12,7 +12,7 @@ const FILE_CSS = ".wrong { border-left: 3px solid var(--error); color: var(--err
 /** @param {FileContext} context */
 export function render({ data, el, host }) {
   const view = data.view;
-  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}, level ${view.level}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
+  const { body, say, stop } = frame(el, { title: `${view.table}: ${view.file}`, note: `in snapshot ${view.snapshotId}`, headline: `${many(view.rows, "row")} in ${bytes(view.bytes)}${view.level === null ? "" : `, level ${view.level}`}${view.partition && ` of ${view.partition}`} bucket ${view.bucket}`, css: FILE_CSS });
   const wrong = problemsOf(view).map((text) => h("p", { class: "wrong" }, `wrong: ${text}`));
   const facts = card([["partition", view.partition], ["bucket", view.bucket], ["level", view.level],
     ["keys", view.minKey === null ? "" : `${view.minKey} to ${view.maxKey}`], ["sequence numbers", `${view.minSequenceNumber} to ${view.maxSequenceNumber}`],
@@ -73,7 +73,7 @@ export function render({ data, el, host }) {
 function columnGrid(columns, say, caption) {
   const end = (/** @type {string} */ value, /** @type {any[]} */ row) => (value === "" ? "" : valueText(value, /^(DOUBLE|FLOAT)/i.test(row[1]), FEW_DIGITS));
   const heads = [{ name: "column", prose: true, text: breaking }, { name: "type", less: 700, prose: 160 }, { name: "compression", less: 700 }, { name: "encodings", less: 1000 },
-    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, text: count },
+    { name: "size", right: true, text: bytes }, { name: "before compression", right: true, less: 1000, text: bytes }, { name: "nulls", right: true, optional: true, text: count },
     { name: "min", optional: true, right: areNumbers(columns.map(({ low }) => low)), text: end }, { name: "max", optional: true, right: areNumbers(columns.map(({ high }) => high)), text: end }, { name: "pages", right: true, less: 1200, text: count }, { name: "with checksum", right: true, less: 1200, text: count }, { name: "wrong", right: true, optional: true, text: count }];
   const rows = columns.map((column) => [column.name, column.type, column.compression, column.encodings.join(", "), column.storedBytes, column.plainBytes, column.nulls,
     column.low ?? "", column.high ?? "", column.pages, column.checksums, column.wrong || null]);
@@ -94,6 +94,7 @@ function problemsOf(view) {
 function checksOf(view) {
   if (!view.columns.length || view.columns.some((column) => column.pages === null)) return "";
   const sum = (/** @type {"pages" | "checksums" | "wrong"} */ name) => view.columns.reduce((all, column) => all + (column[name] ?? 0), 0);
+  if (!sum("checksums")) return `none of ${many(sum("pages"), "page")} has one`;
   const text = `${count(sum("checksums"))} of ${count(sum("pages"))} pages have one`;
   if (view.columns.some((column) => column.wrong === null)) return `${text}; the file is too large to compute them here`;
   return sum("wrong") ? `${text}, ${sum("wrong")} do not match` : `${text}, all match`;

@@ -182,7 +182,7 @@ def _shade(tile: Tile) -> str:
 
 
 def _label(files: FileMap, tile: Tile) -> str:
-    room = int((tile.width - 6) / 7)
+    room = int(tile.width / 7)
     if room < 4 or tile.height < 16:
         return ""
     return svg.text(tile.x + 4, tile.y + 13, cut(tile_name(files, tile), room), fill="#111")

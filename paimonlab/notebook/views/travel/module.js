@@ -199,11 +199,11 @@ function sparkline(steps, at, room, onGo) {
   const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
   return s("svg", { width: room, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
     s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
-    ...points.map(({ step, x, y }) => {
+    ...points.map(({ step, x, y }, place) => {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
         here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
-        s("text", { x, y: y - 9, "text-anchor": "middle", "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
+        s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
         s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));
 }
@@ -214,4 +214,10 @@ function headlineOf(steps) {
   if (!first) return "";
   if (steps.length === 1) return `${many(last.rowCount, "row")} at snapshot ${last.snapshotId}`;
   return `${many(first.rowCount, "row")} at snapshot ${first.snapshotId}, ${count(last.rowCount)} at snapshot ${last.snapshotId}`;
+}
+
+/** Where a label stands: in the middle, but for long ones at the ends. @param {string} text @param {number} x @param {number} place @param {number} places */
+function anchorOf(text, x, place, places) {
+  if (text.length < 6 || (place > 0 && place < places - 1)) return { x, "text-anchor": "middle" };
+  return place ? { x: x + 18, "text-anchor": "end" } : { x: x - 18, "text-anchor": "start" };
 }
