@@ -31,6 +31,8 @@ COLUMNS = {
     "entries": "MAP<STRING, INT>",
     "is_so": "BOOLEAN",
     "price": "DECIMAL(20, 2)",
+    "fee": "DECIMAL(7, 2)",
+    "sum": "DECIMAL(18, 3)",
     "moment": "TIMESTAMP(3)",
 }
 FIELDS = [
@@ -54,6 +56,8 @@ def rows_of(count: int, rng: np.random.Generator) -> pa.Table:
             ),
             "is_so": [True, None, False, True],
             "price": pa.array([1, 2, None, -3], pa.decimal128(20, 2)),
+            "fee": pa.array([None, 2, 99_999, -3], pa.decimal128(7, 2)),
+            "sum": pa.array([10**14, None, 5, -(10**14)], pa.decimal128(18, 3)),
             "moment": pa.array([0, 1, None, 3], pa.timestamp("ms")),
         }
     ).take(pa.array(np.arange(count) % 4))

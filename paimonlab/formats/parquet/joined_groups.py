@@ -10,7 +10,7 @@ Source: https://github.com/apache/parquet-format/blob/master/src/main/thrift/par
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -83,8 +83,14 @@ class JoinedGroups:
         self._footer = self._footer or footer
         self._file.write(part[len(_MAGIC) : column_index_start])
 
-    def close(self) -> None:
-        """Write what follows the pages."""
+    def close(self, meant: Callable[[bytes], bytes] | None = None) -> None:
+        """Write what follows the pages.
+
+        Parameters
+        ----------
+        meant
+            Says what the columns mean in the footer; None: what they are.
+        """
         column_index_starts = []
         for group in self._groups:
             column_index_starts.append(self._file.tell())
@@ -101,6 +107,8 @@ class JoinedGroups:
         count = sum(group.row_count for group in self._groups)
         groups = encoded(Kind.LIST, (Kind.STRUCT, descriptions))
         footer = spliced(self._footer, {_ROW_COUNT: lambda _: count, _GROUPS: groups})
+        if meant is not None:
+            footer = meant(footer)
         self._file.write(footer + len(footer).to_bytes(_LENGTH_BYTES, "little") + _MAGIC)
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paimonlab.formats.parquet.joined_groups import JoinedGroups
+from paimonlab.formats.parquet.whole_numbers import WholeNumbers
 
 MOST_BYTES = 32 << 20
 """Arrow memory of the largest row group that waits, or is encoded, beside others."""
@@ -33,6 +34,8 @@ class ParallelGroups:
         Begins a Parquet file of one row group in memory.
     threads
         How many encode.
+    whole
+        What makes integers of decimals; None: there are none to be made.
     """
 
     def __init__(
@@ -40,9 +43,11 @@ class ParallelGroups:
         file: pa.NativeFile,
         start: Callable[[pa.NativeFile], pq.ParquetWriter],
         threads: int,
+        whole: WholeNumbers | None = None,
     ) -> None:
         self._threads = threads
         self._start = start
+        self._whole = whole
         self._joined = JoinedGroups(file)
         self._pool = ThreadPoolExecutor(threads)
         self._parts: deque[tuple[Future[_Part], int]] = deque()
@@ -75,7 +80,7 @@ class ParallelGroups:
     def close(self) -> None:
         """Write the end of the file."""
         self.settle()
-        self._joined.close()
+        self._joined.close(None if self._whole is None else self._whole.footer)
         self._free.clear()
         self._pool.shutdown()
 
@@ -92,9 +97,10 @@ class ParallelGroups:
             self._free.append(memory)
         self._parts.popleft()
 
-    def _encoded(self, table: pa.Table, size: int) -> _Part:
+    def _encoded(self, rows: pa.Table, size: int) -> _Part:
+        table = rows if self._whole is None else self._whole.of(rows)
         if self._is_larger:
-            return self._grown(table), None
+            return self._grown(rows), None
         try:
             memory = self._free.pop()
         except IndexError:
@@ -110,13 +116,14 @@ class ParallelGroups:
         except OSError:  # it is larger than it seemed, for values that a dictionary has once
             writer.is_open = False  # or it would be closed when it is collected, and fail again
             self._is_larger = True
-            return self._grown(table), None
+            return self._grown(rows), None
         except BaseException:
             writer.is_open = False
             raise
         return memoryview(memory)[: file.tell()], memory
 
-    def _grown(self, table: pa.Table) -> memoryview:
+    def _grown(self, rows: pa.Table) -> memoryview:
+        table = rows if self._whole is None else self._whole.of(rows)
         file = pa.BufferOutputStream()
         with self._start(file) as writer:
             writer.write_table(table, row_group_size=table.num_rows)

@@ -13,11 +13,7 @@ import pyarrow.types as pt
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.repetitive import FEW_ROWS, may_have_dictionary
-from paimonlab.formats.parquet.whole_numbers import (
-    OtherSchema,
-    as_whole_numbers,
-    with_whole_numbers,
-)
+from paimonlab.formats.parquet.whole_numbers import WholeNumbers, with_whole_numbers
 from paimonlab.formats.parquet.writer import page_bounds
 from paimonlab.formats.parquet.writer_settings import is_one_page, writer_settings
 
@@ -53,7 +49,10 @@ class SmallFiles:
         assert shape.repetitive is not None, "rows of some files were looked at"
         assert not shape.has_nanos, "ends of files with INT96 are held back"
         self._options = options
-        self._schema = with_whole_numbers(shape.schema)
+        self._whole = None
+        if with_whole_numbers(shape.schema) != shape.schema:
+            self._whole = WholeNumbers(shape.schema, _empty)
+        self._schema = shape.schema if self._whole is None else self._whole.schema
         self._texts = _text_columns(shape.schema)
         names = [field.name for field in shape.schema if may_have_dictionary(field.type)]
         may_have_any = options.enable_dictionary is not False or bool(options.dictionary_of)
@@ -77,13 +76,10 @@ class SmallFiles:
                 is_one_page=True,
             )
         self._memory = pa.py_buffer(b"")
-        self._meant = None
-        if self._schema != shape.schema:
-            self._meant = OtherSchema(_empty(self._schema), _empty(shape.schema))
 
     def as_taken(self, rows: pa.Table) -> pa.Table:
         """Return rows of many files, which have the schema of the shape, as they are encoded."""
-        return rows if self._meant is None else as_whole_numbers(rows, self._schema)
+        return rows if self._whole is None else self._whole.of(rows)
 
     def take(self, row_count: int, size: int) -> bool:
         """Whether rows of so many bytes are one page of each column of one row group."""
@@ -129,12 +125,12 @@ class SmallFiles:
         OSError
             If there is no room for it.
         """
-        if self._meant is not None:
-            start, footer = self._meant.footer_of(memory[:end])
-            end = start + len(footer)
+        if self._whole is not None:
+            start, rest = self._whole.end_of(memory[:end])
+            end = start + len(rest)
             if end > len(memory):
                 raise OSError("the memory is full")
-            memory[start:end] = footer
+            memory[start:end] = rest
         return memory[:end]
 
     def _write(

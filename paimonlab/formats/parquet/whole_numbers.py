@@ -7,6 +7,8 @@ put into the footer of each file afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
@@ -55,39 +57,53 @@ def _unscaled(values: pa.Array, kind: pa.DataType) -> pa.Array:
     return pa.Array.from_buffers(kind, len(values), buffers, offset=values.offset - start)
 
 
-class OtherSchema:
-    """Puts another schema into the footers of files; their columns are stored alike.
+class WholeNumbers:
+    """Has integers in place of decimals while files are encoded, and tells files what they mean.
 
     Parameters
     ----------
-    written, meant
-        Files without rows, in memory: one with the schema that the files are written with, one
-        with that which they are to have.
+    schema
+        What files are to have.
+    empty
+        Makes a file without rows, in memory, of a schema.
     """
 
-    def __init__(self, written: bytes, meant: bytes) -> None:
-        self._written, self._meant = _until_schema(written), _until_schema(meant)
+    def __init__(self, schema: pa.Schema, empty: Callable[[pa.Schema], bytes]) -> None:
+        self.schema = with_whole_numbers(schema)
+        """Files are encoded with it."""
+        self._written, self._meant = (_until_schema(empty(one)) for one in (self.schema, schema))
 
-    def footer_of(self, file: memoryview) -> tuple[int, bytes]:
-        """Return where the end of a file begins, and what it is to be."""
-        size = int.from_bytes(file[-_LENGTH_BYTES - len(_MAGIC) : -len(_MAGIC)], "little")
-        start = len(file) - size - _LENGTH_BYTES - len(_MAGIC)
-        rest = start + len(self._written)
-        assert file[start:rest] == self._written, "the footer begins with the schema"
-        size += len(self._meant) - len(self._written)
-        tail = file[rest : -_LENGTH_BYTES - len(_MAGIC)]
-        return start, b"".join([self._meant, tail, size.to_bytes(_LENGTH_BYTES, "little"), _MAGIC])
+    def of(self, rows: pa.Table) -> pa.Table:
+        """Return rows that have the schema meant as they are encoded."""
+        return as_whole_numbers(rows, self.schema)
+
+    def end_of(self, file: memoryview) -> tuple[int, bytes]:
+        """Return where the end of an encoded file begins, and what it is to be."""
+        footer = _footer(file)
+        start = len(file) - len(footer) - _LENGTH_BYTES - len(_MAGIC)
+        whole = self.footer(footer)
+        return start, b"".join([whole, len(whole).to_bytes(_LENGTH_BYTES, "little"), _MAGIC])
+
+    def footer(self, encoded: bytes) -> bytes:
+        """Return what the footer of an encoded file is to be."""
+        assert encoded.startswith(self._written), "the footer begins with the schema"
+        return self._meant + encoded[len(self._written) :]
 
 
 def _until_schema(file: bytes) -> bytes:
     """Return the begin of a footer: the version, and the schema."""
-    size = int.from_bytes(file[-_LENGTH_BYTES - len(_MAGIC) : -len(_MAGIC)], "little")
-    start = len(file) - size - _LENGTH_BYTES - len(_MAGIC)
-    reader = Reader(file, start)
+    footer = _footer(memoryview(file))
+    reader = Reader(footer, 0)
     field = 0
     while field != _SCHEMA:
-        head = reader.data[reader.position]
+        head = footer[reader.position]
         reader.position += 1
         field += head >> 4
         reader.value(Kind(head & 15), 0)
-    return file[start : reader.position]
+    return footer[: reader.position]
+
+
+def _footer(file: memoryview) -> bytes:
+    end = len(file) - _LENGTH_BYTES - len(_MAGIC)
+    size = int.from_bytes(file[end : end + _LENGTH_BYTES], "little")
+    return bytes(file[end - size : end])

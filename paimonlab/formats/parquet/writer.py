@@ -21,6 +21,7 @@ from paimonlab.formats.parquet.repetitive import (
 )
 from paimonlab.formats.parquet.sampled_levels import LEAST_ROWS, sampled_levels
 from paimonlab.formats.parquet.timestamps import EndHeldBack, with_integers
+from paimonlab.formats.parquet.whole_numbers import WholeNumbers, with_whole_numbers
 from paimonlab.formats.parquet.writer_settings import is_one_page, writer_settings
 from paimonlab.formats.pending_rows import PendingRows
 from paimonlab.spec.types.data_types import DataField
@@ -133,7 +134,7 @@ class ParquetWriter:
             self._end.hold_back()
         writer.close()
         if self._end is not None:
-            self._end.finish(self._twin())
+            self._end.finish(self._empty(self._schema))
         size: int = self._output.tell()
         if in_memory is None:
             self._file_io.begin_sync(self._output)
@@ -206,8 +207,10 @@ class ParquetWriter:
             if is_last or self._has_nanos or self._threads < 2 or size > MOST_BYTES:
                 self._writer = self._open(dictionaries)
             else:
-                start = partial(self._start, schema=self._schema, dictionary_columns=dictionaries)
-                self._writer = ParallelGroups(self._output, start, self._threads)
+                whole = self._whole_numbers()
+                schema = self._schema if whole is None else whole.schema
+                start = partial(self._start, schema=schema, dictionary_columns=dictionaries)
+                self._writer = ParallelGroups(self._output, start, self._threads, whole)
         if isinstance(self._writer, ParallelGroups):
             self._writer.write(table)
         else:
@@ -262,10 +265,15 @@ class ParquetWriter:
             **settings,
         )
 
-    def _twin(self) -> bytes:
-        """Return an empty file of the same columns with all timestamps in INT64."""
+    def _whole_numbers(self) -> WholeNumbers | None:
+        if with_whole_numbers(self._schema) == self._schema:
+            return None
+        return WholeNumbers(self._schema, self._empty)
+
+    def _empty(self, schema: pa.Schema) -> bytes:
+        """Return a file without rows; timestamps are in INT64."""
         file = pa.BufferOutputStream()
-        self._start(file, self._schema, []).close()
+        self._start(file, schema, []).close()
         return bytes(file.getvalue())
 
 
