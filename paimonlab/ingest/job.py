@@ -540,8 +540,10 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     check_name("database", into)
     if evolve not in (words := [one.value for one in Evolve]):
         raise ValueError(f"evolve = {evolve!r}: it is one of {', '.join(words)}")
-    if max_dead < 0 or tags < 0 or (max_rows is not None and max_rows < 1):
-        raise ValueError("max_dead and tags are at least 0, max_rows at least 1")
+    if max_dead < 0 or (max_rows is not None and max_rows < 1):
+        raise ValueError("max_dead is at least 0, max_rows at least 1")
+    if tags < 0:
+        raise ValueError("tags is at least 0")
     rules = IngestRules(
         into=into,
         table_names=table_names if isinstance(table_names, str) else dict(table_names or {}),
