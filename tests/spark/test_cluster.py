@@ -83,7 +83,7 @@ def test_executors_read_and_write_and_are_killed_while_changes_come(found: dict[
         "keyed": True,
         "fine": [[3, 3], [4, 4]],
         "error": "DataError",
-        "dynamic": [800, 100],
+        "dynamic": [650, 100],
     }
     tasks = found["tasks"]
     executors = {name: done for name, done in tasks.items() if name != "driver"}

@@ -7,6 +7,8 @@ import os
 import random
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -74,7 +76,7 @@ def test_a_lost_answer_to_publishing_is_found_out(
 ) -> None:
     opened, proxy = anywhere
     opened.publish(f"{opened.root}/warm", b"1")
-    for turn in range(4):
+    for turn in range(2):
         path = f"{opened.root}/snapshot-{turn}"
         proxy.choose = once(fault, lambda _, path, conditional: conditional)
 
@@ -83,7 +85,7 @@ def test_a_lost_answer_to_publishing_is_found_out(
         proxy.choose = lambda *_: None
         assert opened.read(path) == b"%d" % turn
         assert not opened.publish(path, b"other")
-    assert proxy.done[fault] == 4
+    assert proxy.done[fault] == 2
 
 
 @pytest.mark.parametrize("fault", LOST)
@@ -148,6 +150,32 @@ def test_reads_are_tried_again(opened: stores.ObjectFileIO, proxy: Proxy, fault:
         else:
             with opened.open_input(f"{opened.root}/a") as source:
                 assert source.read() == data
+
+
+def test_requests_that_stand_still_are_sent_again_and_settled(proxy: Proxy, bucket: str) -> None:
+    options = {**options_of(proxy.url, bucket), "s3.connection.timeout": "700"}
+    opened = stores.open_warehouse(options["warehouse"], options)
+    opened.publish(f"{opened.root}/warm", b"1")
+    path, still, late = f"{opened.root}/snapshot-1", ["PUT", "GET"], threading.Event()
+    this_thread = threading.local()
+
+    def wait(method: str, target: str) -> None:
+        if target.endswith("/snapshot-1") and still[:1] == [method]:
+            this_thread.is_late = still.pop(0)
+            time.sleep(2)
+
+    def choose(method: str, *_: object) -> Fault | None:
+        if getattr(this_thread, "is_late", "") != method:
+            return None
+        late.set()
+        return "reset before" if method == "GET" else None  # what was put is there all the same
+
+    proxy.wait, proxy.choose = wait, choose
+    assert opened.publish(path, b"1")
+    assert late.wait(30)
+    assert opened.read(path) == b"1"
+    assert still == []
+    assert not opened.publish(path, b"other")
 
 
 @pytest.mark.parametrize("fault", ["503 before", "503 after", "reset before", "reset after"])
