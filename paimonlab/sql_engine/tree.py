@@ -51,6 +51,8 @@ class AsWritten(Spark):
         }
 
 
+_TIME_DIGITS = 14
+"""At least so many has a time without separators."""
 _ENDS = frozenset({")", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", ";"})
 _dialect = AsWritten()
 logging.getLogger("sqlglot").addFilter(lambda record: "unsupported syntax" not in record.msg)
@@ -94,6 +96,7 @@ def parse(text: str) -> exp.Expression:
     if len(trees) != 1 or trees[0] is None:
         raise NotTranslatedError("more than one statement")
     tree = trees[0]
+    _check_versions(tree)
     for hint in tree.find_all(exp.Hint):
         hint.pop()  # which joins are made is DuckDB's choice
     assert isinstance(tree, exp.Expression), "a statement is an expression"
@@ -103,6 +106,27 @@ def parse(text: str) -> exp.Expression:
             "the SQL cannot be read", "A statement begins with SELECT, WITH, INSERT …"
         )
     return tree
+
+
+def _check_versions(tree: exp.Expr) -> None:
+    """Check that no table is followed by ``@v1``, which would read its newest rows."""
+    for alias in tree.find_all(exp.TableAlias):
+        if isinstance(alias.this, exp.Parameter):
+            raise NotReadError("the SQL cannot be read", _version_hint(alias))
+
+
+def _version_hint(alias: exp.TableAlias) -> str:
+    """Say how the version is written that another format has after @."""
+    version = alias.this.name
+    named = alias.parent.parts if isinstance(alias.parent, exp.Table) else []
+    table = ".".join(part.sql("spark") for part in named) or "db.t"
+    number = version[1:] if version[:1] in {"v", "V"} else version
+    point = number if number.isdecimal() and len(number) < _TIME_DIGITS else f"'{version}'"
+    if version.isdecimal() and len(version) >= _TIME_DIGITS:
+        moment = [version[at : at + 2] for at in range(2, 14, 2)]
+        day, clock = "-".join([version[:2] + moment[0], *moment[1:3]]), ":".join(moment[3:])
+        return f"Write {table} TIMESTAMP AS OF '{day} {clock}'"
+    return f"Write {table} VERSION AS OF {point}"
 
 
 def _keep_spelling(tree: exp.Expression, words: Sequence[Token]) -> None:

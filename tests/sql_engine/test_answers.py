@@ -26,6 +26,7 @@ from paimonlab.sql_engine.refusal import (
     StatementFailedError,
 )
 from paimonlab.sql_engine.tables import Sources
+from paimonlab.sql_engine.tree import parse
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +259,25 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
 def test_what_is_not_proven_is_refused(catalog: Catalog, sql: str) -> None:
     with pytest.raises(NotTranslatedError):
         planned(catalog, sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT v FROM db.days@v1", "Write db.days VERSION AS OF 1"),
+        ("SELECT 1 FROM db.keyed JOIN db.days@first", "Write db.days VERSION AS OF 'first'"),
+        (
+            "SELECT v FROM db.days@20260131123000000",
+            "Write db.days TIMESTAMP AS OF '2026-01-31 12:30:00'",
+        ),
+        ("UPDATE db.days@v1 SET v = 'a'", "Write db.days VERSION AS OF 1"),
+    ],
+)
+def test_versions_of_another_format_are_not_read_over(sql: str, hint: str) -> None:
+    with pytest.raises(NotReadError) as caught:
+        parse(sql)
+
+    assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize(
