@@ -32,5 +32,5 @@ def run_and_kill(command: Sequence[str], seconds: float | None) -> bool:
             process.kill()
         told = process.stdout.read()
         code = process.wait(_LIMIT_SECONDS)
-    assert seconds is not None or code == 0
+    assert seconds is not None or code == 0, f"it ended with code {code} after {told!r}"
     return told == "ended\n"

@@ -1,27 +1,24 @@
 """Messages of eight formats of Kafka: what the parsers of Paimon's actions make of them, ours do.
 
 What is otherwise on purpose is listed here; see docs/ingest-kafka.md. ``make interop`` asks the
-parsers themselves.
+parsers themselves (``mysql/test_java_action.py``).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pytest
 
 from paimonlab.ingest.changes import RowChanges, Unreadable
 from paimonlab.ingest.formats import FormatSettings, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
 from paimonlab.spec.row_kind import SYMBOLS
 from paimonlab.spec.types.text import format_type
-from tests.ingest.java.messages import Sample, said_by_java, samples
-from tests.interop.java_build import JavaTools
+from tests.ingest.formats.java_samples import Sample, samples
 
 DIFFERENT = {
     "time": "a time has milliseconds here: TIME(3), theirs is TIME(0)",
@@ -151,10 +148,3 @@ def test_rows_are_those_of_paimons_parsers() -> None:
         assert ours or not sample.java
         found.update(_differences(sample, sample.java, ours))
     assert found == {*DIFFERENT}
-
-
-@pytest.mark.interop
-@pytest.mark.skipif(os.environ.get("PAIMONLAB_INTEROP") != "require", reason="part of make interop")
-def test_paimons_parsers_say_so() -> None:
-    found = samples()
-    assert said_by_java(JavaTools.find(), found) == [one.java for one in found]

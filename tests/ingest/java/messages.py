@@ -10,29 +10,13 @@ import base64
 import json
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.ingest.formats.java_samples import FILE, Sample, samples
 from tests.interop.java_build import JavaTools, program_class_path
 
-FILE = Path(__file__).parents[2] / "cases" / "kafka_messages.jsonl"
 _SOURCE = Path(__file__).with_name("Messages.java")
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A message, and what Java makes of it."""
-
-    format: str
-    key: str | None
-    value: str
-    java: Any = None
-
-
-def samples() -> list[Sample]:
-    """Return messages of eight formats, and what the parsers of Paimon 1.3.1 make of them."""
-    return [Sample(**json.loads(line)) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
 
 def said_by_java(tools: JavaTools, messages: Sequence[Sample]) -> list[Any]:

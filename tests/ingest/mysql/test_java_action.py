@@ -1,7 +1,7 @@
 """What Paimon's own action makes of a database is what ours makes of it, with the same arguments.
 
-It takes a JVM with Flink, so it is part of ``make interop`` alone. What is otherwise on purpose is
-listed here by column, with what both have.
+Its parsers of Kafka's messages are asked as well. It takes a JVM with Flink, so it is part of
+``make interop`` alone. What is otherwise on purpose is listed here by column, with what both have.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import pytest
 import paimonlab as pm
 from paimonlab.ingest.actions import action_job
 from paimonlab.spec.types.text import format_type
+from tests.ingest.formats.java_samples import samples
 from tests.ingest.java.action import running
+from tests.ingest.java.messages import said_by_java
 from tests.ingest.mysql.server import PASSWORD, PASSWORD_ENV, USER, Server
 from tests.interop.java_build import JavaMissingError, JavaTools
 
@@ -223,3 +225,8 @@ def test_an_action_and_ours_make_the_same_tables(
         for one_row, other in zip(_rows(left), _rows(right), strict=True):
             different |= dict(_differences(f"{name} {one_row['id']}", one_row, other))
     assert different == DIFFERENT
+
+
+def test_parsers_of_messages_say_what_other_tests_expect(tools: JavaTools) -> None:
+    found = samples()
+    assert said_by_java(tools, found) == [one.java for one in found]
