@@ -7,8 +7,12 @@ error (Spark's log) are no results.
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from tests.debian import is_installed
 from tools import short_java
 
 _NOT_COMPARED = (
@@ -17,6 +21,16 @@ _NOT_COMPARED = (
     "image/svg+xml",
     "stderr",
 )
+
+
+_WITH_MARIADB = "16_from_mariadb.ipynb"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave a notebook out whose server cannot be had."""
+    if collection_path.name != _WITH_MARIADB or shutil.which("mariadbd") is not None:
+        return None
+    return not is_installed("mariadb-server")
 
 
 def pytest_configure() -> None:
