@@ -65,6 +65,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         selection,
         short_tracebacks,
     )
+    from paimonlab.notebook.magics.lines import answer_help  # noqa: PLC0415
     from paimonlab.notebook.magics.sql import offer_usual_name  # noqa: PLC0415
     from paimonlab.notebook.views.objects import formatters  # noqa: PLC0415
 
@@ -76,4 +77,5 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         selection.register(kernel.comm_manager)
         front_ends.register(kernel, partial(completion.offered_at, shell))
     shell.register_magics(*magics.ALL)
+    answer_help(shell, magics.ALL)
     offer_usual_name(shell)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+import itertools
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics
 from IPython.core.magic_arguments import parse_argstring
 
 from paimonlab.errors import NotFoundError, PaimonError, close_matches
@@ -38,6 +41,25 @@ def arguments(magic: Callable[..., Any], line: str) -> Any:
         unknown = str(error).partition("unrecognized arguments:")[2].split()
         hints = {close_matches(word, names) for word in unknown if word.startswith("-")}
         raise wrong_use(f"{error}.{''.join(sorted(hints))}", "magics") from None
+
+
+def answer_help(shell: InteractiveShell, classes: Collection[type[Magics]]) -> None:
+    """Let line magics say what they take where ``--help`` or ``-h`` is in their line."""
+    known = shell.magics_manager.magics["line"]
+    for name in itertools.chain(*(one.magics["line"] for one in classes)):
+        if name not in shell.magics_manager.magics["cell"]:  # those have a topic of help
+            known[name] = _answering_help(known[name])
+
+
+def _answering_help(magic: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(magic)
+    def run(line: str, *more: Any) -> Any:
+        if {"--help", "-h"}.isdisjoint(line.split()):
+            return magic(line, *more)
+        print((magic.__doc__ or "").removeprefix("::").strip())  # noqa: T201 - as IPython does
+        return None
+
+    return run
 
 
 def unquoted(word: str) -> str:

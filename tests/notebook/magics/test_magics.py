@@ -7,6 +7,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.magics import ALL
 from paimonlab.notebook.results.result import Result
 
 
@@ -194,6 +195,22 @@ def test_no_sql_is_an_error(
         "help: %paimon_help sql",
         "QueryError: There is no SQL to run.",
     ]
+
+
+@pytest.mark.parametrize("asked", ["--help", "-h"])
+def test_line_magics_say_what_they_take(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str], asked: str
+) -> None:
+    names = [name for one in ALL for name in one.magics["line"] if name not in one.magics["cell"]]
+
+    for name in names:
+        assert shell.run_cell(f"%{name} {asked}").success
+        out, err = capsys.readouterr()
+        magic = shell.find_line_magic(name)
+        assert out.strip() == (magic.__doc__ or "").removeprefix("::").strip()
+        assert not err
+
+    assert {"paimon_streams", "paimon_timeline", "paimon_doctor"} <= {*names}
 
 
 def test_misspelt_options_get_a_suggestion(
