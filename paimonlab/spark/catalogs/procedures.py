@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as st
 
-from paimonlab.errors import ArgumentError, habits
+from paimonlab.errors import ArgumentError, UnsupportedError, habits
 from paimonlab.procedures import PROCEDURES, Parameter, Procedure, bind, find
 from paimonlab.spark.catalogs.namespaces import DEFAULT_DATABASE, Namespaces
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
@@ -54,8 +54,9 @@ class Procedures(Namespaces):
         namespace = [str(part) for part in identifier.namespace()]
         if [part.lower() for part in namespace] != [NAMESPACE]:
             named = habits.procedure(str(identifier.name()))
-            raise ArgumentError(
-                named, f"is a procedure of {self._name}.sys: CALL {self._name}.sys.{named}(…)"
+            raise UnsupportedError(
+                f"CALL {'.'.join([*namespace, str(identifier.name())])}",
+                f"run CALL {self._name}.sys.{named}(…)",
             )
         return _Unbound(self._bridge, find(identifier.name()), self._catalog, self._name)
 

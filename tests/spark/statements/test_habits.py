@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
+from paimonlab.errors import SchemaError, UnsupportedError
 from tests.spark.test_ddl import rows
 
 
@@ -135,7 +135,7 @@ def test_what_nothing_does_is_answered_with_what_is_like_it(
         ):
             with pytest.raises(UnsupportedError, match=said):
                 spark.sql(statement)
-        with pytest.raises(ArgumentError, match=r"CALL paimon\.sys\.compact\("):
+        with pytest.raises(UnsupportedError, match=r"run CALL paimon\.sys\.compact\("):
             spark.sql("CALL paimon.system.rewrite_data_files(table => 'db.t')")
         with pytest.raises(SchemaError, match="like it is 'changelog-producer'"):
             spark.sql("ALTER TABLE t SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
