@@ -860,7 +860,7 @@ function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
     selected: (row) => isMarked(row[3]),
-    heads: [{ name: "bucket" }, { name: "picked", prose: 130 }, { name: "why", prose: true }],
+    heads: [{ name: "bucket" }, { name: "picked", prose: 130 }, { name: "why", prose: 220 }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
@@ -1075,7 +1075,7 @@ function render({ data, el }) {
     const shown = checks.filter(({ status }) => chosen.has(status));
     list.replaceChildren(grid({
       label: "what was checked",
-      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: true }, { name: "what to do", prose: true, optional: true }],
+      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: 160 }, { name: "what to do", prose: 160, optional: true }],
       rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
       onChoose: (row) => show(row[4]),
     }).element);
@@ -1456,7 +1456,7 @@ function render({ data, el, host }) {
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
         { name: "finding" }, { name: "where", optional: true, prose: 100 }, { name: "what", prose: 200 },
-        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
+        { name: "measured", right: true, optional: true, less: 700, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
       ],
       rows,
       onChoose: (row) => show(row[row.length - 1]),
@@ -2273,7 +2273,7 @@ function render({ data, el, host }) {
 function lsmHeads(view) {
   return [{ name: "bucket" }, { name: "files", right: true, text: count }, { name: "rows", right: true, text: count }, { name: "size", right: true, text: bytes },
     ...(view.hasLevels ? [{ name: "level 0", right: true, text: count }, { name: "backlog", right: true, text: (value) => value.toFixed(2) }, { name: `runs (trigger ${view.compactionTrigger})`, right: true }] : []),
-    { name: "deletes", right: true, text: count }, { name: "hidden rows", right: true, text: (value) => (value === null ? "?" : count(value)) }];
+    { name: "deletes", right: true, less: 700, text: count }, { name: "hidden rows", right: true, less: 700, text: (value) => (value === null ? "?" : count(value)) }];
 }
 
 function lsmPlace(bucket) {
@@ -4887,7 +4887,7 @@ function render({ data, el, host }) {
       label: "commits",
       heads: [
         { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "kind" }, { name: "rows", right: true }, { name: "deleted", right: true, optional: true },
-        ...(hasChangelog ? [{ name: "changelog", right: true, text: (value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", text: shortId },
+        ...(hasChangelog ? [{ name: "changelog", right: true, less: 700, text: (value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", less: 700, text: shortId },
       ],
       rows: [...view.commits].reverse().map((commit) => [
         commit.snapshotId, ...(hasTimes ? [commit.timeMillis] : []), commit.commitKind.toLowerCase(), some(commit.writtenRows, "+"), some(commit.deletedRows, "-"),

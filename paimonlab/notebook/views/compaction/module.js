@@ -175,7 +175,7 @@ function compactionPicks(view, isMarked, choose) {
   return grid({
     label: "what would be picked now",
     selected: (row) => isMarked(row[3]),
-    heads: [{ name: "bucket" }, { name: "picked", prose: 130 }, { name: "why", prose: true }],
+    heads: [{ name: "bucket" }, { name: "picked", prose: 130 }, { name: "why", prose: 220 }],
     rows: view.picks.map((pick) => {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;

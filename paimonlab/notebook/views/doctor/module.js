@@ -29,7 +29,7 @@ export function render({ data, el }) {
     const shown = checks.filter(({ status }) => chosen.has(status));
     list.replaceChildren(grid({
       label: "what was checked",
-      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: true }, { name: "what to do", prose: true, optional: true }],
+      heads: [{ name: "what" }, { name: "verdict", text: (place) => h("span", { class: VERDICT_ORDER[place] }, VERDICTS[VERDICT_ORDER[place]]) }, { name: "found", prose: 160 }, { name: "what to do", prose: 160, optional: true }],
       rows: shown.map((check) => [check.name, VERDICT_ORDER.indexOf(check.status), check.found, check.fix, check]),
       onChoose: (row) => show(row[4]),
     }).element);

@@ -73,7 +73,7 @@ export function render({ data, el, host }) {
         ...(isOne ? [] : [{ name: "table", text: breaking }]),
         { name: "severity", text: (value) => h("span", { class: value }, SEVERITY_MARKS[value]) },
         { name: "finding" }, { name: "where", optional: true, prose: 100 }, { name: "what", prose: 200 },
-        { name: "measured", right: true, optional: true, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
+        { name: "measured", right: true, optional: true, less: 700, text: (value, row) => (value === null ? "" : `${count(value)} ${row[row.length - 1].unit}`) },
       ],
       rows,
       onChoose: (row) => show(row[row.length - 1]),

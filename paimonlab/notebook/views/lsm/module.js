@@ -240,7 +240,7 @@ export function render({ data, el, host }) {
 function lsmHeads(view) {
   return [{ name: "bucket" }, { name: "files", right: true, text: count }, { name: "rows", right: true, text: count }, { name: "size", right: true, text: bytes },
     ...(view.hasLevels ? [{ name: "level 0", right: true, text: count }, { name: "backlog", right: true, text: (/** @type {number} */ value) => value.toFixed(2) }, { name: `runs (trigger ${view.compactionTrigger})`, right: true }] : []),
-    { name: "deletes", right: true, text: count }, { name: "hidden rows", right: true, text: (/** @type {number | null} */ value) => (value === null ? "?" : count(value)) }];
+    { name: "deletes", right: true, less: 700, text: count }, { name: "hidden rows", right: true, less: 700, text: (/** @type {number | null} */ value) => (value === null ? "?" : count(value)) }];
 }
 
 /** @param {LsmBucket} bucket */

@@ -62,7 +62,7 @@ export function render({ data, el, host }) {
       label: "commits",
       heads: [
         { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "kind" }, { name: "rows", right: true }, { name: "deleted", right: true, optional: true },
-        ...(hasChangelog ? [{ name: "changelog", right: true, text: (/** @type {number | null} */ value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", text: shortId },
+        ...(hasChangelog ? [{ name: "changelog", right: true, less: 700, text: (/** @type {number | null} */ value) => some(value) }] : []), { name: "files", right: true }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : []), { name: "user", less: 700, text: shortId },
       ],
       rows: [...view.commits].reverse().map((commit) => [
         commit.snapshotId, ...(hasTimes ? [commit.timeMillis] : []), commit.commitKind.toLowerCase(), some(commit.writtenRows, "+"), some(commit.deletedRows, "-"),
