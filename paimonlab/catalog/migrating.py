@@ -44,6 +44,7 @@ from paimonlab.metadata.layout import MIGRATION_PLAN
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.iceberg.options import IcebergPlace
 from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource, SimpleStats
@@ -264,7 +265,7 @@ def _absolute(source: str) -> str:
 def _unfinished(table: Table) -> _Plan | None:
     path = _plan_path(table)
     try:
-        return msgspec.json.decode(store_of(table).file_io.read(path), type=_Plan)
+        return msgspec.json.decode(store_of(table).file_io.read(path), type=ready(_Plan))
     except FileNotFoundError:
         return None
     except msgspec.DecodeError as error:

@@ -22,6 +22,7 @@ from paimonlab.ingest.event_log import EventLog, JobEvent
 from paimonlab.ingest.letters import Letter
 from paimonlab.ingest.steering import Asked
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.types.text import format_type, parse_type
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO, join
 
@@ -122,7 +123,7 @@ class Known:
     @classmethod
     def from_bytes(cls, data: bytes) -> Known:
         """Decode what `to_bytes` made; raises ValueError if it is something else."""
-        document = msgspec.json.decode(data, type=_KnownDocument)
+        document = msgspec.json.decode(data, type=ready(_KnownDocument))
         try:
             schemas = {name: schema.decoded() for name, schema in document.schemas.items()}
         except SchemaError as error:
@@ -316,7 +317,7 @@ class JobFiles:
         path = self._path(_EPOCH, number)
         try:
             data = zlib.decompress(self.file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES))
-            epoch = msgspec.msgpack.decode(data, type=Epoch)
+            epoch = msgspec.msgpack.decode(data, type=ready(Epoch))
         except (zlib.error, msgspec.DecodeError) as error:
             raise CorruptMetadataError(path, str(error)) from error
         if epoch.version != _VERSION or epoch.number != number:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.spec.decoding import ready
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO, join
 
 _EVENTS, _FOLD = "events-", "folded-events-"
@@ -116,7 +117,7 @@ class EventLog:
         path = join(self.folder, name)
         try:
             data = self.file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES)
-            return msgspec.json.decode(data, type=kind)
+            return msgspec.json.decode(data, type=ready(kind))
         except msgspec.DecodeError as error:
             raise CorruptMetadataError(path, str(error)) from error
 

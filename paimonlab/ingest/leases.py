@@ -19,6 +19,7 @@ import msgspec
 
 from paimonlab.clock import now_millis
 from paimonlab.errors import CorruptMetadataError, IngestRunningError
+from paimonlab.spec.decoding import ready
 from paimonlab.storage import FileIO, join
 from paimonlab.storage.processes import began, may_run, this_machine
 
@@ -188,7 +189,7 @@ def owner_of(file_io: FileIO, folder: str) -> Owner | None:
         return None
     path = join(folder, f"{_OWNER}{max(numbers)}")
     try:
-        return msgspec.json.decode(file_io.read(path), type=Owner)
+        return msgspec.json.decode(file_io.read(path), type=ready(Owner))
     except msgspec.DecodeError as error:
         raise CorruptMetadataError(path, str(error)) from error
 
@@ -211,7 +212,7 @@ def runs(file_io: FileIO, folder: str, owner: Owner, lives_millis: int, now: int
 
 def _lease(file_io: FileIO, folder: str) -> _Lease | None:
     try:
-        return msgspec.json.decode(file_io.read(join(folder, _LEASE)), type=_Lease)
+        return msgspec.json.decode(file_io.read(join(folder, _LEASE)), type=ready(_Lease))
     except (FileNotFoundError, msgspec.DecodeError):
         return None  # it is written without waiting for the disk
 

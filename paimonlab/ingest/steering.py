@@ -17,6 +17,7 @@ from uuid import uuid4
 import msgspec
 
 from paimonlab.clock import now_millis
+from paimonlab.spec.decoding import ready
 from paimonlab.storage import FileIO, join
 
 logger = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class Asked:
                 continue
             path = join(self.folder, name)
             try:
-                found.append(msgspec.json.decode(self.file_io.read(path), type=Ask))
+                found.append(msgspec.json.decode(self.file_io.read(path), type=ready(Ask)))
             except FileNotFoundError:
                 continue
             except msgspec.DecodeError as error:

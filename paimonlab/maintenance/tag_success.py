@@ -9,6 +9,7 @@ import msgspec
 
 from paimonlab import clock
 from paimonlab.metadata.layout import TableLayout
+from paimonlab.spec.decoding import ready
 from paimonlab.storage import FileIO, join
 
 _FOLDER = "tag-success-file"
@@ -30,6 +31,6 @@ def write_success_file(name: str, layout: TableLayout, file_io: FileIO) -> None:
     now = clock.now_millis()
     times = _SuccessFile(now, now)
     if file_io.exists(path):
-        before = msgspec.json.decode(file_io.read(path), type=_SuccessFile)
+        before = msgspec.json.decode(file_io.read(path), type=ready(_SuccessFile))
         times = _SuccessFile(before.creation_time, now)
     file_io.replace(path, msgspec.json.format(msgspec.json.encode(times), indent=2))

@@ -14,6 +14,7 @@ import msgspec
 
 from paimonlab.errors import ConsumerNotFoundError, CorruptMetadataError
 from paimonlab.metadata.layout import CONSUMER_PREFIX, TableLayout
+from paimonlab.spec.decoding import ready
 from paimonlab.storage import FileIO, FileStatus, safe_join
 
 _READ_ATTEMPTS = 10
@@ -68,7 +69,7 @@ class ConsumerManager:
                 self._wait(_READ_WAIT_SECONDS)
             try:
                 data = self._file_io.read(path)
-                return msgspec.json.decode(data, type=_Consumer).next_snapshot
+                return msgspec.json.decode(data, type=ready(_Consumer)).next_snapshot
             except FileNotFoundError:
                 raise ConsumerNotFoundError(self._table, name, self._names()) from None
             except (msgspec.DecodeError, UnicodeDecodeError) as error:

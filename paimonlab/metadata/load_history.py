@@ -16,6 +16,7 @@ import msgspec
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.metadata.layout import TableLayout
+from paimonlab.spec.decoding import ready
 from paimonlab.storage import FileIO, join, safe_join
 
 _RECORD_PREFIX = "load-"
@@ -124,7 +125,7 @@ class LoadHistory:
     def _read(self, path: str, kind: type[_Kind]) -> _Kind | None:
         """Return what a file says; None if it is gone."""
         try:
-            return msgspec.json.decode(self._file_io.read(path), type=kind)
+            return msgspec.json.decode(self._file_io.read(path), type=ready(kind))
         except FileNotFoundError:
             return None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:

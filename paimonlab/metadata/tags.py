@@ -23,6 +23,7 @@ from paimonlab.errors import (
 from paimonlab.metadata.layout import TAG_PREFIX, TableLayout
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.take_back import take_back
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO, safe_join
 
@@ -248,7 +249,7 @@ class TagManager:
 
 def _decoded(data: bytes, path: str) -> Tag:
     try:
-        return msgspec.json.decode(data, type=Tag).found_in(path.rpartition("/")[2])
+        return msgspec.json.decode(data, type=ready(Tag)).found_in(path.rpartition("/")[2])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise CorruptMetadataError(path, str(error)) from error
 

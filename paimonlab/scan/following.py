@@ -16,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 
 _NO_WATERMARK = -(2**63)
@@ -82,7 +83,7 @@ created_since_millis=None)
             If the bytes are not a position.
         """
         try:
-            return msgspec.json.decode(data, type=cls)
+            return msgspec.json.decode(data, type=ready(cls))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"not a position of a follower: {error}") from error
 

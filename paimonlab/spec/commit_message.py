@@ -10,6 +10,7 @@ from typing import Self
 
 import msgspec
 
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 
@@ -63,7 +64,7 @@ class CommitMessage(msgspec.Struct, frozen=True, kw_only=True):
             If the bytes are not a commit message of this version.
         """
         try:
-            message = msgspec.msgpack.decode(data, type=cls)
+            message = msgspec.msgpack.decode(data, type=ready(cls))
         except msgspec.DecodeError as error:
             raise ValueError(f"not a commit message: {error}") from error
         if message.version != _VERSION:

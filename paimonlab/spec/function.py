@@ -14,6 +14,7 @@ import msgspec
 
 from paimonlab.errors import AlreadyExistsError, CorruptMetadataError, SchemaError
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.described import redescribed, without
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
 from paimonlab.spec.types.data_types import DataField
@@ -93,7 +94,7 @@ class Function:
             If a parameter has a type that paimonlab does not have.
         """
         try:
-            document = msgspec.json.decode(data, type=_Document)
+            document = msgspec.json.decode(data, type=ready(_Document))
             return cls(
                 input_params=fields_from_json(document.input_params),
                 return_params=fields_from_json(document.return_params),
@@ -195,7 +196,7 @@ def change_from_json(text: str) -> FunctionChange:
     DropDefinition(engine='spark')
     """
     try:
-        change: _Change = msgspec.json.decode(text, type=_Change)
+        change: _Change = msgspec.json.decode(text, type=ready(_Change))
     except msgspec.MsgspecError as error:
         raise SchemaError(f"{text!r} is not a change of a function: {error}") from None
     match change:

@@ -14,6 +14,7 @@ import msgspec
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.errors.habits import IsAttribute
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.decoding import ready
 
 FIRST_SNAPSHOT_ID = 1
 CURRENT_VERSION = 3
@@ -116,7 +117,7 @@ class Snapshot(
             If a field is missing or has the wrong type. ``path`` is only for the message.
         """
         try:
-            return msgspec.json.decode(data, type=cls)
+            return msgspec.json.decode(data, type=ready(cls))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise CorruptMetadataError(path, str(error)) from error
 

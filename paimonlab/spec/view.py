@@ -13,6 +13,7 @@ import msgspec
 
 from paimonlab.errors import AlreadyExistsError, CorruptMetadataError, SchemaError
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.described import redescribed, without
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption, UpdateComment
 from paimonlab.spec.types.data_types import DataField
@@ -66,7 +67,7 @@ class View:
             If a column has a type that paimonlab does not have.
         """
         try:
-            document = msgspec.json.decode(data, type=_Document)
+            document = msgspec.json.decode(data, type=ready(_Document))
             fields = fields_from_json(document.fields)
         except (msgspec.MsgspecError, SchemaError) as error:
             raise CorruptMetadataError(name, f"not the definition of a view: {error}") from None

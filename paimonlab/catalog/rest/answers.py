@@ -29,6 +29,7 @@ from paimonlab.errors import (
     ViewNotFoundError,
 )
 from paimonlab.secrets import without_secrets
+from paimonlab.spec.decoding import ready
 
 _LONGEST_MESSAGE = 2_000
 
@@ -116,7 +117,7 @@ def refusal(
 ) -> RefusalError:
     """Read an answer that is an error; a body of another form is its message."""
     try:
-        document = msgspec.json.decode(body, type=ErrorDocument)
+        document = msgspec.json.decode(body, type=ready(ErrorDocument))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         document = ErrorDocument()
     if not document.message:

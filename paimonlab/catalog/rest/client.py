@@ -38,6 +38,7 @@ from paimonlab.catalog.rest.retrying import (
 from paimonlab.catalog.rest.signing import SignedRequest
 from paimonlab.catalog.rest.wire import ConfigAnswer, Document, Page
 from paimonlab.errors import CatalogServerError, PaimonError
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.options.grammar import parse_duration_millis
 from paimonlab.storage.forks import fork_count
 
@@ -354,7 +355,7 @@ class RestClient:
 
     def _decoded(self, data: bytes, kind: type[T], method: str, path: str) -> T:
         try:
-            return msgspec.json.decode(data or b"{}", type=kind)
+            return msgspec.json.decode(data or b"{}", type=ready(kind))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             problem = f"the answer does not follow Paimon's protocol, look at the uri: {error}"
             raise CatalogServerError.told(self.address, f"{method} {path}", problem) from None

@@ -28,6 +28,7 @@ from paimonlab.catalog.rest.signing import (
 from paimonlab.clock import now_millis
 from paimonlab.errors import AccessDeniedError, UnsupportedError
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.decoding import ready
 
 PROVIDERS = ("bear", "dlf")
 _LOADERS = ("local_file", "ecs")
@@ -195,7 +196,7 @@ def key_from_json(data: bytes) -> AccessKey:
         If the document does not follow the format; its text is not in the message.
     """
     try:
-        document = msgspec.json.decode(data, type=_Document)
+        document = msgspec.json.decode(data, type=ready(_Document))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise ValueError("not the keys of DLF") from None
     expires = document.expiration

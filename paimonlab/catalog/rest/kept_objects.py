@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from paimonlab.catalog.rest.wire import FunctionAnswer, ViewSchemaDocument
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.function import Function
 from paimonlab.spec.view import View
 
@@ -29,7 +30,7 @@ def view_of(document: ViewSchemaDocument, name: str) -> View:
 
 def view_document(view: View) -> ViewSchemaDocument:
     """Write a view."""
-    return msgspec.json.decode(view.to_json(), type=ViewSchemaDocument)
+    return msgspec.json.decode(view.to_json(), type=ready(ViewSchemaDocument))
 
 
 def function_of(document: FunctionAnswer, name: str) -> Function:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from paimonlab.catalog.rest.wire import Document
+from paimonlab.spec.decoding import ready
 
 T = TypeVar("T", bound=Document)
 
@@ -45,7 +46,7 @@ class Request:
             If it does not follow the protocol.
         """
         try:
-            return msgspec.json.decode(self.text or "{}", type=kind)
+            return msgspec.json.decode(self.text or "{}", type=ready(kind))
         except msgspec.MsgspecError as error:
             raise NotUnderstoodError(f"the body of the request: {error}") from None
 

@@ -29,6 +29,7 @@ from paimonlab.ingest.formats.gathering import (
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.mysql_columns import mysql_column
 from paimonlab.ingest.formats.settings import FormatSettings
+from paimonlab.spec.decoding import ready
 
 _KINDS = {
     "INSERT": (INSERT, "after"),
@@ -81,7 +82,7 @@ class AliyunJson:
 
     def __init__(self, settings: FormatSettings) -> None:
         self._settings = settings
-        self._decoder = msgspec.json.Decoder(_Message)
+        self._decoder = msgspec.json.Decoder(ready(_Message))
         self._known: dict[bytes, RowsOf] = {}
 
     def __call__(self, messages: Messages) -> Iterator[Event]:
@@ -110,7 +111,7 @@ class AliyunJson:
     def _rows_of(self, text: bytes) -> RowsOf:
         of = self._known.get(text)
         if of is None:
-            schema = msgspec.json.decode(text, type=_Schema)
+            schema = msgspec.json.decode(text, type=ready(_Schema))
             declared, mapping = self._settings.read_columns, self._settings.type_mapping
             columns: dict[str, ReadColumn] = {
                 column.name: declared.get(column.name)

@@ -30,6 +30,7 @@ from paimonlab.ingest.formats.gathering import (
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.mysql_columns import mysql_column
 from paimonlab.ingest.formats.settings import FormatSettings
+from paimonlab.spec.decoding import ready
 
 _STATEMENTS = frozenset({"QUERY", "CREATE", "ALTER", "ERASE", "RENAME", "CINDEX", "DINDEX"})
 """Types that are statements; Canal and its forks do not always mark them."""
@@ -53,7 +54,7 @@ class CanalJson:
 
     def __init__(self, settings: FormatSettings) -> None:
         self._settings = settings
-        self._decoder = msgspec.json.Decoder(_Message)
+        self._decoder = msgspec.json.Decoder(ready(_Message))
         self._known: dict[tuple[object, ...], RowsOf] = {}
         self._messages: Messages
 

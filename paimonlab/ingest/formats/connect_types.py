@@ -52,6 +52,7 @@ from paimonlab.ingest.formats.text_values import (
     reader_of,
     zoned_reader,
 )
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType, with_nullable
 from paimonlab.spec.types.text import parse_type
@@ -181,7 +182,7 @@ class _Shape(msgspec.Struct):
 
 
 def _read_variable_decimal(column: Column) -> pa.Array:
-    decoder = msgspec.json.Decoder(_Scaled)
+    decoder = msgspec.json.Decoder(ready(_Scaled))
 
     def spell(text: str) -> str:
         found = decoder.decode(text)
@@ -192,7 +193,7 @@ def _read_variable_decimal(column: Column) -> pa.Array:
 
 
 def _read_geometry(column: Column) -> pa.Array:
-    decoder = msgspec.json.Decoder(_Shape)
+    decoder = msgspec.json.Decoder(ready(_Shape))
 
     def one(text: str) -> str:
         found = decoder.decode(text)

@@ -28,6 +28,7 @@ from paimonlab.ingest.formats.gathering import (
 )
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
+from paimonlab.spec.decoding import ready
 
 KEYS = ("_id",)
 
@@ -54,7 +55,7 @@ class DebeziumBson:
 
     def __init__(self, settings: FormatSettings) -> None:
         self._settings = settings
-        self._decoder = msgspec.json.Decoder(_Value)
+        self._decoder = msgspec.json.Decoder(ready(_Value))
         self._known: dict[tuple[str, str], RowsOf] = {}
         self._messages: Messages
 

@@ -31,6 +31,7 @@ from paimonlab.ingest.formats.gathering import (
 from paimonlab.ingest.formats.message_keys import key_object
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
+from paimonlab.spec.decoding import ready
 
 ABSENT = Raw(b"")
 _NO_PREFIX = b"\0"
@@ -82,7 +83,7 @@ class DebeziumJson:
     def __init__(self, settings: FormatSettings) -> None:
         self._settings = settings
         self._declared = settings.read_columns
-        self._envelope = msgspec.json.Decoder(Envelope)
+        self._envelope = msgspec.json.Decoder(ready(Envelope))
         self._prefix = _NO_PREFIX
         """What the last message with schema began with, up to the payload."""
         self._prefix_plan: Mapping[str, ReadColumn] | None = None
@@ -134,7 +135,7 @@ class DebeziumJson:
             return None
         plan = self._plans.get(schema)
         if plan is None:
-            fields = msgspec.json.decode(schema, type=_Schema).fields
+            fields = msgspec.json.decode(schema, type=ready(_Schema)).fields
             rows = {field.field: field.fields for field in fields if field.fields}
             columns = read_columns(rows.get("after") or rows.get("before") or ())
             plan = {name: self._declared.get(name, column) for name, column in columns.items()}

@@ -26,6 +26,7 @@ from paimonlab.ingest.formats.gathering import (
 )
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
+from paimonlab.spec.decoding import ready
 
 OLD_PREFIX = "BI_"
 _OLD = b'"BI_'
@@ -48,7 +49,7 @@ class DmsJson:
 
     def __init__(self, settings: FormatSettings) -> None:
         self._settings = settings
-        self._decoder = msgspec.json.Decoder(_Message)
+        self._decoder = msgspec.json.Decoder(ready(_Message))
         self._messages: Messages
         self._known: dict[str, RowsOf] = {}
 

@@ -27,6 +27,7 @@ from paimonlab.ingest.formats.gathering import (
 )
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
+from paimonlab.spec.decoding import ready
 
 _NO_ROWS = ("bootstrap-start", "bootstrap-complete")
 _STATEMENTS = ("table-", "database-")
@@ -47,7 +48,7 @@ class MaxwellJson:
 
     def __init__(self, settings: FormatSettings) -> None:
         self._settings = settings
-        self._decoder = msgspec.json.Decoder(_Message)
+        self._decoder = msgspec.json.Decoder(ready(_Message))
         self._known: dict[tuple[object, ...], RowsOf] = {}
 
     def __call__(self, messages: Messages) -> Iterator[Event]:

@@ -27,6 +27,7 @@ from paimonlab.ingest.formats.gathering import (
 )
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
+from paimonlab.spec.decoding import ready
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -42,7 +43,7 @@ class OggJson:
 
     def __init__(self, settings: FormatSettings) -> None:
         self._settings = settings
-        self._decoder = msgspec.json.Decoder(_Message)
+        self._decoder = msgspec.json.Decoder(ready(_Message))
         self._known: dict[tuple[object, ...], RowsOf] = {}
         self._messages: Messages
 

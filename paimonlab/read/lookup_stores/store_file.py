@@ -24,6 +24,7 @@ import pyarrow as pa
 from paimonlab.arrow_values import arrow_array
 from paimonlab.read.lookup_stores.key_filter import KeyFilter, StoredFilters
 from paimonlab.read.lookup_stores.packed_columns import PackedColumns
+from paimonlab.spec.decoding import ready
 
 Positions: TypeAlias = npt.NDArray[np.int64]
 
@@ -247,7 +248,7 @@ def _end_of(content: pa.Buffer) -> StoreEnd | None:
     if zlib.crc32(text) != crc or (content.size - _TAIL_BYTES - length) % BLOCK_BYTES:
         return None
     try:
-        return msgspec.json.decode(text, type=StoreEnd)
+        return msgspec.json.decode(text, type=ready(StoreEnd))
     except msgspec.ValidationError:  # of another version
         return None
 

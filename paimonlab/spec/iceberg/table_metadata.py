@@ -14,6 +14,7 @@ import msgspec
 
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.snapshot import Snapshot
 
 VERSION_HINT = "version-hint.text"
@@ -101,7 +102,7 @@ class TableMetadata(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", o
             If a field is missing or has the wrong type. ``path`` is only for the message.
         """
         try:
-            return msgspec.json.decode(data, type=cls)
+            return msgspec.json.decode(data, type=ready(cls))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise CorruptMetadataError(path, str(error)) from error
 

@@ -17,6 +17,7 @@ from paimonlab.errors import ColumnNotFoundError, CorruptMetadataError, SchemaEr
 from paimonlab.errors.habits import IsAttribute
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.buckets.bucket import BucketFunction
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
@@ -148,7 +149,7 @@ class TableSchema(IsAttribute, written="table.schema"):
             If a column has a type that paimonlab does not have.
         """
         try:
-            document = msgspec.json.decode(data, type=_Document)
+            document = msgspec.json.decode(data, type=ready(_Document))
             fields = fields_from_json(document.fields)
         except (msgspec.DecodeError, UnicodeDecodeError, SchemaError, RecursionError) as error:
             raise CorruptMetadataError(path, str(error)) from error

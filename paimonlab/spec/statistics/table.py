@@ -10,6 +10,7 @@ from typing import Self
 import msgspec
 
 from paimonlab.errors import CorruptMetadataError
+from paimonlab.spec.decoding import ready
 
 
 class ColumnStatistics(
@@ -57,6 +58,6 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
             the message.
         """
         try:
-            return msgspec.json.decode(data, type=cls)
+            return msgspec.json.decode(data, type=ready(cls))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise CorruptMetadataError(path, str(error), referrer) from error

@@ -31,6 +31,7 @@ from typing import TypeVar
 import msgspec
 
 from paimonlab.errors import CorruptMetadataError, OverwriteConflictError
+from paimonlab.spec.decoding import ready
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.processes import began, may_run, this_machine
 from paimonlab.table.format_tables.folders import files_below
@@ -264,7 +265,7 @@ class Replacement:
     def _read(self, path: str, type_: type[_File]) -> _File | None:
         try:
             data = self.file_io.read(path, limit_bytes=LARGE_LIMIT_BYTES)
-            return msgspec.json.decode(data, type=type_)
+            return msgspec.json.decode(data, type=ready(type_))
         except FileNotFoundError:
             return None
         except msgspec.DecodeError as error:

@@ -18,6 +18,7 @@ from paimonlab.clock import now_millis
 from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.commit_message import CommitMessage
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.options.table_options import option_field, parse_list
 from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
 from paimonlab.storage import safe_join
@@ -123,7 +124,7 @@ def _mark(store: TableStore, partition_path: str) -> None:
     created = now
     if store.file_io.exists(path):
         try:
-            document = msgspec.json.decode(store.file_io.read(path), type=SuccessFile)
+            document = msgspec.json.decode(store.file_io.read(path), type=ready(SuccessFile))
         except msgspec.DecodeError as error:
             raise CorruptMetadataError(path, str(error)) from error
         created = document.creation_time

@@ -20,6 +20,7 @@ from paimonlab.read.lookup_options import LookupStorePlan
 from paimonlab.read.lookup_stores.kept_stores import KeptStores, StoredColumns, digest
 from paimonlab.read.lookup_stores.key_filter import KeyFilter
 from paimonlab.read.lookup_stores.store_file import StoreIdentity
+from paimonlab.spec.decoding import ready
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage.forks import UniqueNames
 from paimonlab.write.key_places.layers import PLACES_SCHEMA, KeyColumns, KeyLayer, StoredLayer
@@ -159,6 +160,6 @@ def _decoded(path: str) -> _State | None:
     if zlib.crc32(text).to_bytes(4, "little") != content[:4]:
         return None
     try:
-        return msgspec.json.decode(text, type=_State)
+        return msgspec.json.decode(text, type=ready(_State))
     except (msgspec.ValidationError, msgspec.DecodeError):  # of another version
         return None
