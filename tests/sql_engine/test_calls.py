@@ -31,7 +31,13 @@ def run(catalog: Catalog, sql: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(
-    "sql", ["OPTIMIZE db.t", "OPTIMIZE paimon.db.t FULL;", "CALL paimon.sys.compact('db.t')"]
+    "sql",
+    [
+        "OPTIMIZE db.t",
+        "REORG TABLE db.t APPLY (PURGE)",
+        "OPTIMIZE paimon.db.t FULL;",
+        "CALL paimon.sys.compact('db.t')",
+    ],
 )
 def test_what_compacts_leaves_one_file(catalog: Catalog, sql: str) -> None:
     assert run(catalog, sql) == [{"result": True}]

@@ -14,7 +14,7 @@ from paimonlab.spec.sql_text.tokens import Token, tokenize
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tables import Sources
 
-CALLING = frozenset({"CALL", "OPTIMIZE", "VACUUM", "RESTORE", "EXPIRE"})
+CALLING = frozenset({"CALL", "OPTIMIZE", "REORG", "VACUUM", "RESTORE", "EXPIRE"})
 """First words of statements that call procedures."""
 _NAMESPACE = "sys"
 
