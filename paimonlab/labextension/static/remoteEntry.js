@@ -3270,7 +3270,7 @@ function rowSource(view, ask) {
       if (order) return position === undefined ? order.map((place) => here[place]) : [here[order[position]]];
       if (position !== undefined) return (await askFor(position, 1, true)).rows;
             const all = [];
-      const [state, wanted] = [now, count]; // filters may change while pages are fetched
+      const [state, wanted] = [now, count];
       while (all.length < wanted) {
                 const some = (await askFor(all.length, 1000, true, state)).rows;
         if (!some.length) break;
@@ -3420,7 +3420,7 @@ function rowWindow({ box, head, body, columnCount, count, make, need }) {
     },
         set even(even) { isEven = even; },
         show(position) {
-      for (let tries = 0; tries < 3; tries += 1) { // what comes into sight may turn out higher
+      for (let tries = 0; tries < 3; tries += 1) {
         const [top, bottom] = [offset(position), offset(position + 1)];
         if (top < box.scrollTop) box.scrollTop = top;
         else if (bottom > box.scrollTop + room()) box.scrollTop = Math.min(top, bottom - room());

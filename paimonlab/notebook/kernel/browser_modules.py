@@ -1,7 +1,8 @@
 """The modules that draw views in a browser, put together from ``module.js`` of each view.
 
 A module is one text without imports, as widgets and pages of their own need it: what the view
-imports, then the view, then the host. Comments and indents are left out. None is larger than 40 kB.
+imports, then the view, then the host. Comments, indents and most spaces of style sheets are left
+out. None is larger than 40 kB.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|let|class)\b)", r
 _COMMENT = re.compile(r"/\*\*.*?\*/[ \t]*\n?|^[ \t]*//[^\n]*\n", re.MULTILINE | re.DOTALL)
 # Our texts of several lines do not need it: they are style sheets.
 _INDENT = re.compile(r"^(?: +|\n)", re.MULTILINE)
+_STYLE_SHEET = re.compile(r"`\n[^`]*`")
+_SPACE_OF_STYLES = re.compile(r"(\$\{[^}]*\})|(?:;\s*)?(?:\s*([{};,]))\s*|(?<=:)\s+")
 # Neither scripts nor style sheets need the semicolon before a bracket that closes.
 _LAST = "; }"
 PAGE = "display/browser/page"
@@ -138,7 +141,12 @@ def _resolved(importer: str, path: str) -> str:
 
 
 def _together(names: Iterable[str]) -> str:
-    return _INDENT.sub("", "\n".join(map(bare, names))).replace(_LAST, " }")
+    whole = _STYLE_SHEET.sub(_without_space, "\n".join(map(bare, names)))
+    return _INDENT.sub("", whole).replace(_LAST, " }")
+
+
+def _without_space(sheet: re.Match[str]) -> str:
+    return _SPACE_OF_STYLES.sub(lambda found: found[1] or found[2] or "", sheet[0])
 
 
 def _notebook() -> Traversable:

@@ -108,7 +108,8 @@ export function rowSource(view, ask) {
       if (position !== undefined) return (await askFor(position, 1, true)).rows;
       /** @type {Row[]} */
       const all = [];
-      const [state, wanted] = [now, count]; // filters may change while pages are fetched
+      // filters may change while pages are fetched
+      const [state, wanted] = [now, count];
       while (all.length < wanted) {
         /** @type {Row[]} */
         const some = (await askFor(all.length, 1000, true, state)).rows;

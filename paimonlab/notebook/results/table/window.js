@@ -102,7 +102,8 @@ export function rowWindow({ box, head, body, columnCount, count, make, need }) {
     set even(even) { isEven = even; },
     /** Scroll until a row can be seen. @param {number} position */
     show(position) {
-      for (let tries = 0; tries < 3; tries += 1) { // what comes into sight may turn out higher
+      // what comes into sight may turn out higher
+      for (let tries = 0; tries < 3; tries += 1) {
         const [top, bottom] = [offset(position), offset(position + 1)];
         if (top < box.scrollTop) box.scrollTop = top;
         else if (bottom > box.scrollTop + room()) box.scrollTop = Math.min(top, bottom - room());
