@@ -97,7 +97,7 @@ class KeyRouter:
         place = known.keys.find(found.keys)
         old_partition, old_bucket = self._buckets_at(place, known.places)
         if self._plan.options.merge_engine == "deduplicate":
-            routed = self._moved(found.number_of, partition, old_partition, old_bucket)
+            routed = self._moved(found, partition, old_partition, old_bucket)
         else:
             routed = self._kept(found, partition, old_partition, old_bucket)
         self._remember(found.keys, place, routed, known)
@@ -127,12 +127,12 @@ class KeyRouter:
         counts = self._counts[partition]
         counts[bucket] = counts.get(bucket, 0) + count
 
-    def _moved(self, key: Ints, partition: Ints, old_partition: Ints, old_bucket: Ints) -> _Routed:
+    def _moved(
+        self, found: DistinctKeys, partition: Ints, old_partition: Ints, old_bucket: Ints
+    ) -> _Routed:
         """Send each row to its partition; delete the row in its old partition."""
-        order = np.argsort(key, kind="stable")
-        sorted_key, here = key[order], partition[order]
-        is_first = np.ones(len(order), np.bool_)
-        is_first[1:] = sorted_key[1:] != sorted_key[:-1]
+        order, is_first = found.order, found.is_first
+        sorted_key, here = np.cumsum(is_first) - 1, partition[order]
         before = np.where(is_first, old_partition[sorted_key], np.roll(here, 1))
         is_start = is_first | (before != here)
         # A stay: rows of one key that follow each other in one partition.
@@ -140,8 +140,9 @@ class KeyRouter:
         bucket = old_bucket[sorted_key[starts]]
         is_new = before[starts] != here[starts]
         arrival = order[starts]
-        new = np.flatnonzero(is_new)
-        new = new[np.argsort(arrival[new])]
+        stay_from = np.full(len(order), NOWHERE, np.int64)
+        stay_from[arrival[is_new]] = np.flatnonzero(is_new)
+        new = stay_from[stay_from != NOWHERE]  # in order of arrival
         bucket[new] = self._new_buckets(here[starts[new]])
         left = np.flatnonzero(is_new & (before[starts] != NOWHERE))
         left_bucket = np.where(
@@ -185,7 +186,7 @@ class KeyRouter:
     def _new_buckets(self, partition: Ints) -> Ints:
         """Find buckets for new keys of partitions, given in order of arrival."""
         buckets = np.empty(len(partition), np.int64)
-        for partition_code in np.unique(partition).tolist():
+        for partition_code in np.flatnonzero(np.bincount(partition)).tolist():
             ours = np.flatnonzero(partition == partition_code)
             buckets[ours] = self._filled(partition_code, len(ours))
         return buckets

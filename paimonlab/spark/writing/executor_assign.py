@@ -19,6 +19,7 @@ from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.executor_read import as_expected
+from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, KIND_COLUMN
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.types.data_types import DataField
@@ -123,6 +124,19 @@ class HashAssignment:
                     counts[bucket] = len(hashes)
             self._known[partition, share] = KeyHashes(known, start, options, counts)
         return self._known[partition, share]
+
+
+@dataclass(frozen=True, slots=True)
+class Assigning:
+    """Finds the buckets of rows of a share and hands them to a task; picklable."""
+
+    assignment: HashAssignment
+    task: Task
+    """Turns a `PaimonError` of its rows into its outcome."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Run the task."""
+        return self.task(self.assignment(batches))
 
 
 @dataclass(frozen=True, slots=True)

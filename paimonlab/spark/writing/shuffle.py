@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.spec.types.data_types import DataField
     from paimonlab.table.table import Table
+    from paimonlab.write.key_hashes import DynamicBucketOptions
     from paimonlab.write.write_plan import WritePlan
 
 _OURS = (KIND_COLUMN, LONG_COLUMN)
@@ -95,6 +96,8 @@ class Shuffled:
     takes_buckets: bool = False
     is_packed: bool = False
     """Whether rows are in packets: `executor_packets.Unpacking` makes rows of them again."""
+    assignment: HashAssignment | None = None
+    """What finds the buckets of rows in the task that writes them; None: they are found."""
 
 
 def shuffled(
@@ -261,9 +264,16 @@ def _by_hash(
     divided = HashShares(plan, shares)
     found = _with_share(bridge, rows, divided).repartitionById(shares, functions.col(SHARE_COLUMN))
     schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
-    assigned = found.mapInArrow(HashAssignment(divided, stored), schema)
-    by_bucket = _by_bucket(bridge, assigned, plan, shares)
-    return Shuffled(by_bucket, partial(given, stored=stored), takes_buckets=True)
+    assignment, routing = HashAssignment(divided, stored), partial(given, stored=stored)
+    if seen is None and _have_own_buckets(divided.options):
+        return Shuffled(found, routing, takes_buckets=True, assignment=assignment)
+    by_bucket = _by_bucket(bridge, found.mapInArrow(assignment, schema), plan, shares)
+    return Shuffled(by_bucket, routing, takes_buckets=True)
+
+
+def _have_own_buckets(options: DynamicBucketOptions) -> bool:
+    """Say whether the keys of each share get buckets of their own where none is known yet."""
+    return options.assigners == options.channels and options.most_buckets < 0
 
 
 def _with_share(bridge: Bridge, rows: DataFrame, divided: HashShares) -> DataFrame:

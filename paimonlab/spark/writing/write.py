@@ -24,6 +24,7 @@ from paimonlab.spark.values.spellings import scope_with
 from paimonlab.spark.writing.access import check_options_of_write, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
 from paimonlab.spark.writing.evolution import check_keeps_columns
+from paimonlab.spark.writing.executor_assign import Assigning, HashAssignment
 from paimonlab.spark.writing.executor_packets import Unpacking
 from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
@@ -335,10 +336,13 @@ class DividedWrite:
     task: WriteTask
     """Takes rows."""
     is_packed: bool
+    assignment: HashAssignment | None = None
+    """What finds the buckets of rows that come without."""
 
     def taking(self, task: Task) -> Task:
         """Let a task of rows, one that has `task`, take what `rows` has."""
-        return Unpacking(task) if self.is_packed else task
+        with_buckets = task if self.assignment is None else Assigning(self.assignment, task)
+        return Unpacking(with_buckets) if self.is_packed else with_buckets
 
 
 def divided_write(
@@ -367,4 +371,4 @@ def divided_write(
     is_numbered = plan.bucket_mode not in WITHOUT_BUCKETS and not replaces
     numbers = table.sequence_numbers() if is_numbered else None
     task = WriteTask(plan, store.file_io, numbers, divided.routing, divided.takes_buckets, user)
-    return DividedWrite(divided.rows, task, divided.is_packed)
+    return DividedWrite(divided.rows, task, divided.is_packed, divided.assignment)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array, empty_table, numpy_values, one_array
 from paimonlab.merge.order import sort_keys
+from paimonlab.merge.sorting import sorted_positions
 from paimonlab.read.lookup_stores.key_search import find_in, find_keys, find_ranks
 from paimonlab.read.lookup_stores.store_file import StoredBatch, StoreFile
 from paimonlab.spec.schema.definition import TableSchema
@@ -162,13 +163,21 @@ class DistinctKeys:
     """(n,) which of them each row has."""
     first_rows: Ints
     """(u,) the first row of each."""
+    order: Ints
+    """(n,) the rows by their keys; those of one key stay in their order."""
+    is_first: npt.NDArray[np.bool_]
+    """(n,) whether the row at that place of ``order`` is the first of its key."""
 
 
 def distinct(keys: pa.Table) -> DistinctKeys:
     """Sort keys and number them."""
     codes = sort_keys(keys.columns)
-    _, first_rows, number_of = np.unique(codes, return_index=True, return_inverse=True)
-    return DistinctKeys(keys.take(arrow_array(first_rows)), number_of, first_rows)
+    order, is_last = sorted_positions(codes)
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = is_last[:-1]
+    first_rows, number_of = order[is_first], np.empty(len(order), np.int64)
+    number_of[order] = np.cumsum(is_first) - 1
+    return DistinctKeys(keys.take(arrow_array(first_rows)), number_of, first_rows, order, is_first)
 
 
 @dataclass(frozen=True, slots=True)
