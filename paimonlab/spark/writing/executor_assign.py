@@ -19,6 +19,7 @@ from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.executor_read import as_expected
+from paimonlab.spark.writing.executor_packets import gathered
 from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import BUCKET_COLUMN, KIND_COLUMN
 from paimonlab.spec.binary_row.rows import hash_codes
@@ -99,7 +100,7 @@ class HashAssignment:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Put the bucket of each row in the place of its share."""
-        for batch in batches:
+        for batch in gathered(batches):
             share, hashes, codes, partitions = self.shares.of(batch)
             assert np.array_equal(numpy_values(batch.column(SHARE_COLUMN)), share), (
                 f"{self.shares.plan.table_name}: rows were shuffled by other shares of keys than "

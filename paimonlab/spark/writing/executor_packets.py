@@ -49,8 +49,8 @@ class Packing:
         """Yield the parts of packets."""
         sender = _sender()
         try:
-            for number, rows in enumerate(_gathered(batches)):
-                yield from self._packets(rows, sender, number)
+            for number, rows in enumerate(gathered(batches)):
+                yield from self._packets(pa.Table.from_batches([rows]), sender, number)
         except PaimonError as error:
             for _ in batches:  # Spark's side must be read to its end
                 pass
@@ -88,18 +88,18 @@ def _sender() -> int:
     return context.partitionId()
 
 
-def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Put batches together; each column of what is yielded is one piece."""
+def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Put batches together, those without rows left out, to about `HELD_BYTES` each."""
     held, size = list[pa.RecordBatch](), 0
     for batch in batches:
         if batch.num_rows:
             held.append(batch)
             size += batch.nbytes
         if size >= HELD_BYTES:
-            yield pa.Table.from_batches([pa.concat_batches(held)])
+            yield pa.concat_batches(held)
             held, size = [], 0
     if held:
-        yield pa.Table.from_batches([pa.concat_batches(held)])
+        yield pa.concat_batches(held)
 
 
 def _written(rows: pa.Table) -> pa.Buffer:
