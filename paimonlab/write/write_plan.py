@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from paimonlab.compact.ordering.row_order import RowOrder
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.buckets.mode import BucketMode, bucket_mode
@@ -15,6 +15,9 @@ from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.statistics.mode import StatsOptions
 from paimonlab.write.key_hashes import DynamicBucketOptions
+
+if TYPE_CHECKING:
+    from paimonlab.compact.ordering.row_order import RowOrder
 
 _TARGET_WITH_KEY_BYTES = 128 << 20
 _TARGET_WITHOUT_KEY_BYTES = 256 << 20

@@ -5,17 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from paimonlab.compact.clustering import ClusteringOptions
-from paimonlab.compact.ordering.row_order import RowOrder
-from paimonlab.errors import SchemaError
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
-from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.statistics.mode import StatsOptions
+from paimonlab.table import plans
 from paimonlab.table.definition import TableDefinition
 from paimonlab.write.key_hashes import DynamicBucketOptions
 from paimonlab.write.write_plan import WriteOptions, WritePlan
@@ -56,24 +53,5 @@ def _gathered(definition: TableDefinition, layout: TableLayout) -> WritePlan:
         dynamic=options.slice(DynamicBucketOptions),
         external=options.slice(ExternalPathOptions).write_folders,
         engine=definition.merge_engine,
-        order=_order(definition),
+        order=plans.order.row_order(definition) if options.get("clustering.columns") else None,
     )
-
-
-def _order(definition: TableDefinition) -> RowOrder | None:
-    """Return the order of rows that are written together; None: as they come.
-
-    Source: apache/paimon@1.4.2 ``org.apache.paimon.spark.commands.PaimonSparkWriter``.
-    """
-    options, schema = definition.options.slice(ClusteringOptions), definition.schema
-    names = [name for name in options.columns if name not in schema.partition_keys]
-    is_ordered = definition.bucket_mode is BucketMode.BUCKET_UNAWARE and not options.is_incremental
-    if not names or not is_ordered:
-        return None
-    try:
-        return RowOrder.by(names, options.strategy, schema, table=definition.name)
-    except ValueError as error:
-        raise SchemaError(
-            f"{definition.name}: clustering.columns = '{','.join(options.columns)}', "
-            f"clustering.strategy = '{options.strategy}': {error}"
-        ) from None
