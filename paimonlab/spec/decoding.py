@@ -14,6 +14,7 @@ import msgspec
 
 Kind = TypeVar("Kind")
 
+_LONGEST_SECONDS = 1.0
 _known: set[object] = set()
 _lock = threading.Lock()
 
@@ -29,7 +30,12 @@ def ready(kind: Kind) -> Kind:
     1
     """
     if kind not in _known:
-        with _lock:
+        # In a fork nobody gives back what another thread held; a class takes milliseconds.
+        is_held = _lock.acquire(timeout=_LONGEST_SECONDS)
+        try:
             msgspec.json.Decoder(kind)
             _known.add(kind)
+        finally:
+            if is_held:
+                _lock.release()
     return kind

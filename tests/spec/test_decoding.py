@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
+
 import paimonlab
+from paimonlab.spec import decoding
 
 _PROGRAM = """
 import sys, threading
@@ -42,6 +45,14 @@ def test_the_first_decoding_in_many_threads_does_not_end_the_process() -> None:
     done = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, check=False)
 
     assert done.returncode == 0, done.stderr
+
+
+def test_a_fork_does_not_wait_for_ever_for_a_thread_that_it_lacks() -> None:
+    class Point(msgspec.Struct):
+        x: int
+
+    with decoding._lock:  # as another thread holds it when the process is forked
+        assert decoding.ready(Point) is Point
 
 
 def test_no_class_is_decoded_without_being_made_ready() -> None:
