@@ -28,8 +28,9 @@ from tests.notebook.renderers import (
 )
 
 _NAME = "a_harmless_name_of_a_column_that_is_long"
-HARMLESS = ("harmless", "a harmless sentence " * 200, " leading", "", _NAME, "two\nlines")
-"""Long ones fold, long names break, and some are put into quotes."""
+_FILE = "data-0f8fad5b-d9cb-469f-a165-70867728950e-0.parquet"
+HARMLESS = ("harmless", "a harmless sentence " * 200, " leading", "", _NAME, _FILE, "two\nlines")
+"""Long ones fold, long names break, ids are shortened, and some are put into quotes."""
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )

@@ -236,7 +236,10 @@ class SparkRunner(Runner):
                 self._take_events(frame.persist())
             except BaseException as problem:
                 self._problem = problem
-                raise
+                if isinstance(problem, Exception):
+                    raise
+                # py4j answers no others, and Spark would wait for the answer for ever.
+                raise IngestError(self.job, f"its batch ended with {problem!r}") from problem
             finally:
                 self._batch = None
                 frame.unpersist()
