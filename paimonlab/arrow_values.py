@@ -19,6 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+OFFSET_TYPES = {
+    pa.string(): np.int32,
+    pa.binary(): np.int32,
+    pa.large_string(): np.int64,
+    pa.large_binary(): np.int64,
+}
+"""Integers that say where texts and bytes begin and end."""
+
 
 def arrow_array(
     values: Collection[Any] | npt.NDArray[Any],

@@ -9,12 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-_OFFSET_TYPES = {
-    pa.string(): np.int32,
-    pa.binary(): np.int32,
-    pa.large_string(): np.int64,
-    pa.large_binary(): np.int64,
-}
+from paimonlab.arrow_values import OFFSET_TYPES
 
 
 def sizes_of_slices(rows: pa.Table, lengths: Sequence[int]) -> list[int]:
@@ -61,7 +56,7 @@ def _sizes(
     buffers = values.buffers()
     bits = -(-counts // 8)
     of_validity = bits if buffers[0] is not None else np.zeros_like(counts)
-    offset_type = _OFFSET_TYPES.get(values.type)
+    offset_type = OFFSET_TYPES.get(values.type)
     if offset_type is not None:
         offsets = np.frombuffer(buffers[1], offset_type)[values.offset :][ends]
         return of_validity + np.diff(offsets) + counts * offsets.itemsize

@@ -17,18 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import OFFSET_TYPES, arrow_array
 from paimonlab.merge.groups import Positions
 
 _LARGE_VALUE_BYTES = 1024
 _LEAST_EQUAL = 1 << 12
 """Values from which on it pays to see whether they have one length."""
-_OFFSET_TYPES = {
-    pa.string(): np.int32,
-    pa.binary(): np.int32,
-    pa.large_string(): np.int64,
-    pa.large_binary(): np.int64,
-}
 _FREED_BYTES = 32 << 20
 THREADS = os.cpu_count() or 1
 """How many pick and write at once."""
@@ -132,7 +126,7 @@ def _equal_lengths(rows: pa.Table) -> Sequence[int | None]:
 
 
 def _equal_length(column: pa.ChunkedArray) -> int | None:
-    offset_type = _OFFSET_TYPES.get(column.type)
+    offset_type = OFFSET_TYPES.get(column.type)
     if offset_type is None or len(column) < _LEAST_EQUAL or column.null_count:
         return None
     if column.num_chunks != 1:
@@ -146,7 +140,7 @@ def _equal_length(column: pa.ChunkedArray) -> int | None:
 
 def _ends(values: pa.Array) -> npt.NDArray[np.signedinteger[Any]]:
     """Return (n + 1,) where texts or bytes begin, and the last one ends."""
-    offsets = np.frombuffer(values.buffers()[1], _OFFSET_TYPES[values.type])
+    offsets = np.frombuffer(values.buffers()[1], OFFSET_TYPES[values.type])
     return offsets[values.offset : values.offset + len(values) + 1]
 
 
@@ -163,7 +157,7 @@ def _of_one(
     data = values.buffers()[2].slice(start, stop - start)
     wide = pa.FixedSizeBinaryArray.from_buffers(pa.binary(length), len(values), [None, data])
     picked = pc.take(wide, indices, boundscheck=False)
-    new_ends = np.arange(0, len(picked) * length + 1, length, dtype=_OFFSET_TYPES[values.type])
+    new_ends = np.arange(0, len(picked) * length + 1, length, dtype=OFFSET_TYPES[values.type])
     buffers = [None, pa.py_buffer(new_ends), picked.buffers()[1]]
     return pa.Array.from_buffers(column.type, len(picked), buffers)
 

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from paimonlab.formats.parquet.file_end import MAGIC, footer_of, with_end
 from paimonlab.formats.parquet.thrift_compact import Kind, Struct, decode, encoded
 from paimonlab.formats.parquet.thrift_splicing import spliced
 
-_MAGIC = b"PAR1"
-_LENGTH_BYTES = 4
 _ROW_COUNT, _GROUPS = 3, 4  # of FileMetaData
 _CHUNKS, _FILE_OFFSET, _ORDINAL = 1, 5, 7  # of RowGroup
 _META, _OFFSET_INDEX, _OFFSET_INDEX_SIZE, _COLUMN_INDEX = 3, 4, 5, 6  # of ColumnChunk
@@ -56,13 +55,12 @@ class JoinedGroups:
         self._file = file
         self._footer = b""
         self._groups: list[_Group] = []
-        file.write(_MAGIC)
+        file.write(MAGIC)
 
     def add(self, part: memoryview) -> None:
         """Append the row group of a file."""
-        size = int.from_bytes(part[-_LENGTH_BYTES - len(_MAGIC) : -len(_MAGIC)], "little")
-        end = len(part) - size - _LENGTH_BYTES - len(_MAGIC)
-        footer = bytes(part[end : end + size])
+        footer = footer_of(part)
+        end = len(part) - len(with_end(footer))
         meta = decode(footer)
         (group,) = meta[_GROUPS]
         chunks = group[_CHUNKS]
@@ -73,7 +71,7 @@ class JoinedGroups:
                 description=footer[group.start : group.end],
                 chunks=chunks,
                 row_count=meta[_ROW_COUNT],
-                shift=self._file.tell() - len(_MAGIC),
+                shift=self._file.tell() - len(MAGIC),
                 column_indexes=bytes(part[column_index_start:offset_index_start]),
                 column_index_start=column_index_start,
                 offset_indexes=bytes(part[offset_index_start:end]),
@@ -81,7 +79,7 @@ class JoinedGroups:
             )
         )
         self._footer = self._footer or footer
-        self._file.write(part[len(_MAGIC) : column_index_start])
+        self._file.write(part[len(MAGIC) : column_index_start])
 
     def close(self, meant: Callable[[bytes], bytes] | None = None) -> None:
         """Write what follows the pages.
@@ -109,7 +107,7 @@ class JoinedGroups:
         footer = spliced(self._footer, {_ROW_COUNT: lambda _: count, _GROUPS: groups})
         if meant is not None:
             footer = meant(footer)
-        self._file.write(footer + len(footer).to_bytes(_LENGTH_BYTES, "little") + _MAGIC)
+        self._file.write(with_end(footer))
 
 
 def _first(chunks: Sequence[Struct], index: int, otherwise: int) -> int:

@@ -14,10 +14,9 @@ import io
 
 import pyarrow as pa
 
+from paimonlab.formats.parquet.file_end import footer_of, with_end
 from paimonlab.formats.parquet.thrift_compact import decode
 
-_MAGIC = b"PAR1"
-_LENGTH_BYTES = 4
 _SCHEMA = 2
 _CHILD_COUNT = 5
 
@@ -88,7 +87,7 @@ class EndHeldBack(io.RawIOBase):
 
 def _described(end: bytes, like: bytes) -> bytes:
     """Describe the columns that are integers as the timestamps they are."""
-    footer, twin = _footer(end), _footer(like)
+    footer, twin = footer_of(end), footer_of(like)
     described, at = [], 0
     for ours, theirs in zip(decode(footer)[_SCHEMA], decode(twin)[_SCHEMA], strict=True):
         is_leaf = not ours.get(_CHILD_COUNT)
@@ -97,11 +96,4 @@ def _described(end: bytes, like: bytes) -> bytes:
             described += [footer[at : ours.start], twin[theirs.start : theirs.end]]
             at = ours.end
     described.append(footer[at:])
-    whole = b"".join(described)
-    before = end[: -(len(footer) + _LENGTH_BYTES + len(_MAGIC))]
-    return before + whole + len(whole).to_bytes(_LENGTH_BYTES, "little") + _MAGIC
-
-
-def _footer(end: bytes) -> bytes:
-    size = int.from_bytes(end[-_LENGTH_BYTES - len(_MAGIC) : -len(_MAGIC)], "little")
-    return end[-(size + _LENGTH_BYTES + len(_MAGIC)) : -(_LENGTH_BYTES + len(_MAGIC))]
+    return end[: -len(with_end(footer))] + with_end(b"".join(described))

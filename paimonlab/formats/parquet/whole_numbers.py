@@ -13,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 
+from paimonlab.formats.parquet.file_end import footer_of, with_end
 from paimonlab.formats.parquet.thrift_compact import Kind, Reader
 
-_MAGIC = b"PAR1"
-_LENGTH_BYTES = 4
 _INT32_DIGITS = 9
 _INT64_DIGITS = 18
 _SCHEMA = 2  # of FileMetaData
@@ -79,10 +78,8 @@ class WholeNumbers:
 
     def end_of(self, file: memoryview) -> tuple[int, bytes]:
         """Return where the end of an encoded file begins, and what it is to be."""
-        footer = _footer(file)
-        start = len(file) - len(footer) - _LENGTH_BYTES - len(_MAGIC)
-        whole = self.footer(footer)
-        return start, b"".join([whole, len(whole).to_bytes(_LENGTH_BYTES, "little"), _MAGIC])
+        footer = footer_of(file)
+        return len(file) - len(with_end(footer)), with_end(self.footer(footer))
 
     def footer(self, encoded: bytes) -> bytes:
         """Return what the footer of an encoded file is to be."""
@@ -92,7 +89,7 @@ class WholeNumbers:
 
 def _until_schema(file: bytes) -> bytes:
     """Return the begin of a footer: the version, and the schema."""
-    footer = _footer(memoryview(file))
+    footer = footer_of(file)
     reader = Reader(footer, 0)
     field = 0
     while field != _SCHEMA:
@@ -101,9 +98,3 @@ def _until_schema(file: bytes) -> bytes:
         field += head >> 4
         reader.value(Kind(head & 15), 0)
     return footer[: reader.position]
-
-
-def _footer(file: memoryview) -> bytes:
-    end = len(file) - _LENGTH_BYTES - len(_MAGIC)
-    size = int.from_bytes(file[end : end + _LENGTH_BYTES], "little")
-    return bytes(file[end - size : end])
