@@ -54,12 +54,14 @@ class Connection:
             ) from error
         self._pq: Any = pq
         self.name = name
-        told = conninfo.make_conninfo(**login.parameters(replication=replication))
-        self._pg: PGconn = pq.PGconn.connect(told.encode())
-        if self._pg.status != pq.ConnStatus.OK:
-            problem = _text(self._pg.error_message)
+        parameters = login.parameters(replication=replication)
+        told = conninfo.make_conninfo(**parameters)
+        self._pg: PGconn = pq.PGconn.connect_start(told.encode())
+        problem = self._connected(int(parameters["connect_timeout"]))
+        if problem is not None:
             self._pg.finish()
             raise ServerError(name, f"no connection to {login.place}: {problem}", None)
+        self._is_encrypted = bool(self._pg.ssl_in_use or self._pg.used_gssapi)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._pg.socket, selectors.EVENT_READ)
         self.answer: list[tuple[str | None, ...]] = []
@@ -68,6 +70,26 @@ class Connection:
         """How far the server's log had come with the last message."""
         self._flushed = 0
         self._told = time.monotonic()
+
+    def _connected(self, seconds: int) -> str | None:
+        """Wait until the connection is made; return what is wrong. PQconnectdb has the GIL."""
+        polled = self._pq.PollingStatus
+        end = time.monotonic() + (seconds if seconds > 0 else float("inf"))
+        state = polled.WRITING
+        while state in (polled.READING, polled.WRITING):
+            if self._pg.status == self._pq.ConnStatus.BAD:
+                break
+            wanted = selectors.EVENT_READ if state == polled.READING else selectors.EVENT_WRITE
+            with selectors.DefaultSelector() as selector:  # it may be another socket each time
+                selector.register(self._pg.socket, wanted)
+                is_ready = selector.select(_TICK_SECONDS)
+            if is_ready or self._is_encrypted:
+                state = self._pg.connect_poll()
+            elif time.monotonic() > end:
+                return f"it did not answer within {seconds} s"
+        if self._pg.status == self._pq.ConnStatus.OK:
+            return None
+        return _text(self._pg.error_message)
 
     def close(self) -> None:
         """Close it; may be called twice."""
@@ -141,7 +163,7 @@ class Connection:
         """Return messages that are there, and whether no more will come."""
         found: list[Any] = []
         append, get = found.append, self._pg.get_copy_data
-        size = 0
+        size, tried = 0, -1
         try:
             while size < _BATCH_BYTES:
                 count, message = get(1)
@@ -151,25 +173,33 @@ class Connection:
                 elif count < 0:
                     return found, True
                 elif not self._has_input(0.0):
-                    break
+                    if tried == size or not self._is_encrypted:
+                        break
+                    tried = size
         except self._pq_error() as error:
             raise self._lost(error) from error
         return found, False
 
     def _busy(self) -> Iterator[None]:
         while self._pg.is_busy():
+            if self._has_input(0.0) or not self._pg.is_busy():
+                continue
             if not self._has_input(_TICK_SECONDS):
                 yield
 
     def _has_input(self, seconds: float) -> bool:
-        """Wait for something from the server, and take it in."""
-        if not self._selector.select(seconds):
-            return False
-        try:
-            self._pg.consume_input()
-        except self._pq_error() as error:
-            raise self._lost(error) from error
-        return True
+        """Wait for something from the server, and take it in.
+
+        What is decrypted already, but had no place in libpq's buffer, is not seen by who waits for
+        the socket: it is taken in as well, and False returned.
+        """
+        is_ready = bool(self._selector.select(seconds))
+        if is_ready or self._is_encrypted:
+            try:
+                self._pg.consume_input()
+            except self._pq_error() as error:
+                raise self._lost(error) from error
+        return is_ready
 
     def _pq_error(self) -> type[Exception]:
         from psycopg import Error  # noqa: PLC0415 - an extra
