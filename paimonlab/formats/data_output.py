@@ -64,7 +64,12 @@ class DataFormat:
     shape: FileShape | None = None
     """What Parquet files that are written at once share; None: each finds it out."""
 
-    def fitted_to(self, fields: Sequence[DataField], samples: Sequence[pa.Table]) -> Self:
+    def fitted_to(
+        self,
+        fields: Sequence[DataField],
+        samples: Sequence[pa.Table],
+        constant: Sequence[str] = (),
+    ) -> Self:
         """Return the format for files that are written at once, told by rows of some of them.
 
         Parameters
@@ -73,10 +78,12 @@ class DataFormat:
             The physical columns, in file order.
         samples
             Rows of some files.
+        constant
+            Columns of one value in each file.
         """
         if not isinstance(self.options, ParquetOptions):
             return self
-        return replace(self, shape=FileShape.of(fields, samples, self.options))
+        return replace(self, shape=FileShape.of(fields, samples, self.options, constant))
 
     def shape_is(self, schema: pa.Schema) -> bool:
         """Whether rows of a schema are as files that share a shape have them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from paimonlab.merge.groups import Positions
 _LARGE_VALUE_BYTES = 1024
 _LEAST_EQUAL = 1 << 12
 """Values from which on it pays to see whether they have one length."""
+_COMPARED = 1 << 16
+"""Lengths that are compared at once: the processor's cache holds them."""
 _FREED_BYTES = 32 << 20
 THREADS = os.cpu_count() or 1
 """How many pick and write at once."""
@@ -79,7 +81,7 @@ def give_back(freed_bytes: int) -> None:
         pa.default_memory_pool().release_unused()
 
 
-def taken(rows: pa.Table, positions: Positions) -> pa.Table:
+def taken(rows: pa.Table, positions: Positions, *, without: Collection[str] = ()) -> pa.Table:
     """Pick rows.
 
     Parameters
@@ -88,6 +90,9 @@ def taken(rows: pa.Table, positions: Positions) -> pa.Table:
         n rows.
     positions
         (m,) rows to pick, in any order, each at least 0 and below n: nothing checks that.
+    without
+        Columns that are not wanted. Who picks piece by piece names them here, for what is found out
+        once of a table would be found out anew of each that has fewer columns.
 
     Returns
     -------
@@ -95,11 +100,19 @@ def taken(rows: pa.Table, positions: Positions) -> pa.Table:
         m rows in the order of ``positions``.
     """
     indices = arrow_array(positions)
+    wanted = [
+        (field, column, length)
+        for field, column, length in zip(
+            rows.schema, rows.columns, _equal_lengths(rows), strict=True
+        )
+        if field.name not in without
+    ]
     columns = [
         _of_pieces(column, positions) if column.num_chunks > 1 else _of_one(column, indices, length)
-        for column, length in zip(rows.columns, _equal_lengths(rows), strict=True)
+        for _, column, length in wanted
     ]
-    return pa.table(columns, schema=rows.schema)
+    schema = pa.schema([field for field, _, _ in wanted], rows.schema.metadata)
+    return pa.table(columns, schema=schema)
 
 
 def piece_rows(rows: pa.Table) -> int:
@@ -133,9 +146,13 @@ def _equal_length(column: pa.ChunkedArray) -> int | None:
         return None
     ends = _ends(column.chunk(0))
     length = int(ends[1] - ends[0])
-    if 0 < length <= _LARGE_VALUE_BYTES and (ends[1:] - ends[:-1] == length).all():
-        return length
-    return None
+    if not 0 < length <= _LARGE_VALUE_BYTES or ends[-1] - ends[0] != length * len(column):
+        return None
+    for start in range(0, len(column), _COMPARED):
+        some = ends[start : start + _COMPARED + 1]
+        if (some[1:] - some[:-1] != length).any():
+            return None
+    return length
 
 
 def _ends(values: pa.Array) -> npt.NDArray[np.signedinteger[Any]]:

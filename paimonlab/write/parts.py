@@ -70,6 +70,7 @@ def fitted_targets(
     targets: Mapping[BucketKey, FileTarget],
     groups: Sequence[Group],
     rows_of: Callable[[list[Group]], AdjacentRows | Iterable[pa.Table]],
+    partition_keys: Sequence[str],
 ) -> Mapping[BucketKey, FileTarget]:
     """Say how the files of groups are written: those of many alike, those of one by its own rows.
 
@@ -81,13 +82,16 @@ def fitted_targets(
         Of one batch of rows.
     rows_of
         Gives two groups or more their rows, as files have them.
+    partition_keys
+        Columns of which each group has one value.
     """
     if len(groups) < 2 or not targets:
         return targets
     first = targets[groups[0].key]
     samples = rows_of([_sampled(group) for group in _largest(groups)])
     assert isinstance(samples, AdjacentRows), "rows of two groups or more"
-    fitted = first.format.fitted_to(first.columns.physical, samples.of_each())
+    samples_of_each = samples.of_each()
+    fitted = first.format.fitted_to(first.columns.physical, samples_of_each, partition_keys)
     return {group.key: replace(targets[group.key], format=fitted) for group in groups}
 
 

@@ -291,8 +291,9 @@ class TableWriter:
             return AdjacentRows.of(tables) if len(tables) > 1 else tables
 
         changes = waiting if self._postpones else changes_of
-        targets = fitted_targets(self._targets, groups, changes)
-        changelog_targets = fitted_targets(self._changelog_targets, groups, changes)
+        keys = plan.schema.partition_keys
+        targets = fitted_targets(self._targets, groups, changes, keys)
+        changelog_targets = fitted_targets(self._changelog_targets, groups, changes, keys)
         new: dict[BucketKey, list[DataFileMeta]] = {}
 
         def run(part: list[Group]) -> None:
@@ -335,10 +336,14 @@ class TableWriter:
         firsts = self._first_numbers(rows, groups)
         threads = threads_of_each(groups)
         keys = self._plan.schema.partition_keys
-        targets = fitted_targets(self._targets, groups, lambda some: picked_rows(rows, some, keys))
+
+        def picked_of(part: list[Group]) -> AdjacentRows:
+            return picked_rows(rows, part, keys)
+
+        targets = fitted_targets(self._targets, groups, picked_of, keys)
 
         def run(part: list[Group]) -> None:
-            picked = picked_rows(rows, part, keys)
+            picked = picked_of(part)
             if len(part) > 1:
                 wanted = [targets[group.key] for group in part]
                 numbers = [firsts[group.key] for group in part]

@@ -81,6 +81,36 @@ def test_files_are_those_that_the_writer_of_one_file_makes(
     assert taken >= 2
 
 
+@pytest.mark.parametrize(
+    ("options", "row_count", "codec"),
+    [
+        (ParquetOptions(), 5000, "UNCOMPRESSED"),
+        (ParquetOptions(), 900, "ZSTD"),  # it has no dictionary
+        (ParquetOptions(enable_dictionary=False), 5000, "ZSTD"),
+        (ParquetOptions(compression="zstd"), 5000, "ZSTD"),
+    ],
+    ids=["dictionary", "few rows", "no dictionary", "named"],
+)
+def test_the_only_value_of_a_column_is_not_compressed(
+    options: ParquetOptions, row_count: int, codec: str, tmp_path: Path
+) -> None:
+    fields = [DataField(0, "s", parse_type("STRING")), DataField(1, "p", parse_type("INT"))]
+    texts = [f"text {one % 100}" for one in range(row_count)]
+    table = pa.table({"s": texts, "p": pa.array([7] * row_count, pa.int32())})
+    shape = FileShape.of(fields, [table], options, ["p"])
+    path = tmp_path / "one.parquet"
+    writer = ParquetWriter(LocalFileIO(), str(path), fields, options, shape=shape)
+    writer.write(table)
+    writer.close()
+
+    small = SmallFiles(options, shape)
+    named = shape.named(table)
+    assert bytes(small.encoded(small.as_taken(named), named.nbytes).data) == path.read_bytes()
+    group = pq.read_metadata(path).row_group(0)
+    assert [group.column(number).compression for number in range(2)] == ["ZSTD", codec]
+    assert pq.read_table(path).equals(named)
+
+
 def test_a_file_that_is_larger_than_it_seemed_is_encoded_all_the_same() -> None:
     fields = [DataField(0, "s", parse_type("STRING"))]
     shape = FileShape.of(fields, [pa.table({"s": ["a"]})])

@@ -7,6 +7,8 @@ import pytest
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import EMPTY_ROW
 from paimonlab.spec.schema.definition import Schema, TableSchema, new_table_schema
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.text import parse_type
 from paimonlab.write.buckets import groups, picked_rows, positions_of
 
 
@@ -68,6 +70,39 @@ def test_groups_come_in_order_of_appearance(kinds: int, rng: np.random.Generator
 
     positions = [range(2000) if group.rows is None else group.rows.tolist() for group in found]
     assert [*map(list, positions)] == list(expected.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "span"),
+    [
+        ("TINYINT", -128, 256),
+        ("SMALLINT", 32_700, 68),
+        ("INT", -2000, 4096),
+        ("INT", 5, 4097),
+        ("BIGINT", 2**63 - 300, 300),
+        ("DATE", -50, 90),
+    ],
+)
+def test_many_rows_of_integers_and_days_come_in_order_of_appearance(
+    kind: str, least: int, span: int, rng: np.random.Generator
+) -> None:
+    definition = Schema({"p": kind, "id": "BIGINT"}, partition_keys=("p",))
+    schema = new_table_schema(definition, time_millis=0)
+    offsets = [0, span - 1, *rng.integers(0, span, 5000).tolist()]
+    column = pa.array([least + offset for offset in offsets], pa.int64())
+    values = column.cast(pa.int32()).cast(pa.date32()) if kind == "DATE" else column
+    typed = values.cast(to_arrow(parse_type(kind)))
+    expected: dict[object, list[int]] = {}
+    for row, value in enumerate(typed.to_pylist()):
+        expected.setdefault(value, []).append(row)
+
+    found = list(groups(pa.table({"p": typed, "id": range(len(typed))}), schema, -1))
+
+    positions = [group.rows.tolist() for group in found if group.rows is not None]
+    assert positions == list(expected.values())
+    partitions = pa.array([group.partition for group in found], pa.binary())
+    [decoded] = decode(partitions, [schema.field("p").type])
+    assert decoded.to_pylist() == list(expected)
 
 
 def test_partitions_of_several_columns_come_in_order_of_appearance() -> None:

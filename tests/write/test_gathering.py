@@ -52,6 +52,19 @@ def test_texts_of_one_length_are_those_that_arrow_takes(
     assert picked.equals(rows.take(pa.array(positions)))
 
 
+@pytest.mark.parametrize("place", [0, 70_000, 99_998])
+def test_texts_of_another_length_are_found_wherever_they_are(place: int) -> None:
+    values = ["ab"] * 100_000
+    values[place], values[place + 1] = "a", "abc"
+    rows = pa.table({"s": values, "n": range(100_000)})
+    positions = np.arange(100_000)[::-1]
+
+    assert taken(rows, positions).equals(rows.take(pa.array(positions)))
+    assert taken(rows, positions, without=["s"]).equals(
+        rows.select(["n"]).take(pa.array(positions))
+    )
+
+
 def test_a_column_is_not_in_memory_twice() -> None:
     pieces = [pa.table({f"c{n}": np.zeros(2000) for n in range(200)}) for _ in range(20)]
     rows = pa.concat_tables(pieces).cast(pa.schema([(f"c{n}", pa.float32()) for n in range(200)]))

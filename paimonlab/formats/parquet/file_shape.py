@@ -27,6 +27,9 @@ class FileShape:
     """Columns whose values repeat; None: each file tells by its rows."""
     levels: Mapping[str, int | None] = field(default_factory=dict)
     """What `sampled_levels` says of files of few rows; larger ones tell by their rows."""
+    constant: tuple[str, ...] = ()
+    """Columns of one value in each file. With a dictionary they are a few bytes, which nothing
+    makes fewer: they are stored as they are, unless options name a codec."""
 
     @classmethod
     def of(
@@ -34,6 +37,7 @@ class FileShape:
         fields: Sequence[DataField],
         samples: Sequence[pa.Table] = (),
         options: ParquetOptions | None = None,
+        constant: Sequence[str] = (),
     ) -> Self:
         """Look at columns, and at rows of some of the files.
 
@@ -45,14 +49,20 @@ class FileShape:
             Rows of some files; without any, each file tells by its rows.
         options
             How the files are written; None: it is not known, and each tells by its rows.
+        constant
+            Columns of one value in each file.
         """
         is_known = any(sample.num_rows for sample in samples)
         repetitive = repetitive_columns(samples) if is_known else None
+        schema = file_schema(fields)
+        # Parts of nested columns have names of their own in files.
+        by_column = not (options is None or options.names_codec or _has_nested(schema))
         return cls(
-            schema=file_schema(fields),
+            schema=schema,
             has_nanos=any(has_nanos(field.type) for field in fields),
             repetitive=repetitive,
             levels=_levels(samples, repetitive or (), options),
+            constant=tuple(constant) if by_column else (),
         )
 
     def named(self, rows: pa.Table) -> pa.Table:
@@ -61,6 +71,10 @@ class FileShape:
         if given.names == self.schema.names and given.types == self.schema.types:
             return pa.table(rows.columns, schema=self.schema)
         return rows
+
+
+def _has_nested(schema: pa.Schema) -> bool:
+    return any(pa.types.is_nested(field.type) for field in schema)
 
 
 def _levels(

@@ -64,6 +64,7 @@ class SmallFiles:
             options,
             dictionary_columns=repetitive,
             levels=shape.levels,
+            constant=shape.constant,
             is_one_page=True,
         )
         self._settings_of_few = self._settings
@@ -73,6 +74,7 @@ class SmallFiles:
                 options,
                 dictionary_columns=asked_for,
                 levels=shape.levels,
+                constant=shape.constant,
                 is_one_page=True,
             )
         self._memory = pa.py_buffer(b"")

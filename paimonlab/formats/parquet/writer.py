@@ -75,6 +75,7 @@ class ParquetWriter:
         shape = shape or FileShape.of(fields)
         self._repetitive = shape.repetitive
         self._levels = shape.levels
+        self._constant = shape.constant
         self._is_one_page = False
         self._schema = shape.schema
         self._has_nanos = shape.has_nanos
@@ -254,6 +255,7 @@ class ParquetWriter:
             self._options,
             dictionary_columns=dictionary_columns,
             levels=self._levels,
+            constant=self._constant,
             has_int96=has_int96,
             is_one_page=self._is_one_page,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +25,7 @@ def writer_settings(
     *,
     dictionary_columns: Sequence[str],
     levels: Mapping[str, int | None],
+    constant: Collection[str] = (),
     has_int96: bool = False,
     is_one_page: bool = False,
 ) -> dict[str, Any]:
@@ -40,6 +41,8 @@ def writer_settings(
         Columns that have a dictionary.
     levels
         Of columns that are compressed otherwise than the options say; None: not at all.
+    constant
+        Columns of one value, which are not compressed if they have a dictionary.
     has_int96
         Whether timestamps finer than microseconds are stored as INT96.
     is_one_page
@@ -52,6 +55,7 @@ def writer_settings(
     """
     codec: str | dict[str, str] = options.codec
     level: int | dict[str, int] | None = options.codec_level
+    levels = {**levels, **{name: None for name in dictionary_columns if name in constant}}
     if levels:
         usual = options.codec_level
         of_all = {name: levels.get(name, usual) for name in schema.names}
