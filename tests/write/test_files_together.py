@@ -157,7 +157,7 @@ def test_columns_that_repeat_have_dictionaries_in_all_files(
 @pytest.mark.parametrize(
     ("file_rows", "options", "left"),
     [
-        (5000, {}, {"v"}),
+        (5000, {}, {"v", "part"}),  # of which a file has one value
         (5000, {"file.compression": "zstd"}, set[str]()),
         (200, {}, set[str]()),
     ],
