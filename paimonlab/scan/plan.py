@@ -6,6 +6,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.AbstractFileStoreScan`
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -25,17 +26,16 @@ from paimonlab.scan.file_times import created_since
 from paimonlab.scan.filters import Filter, Step, filtered
 from paimonlab.scan.live_files import in_real_buckets, manifests_of, read_entries
 from paimonlab.scan.options import ScanOptions
+from paimonlab.scan.planned_splits import PlannedSplits
 from paimonlab.scan.pruning import (
     matches_buckets,
     matches_keys,
     matches_manifests,
     matches_partitions,
     matches_values,
-    partition_fields,
 )
 from paimonlab.scan.split import DataSplit
-from paimonlab.scan.split_making import Placement, make_splits, place
-from paimonlab.scan.split_paths import bucket_paths
+from paimonlab.scan.split_making import Placement, place
 from paimonlab.spec.manifests.manifest import NO_ENTRIES, ManifestFileMeta
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
@@ -78,15 +78,41 @@ class ScanRequest(Struct, frozen=True, kw_only=True):
     """Only files made at or after this time count, epoch milliseconds; None: all."""
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class Plan(Struct, frozen=True, kw_only=True, dict=True):
     """The files that answer a read, and how they were found."""
 
     snapshot: Snapshot | None
-    splits: list[DataSplit]
-    files: pa.Table
-    """The entries of the files that are read (`ENTRY_SCHEMA`); a limit does not show here."""
+    planned: PlannedSplits | None
+    """None: nothing is read."""
     steps: tuple[Step, ...]
     """What each step of pruning left, in the order in which they were taken."""
+    limit: int | None = None
+    """Rows that are enough; None: all."""
+
+    @property
+    def files(self) -> pa.Table:
+        """The entries of the files that are read (`ENTRY_SCHEMA`); a limit does not show here."""
+        return NO_ENTRIES if self.planned is None else self.planned.files
+
+    @cached_property
+    def splits(self) -> list[DataSplit]:
+        """The files as splits, which are made when they are first asked for."""
+        if self.planned is None:
+            return []
+        if self.limit is None:
+            return self.planned.all()
+        return self.planned.enough_for(self.limit)
+
+    def counted(self) -> tuple[int, list[DataSplit]]:
+        """Count rows by what metadata says; leave the splits that have to be read for it.
+
+        The limit does not count.
+        """
+        return (0, []) if self.planned is None else self.planned.counted()
+
+    def limited(self, limit: int | None) -> Plan:
+        """Return the plan of a read for which so many rows are enough."""
+        return self if limit == self.limit else replace(self, limit=limit)
 
     def __repr__(self) -> str:
         of = "an empty table" if self.snapshot is None else f"snapshot {self.snapshot.id}"
@@ -97,12 +123,14 @@ class Plan(Struct, frozen=True, kw_only=True):
     def without(self, partitions: Collection[bytes]) -> Plan:
         """Return the plan without the files of some partitions, as serialised BinaryRows."""
         values = arrow_array([*partitions], self.files.schema.field("partition").type)
-        files = self.files.filter(pc.invert(pc.is_in(self.files["partition"], values)))
+        if self.planned is None:
+            return self
+        is_left = pc.invert(pc.is_in(self.files["partition"], values))
+        left = self.planned.filter(numpy_values(is_left))
         return replace(
             self,
-            splits=[split for split in self.splits if split.partition not in partitions],
-            files=files,
-            steps=(*self.steps[:-1], replace(self.steps[-1], count=files.num_rows)),
+            planned=left,
+            steps=(*self.steps[:-1], replace(self.steps[-1], count=left.files.num_rows)),
         )
 
     def left(self, name: str) -> int:
@@ -152,7 +180,7 @@ def plan(
     snapshot = request.snapshot
     conditions = Conditions.of(request.predicate, schema)
     if snapshot is None or conditions.is_impossible:
-        return Plan(snapshot=snapshot, splits=[], files=NO_ENTRIES, steps=_NOTHING_READ)
+        return Plan(snapshot=snapshot, planned=None, steps=_NOTHING_READ)
     metas = manifests_of(snapshot, manifests)
     kept = _kept(metas, matches_manifests(metas, conditions, request.buckets, schema))
     # Additions and deletions of a file share partition and bucket, so both are still there.
@@ -184,26 +212,19 @@ def plan(
     wanted = _wanted(in_key_range, placement, conditions, schema, schemas)
     files, of_values = filtered(in_key_range, [Filter("after statistics", lambda _: wanted)])
     placement = placement.filter(wanted)
-    splits = make_splits(
-        files,
-        placement,
-        lambda partitions, buckets: bucket_paths(
-            partitions, buckets, partition_fields(schema), options.partition
-        ),
-        snapshot_id=snapshot.id,
-        is_append=not schema.primary_keys,
-        target_bytes=options.split_target_bytes,
-        open_cost_bytes=options.open_file_cost_bytes,
-        deletion_files=DeletionFiles.of(
-            snapshot, manifests, beside_data=options.has_indexes_beside_data
-        ),
-    )
-    if options.data_evolution:
-        _refuse_deletions(splits, table)
-    return Plan(
+    made = Plan(
         snapshot=snapshot,
-        splits=_limited(splits, request.limit) if conditions.is_empty else splits,
-        files=files,
+        planned=PlannedSplits(
+            snapshot=snapshot,
+            files=files,
+            placement=placement,
+            schema=schema,
+            options=options,
+            deletion_files=DeletionFiles.of(
+                snapshot, manifests, beside_data=options.has_indexes_beside_data
+            ),
+        ),
+        limit=request.limit if conditions.is_empty else None,
         steps=(
             Step("manifests", len(metas)),
             Step("manifests read", len(kept)),
@@ -213,6 +234,9 @@ def plan(
             *of_values,
         ),
     )
+    if options.data_evolution:
+        _refuse_deletions(made.splits, table)
+    return made
 
 
 def _kept(
@@ -258,20 +282,6 @@ def _wanted(
     if not placement.is_raw.any():
         return np.ones(entries.num_rows, np.bool_)
     return matches_values(entries, conditions, schema, schemas) | ~placement.is_raw
-
-
-def _limited(splits: list[DataSplit], limit: int | None) -> list[DataSplit]:
-    """Leave out splits if those that need no merging hold enough rows."""
-    if limit is None:
-        return splits
-    chosen, rows = [], 0
-    for split in splits:
-        if rows >= limit:
-            break
-        if split.raw_convertible:
-            chosen.append(split)
-            rows += split.least_row_count
-    return chosen if rows >= limit else splits
 
 
 def _refuse_deletions(splits: Sequence[DataSplit], table: str) -> None:

@@ -119,41 +119,37 @@ def _rank_as_written(entries: pa.Table, bucket: npt.NDArray[np.int64]) -> npt.ND
 def make_splits(
     entries: pa.Table,
     placement: Placement,
+    split: npt.NDArray[np.int64],
     bucket_paths: Callable[[pa.Array, list[int]], Sequence[str]],
     *,
     snapshot_id: int,
     is_append: bool,
-    target_bytes: int,
-    open_cost_bytes: int,
     deletion_files: DeletionFiles,
 ) -> list[DataSplit]:
-    """Make splits of about a size.
+    """Make splits.
 
     Parameters
     ----------
     entries, placement
         n files that are alive, and where they go.
+    split
+        (n,) the number of the split of each, as `split_of_file` says.
     bucket_paths
         Returns the folders of buckets, given the partition and number of each.
     snapshot_id
         The snapshot that the files are from.
     is_append
         Whether their order is that in which they were written.
-    target_bytes
-        ``source.split.target-size``
-    open_cost_bytes
-        ``source.split.open-file-cost``: what a unit weighs at least.
     deletion_files
         Which of the files have deletion vectors.
 
     Returns
     -------
     list of DataSplit
-        By partition, as they first occur, and bucket.
+        By number.
     """
     if not entries.num_rows:
         return []
-    split = _split_of_file(entries, placement, target_bytes, open_cost_bytes)
     order = _order(entries, placement, split, is_append=is_append)
     firsts = np.flatnonzero(np.diff(split[order], prepend=-1))
     files = file_metas(entries, order)
@@ -184,9 +180,26 @@ def make_splits(
     ]
 
 
-def _split_of_file(
-    entries: pa.Table, placement: Placement, target_bytes: int, open_cost_bytes: int
+def split_of_file(
+    entries: pa.Table, placement: Placement, *, target_bytes: int, open_cost_bytes: int
 ) -> npt.NDArray[np.int64]:
+    """Choose the files that are read together, so that splits are of about a size.
+
+    Parameters
+    ----------
+    entries, placement
+        n files that are alive, and where they go.
+    target_bytes
+        ``source.split.target-size``
+    open_cost_bytes
+        ``source.split.open-file-cost``: what a unit weighs at least.
+
+    Returns
+    -------
+    (n,) int64
+        The number of the split of each file: from 0, by partition, as they first occur, and
+        bucket.
+    """
     sizes = np.bincount(placement.unit, numpy_values(entries["file_size_bytes"]))
     unit, first = np.unique(placement.unit, return_index=True)
     # Raw splits keep away from those that merge: they are read much faster.

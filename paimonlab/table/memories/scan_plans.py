@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.options import ScanOptions
@@ -31,6 +33,8 @@ def planned(
 ) -> Plan:
     """Plan a read as `paimonlab.scan.plan.plan` does; without a condition once a snapshot.
 
+    That plan is shared by reads with any limit, and by counts.
+
     Parameters
     ----------
     cache
@@ -39,13 +43,15 @@ def planned(
         As there.
     """
     key = key_of(request, options, schema.id)
-    found = None if key is None else cache.get(key)
+    if key is None:
+        return plan(request, schema, schemas, manifests, options, table=table)
+    found = cache.get(key)
     if found is None:
-        found = plan(request, schema, schemas, manifests, options, table=table)
-        if key is not None:
-            size = found.files.nbytes + _FILE_BYTES * (1 + found.files.num_rows)
-            cache.put(key, found, size)
-    return found
+        whole = replace(request, limit=None)
+        found = plan(whole, schema, schemas, manifests, options, table=table)
+        size = found.files.nbytes + _FILE_BYTES * (1 + found.files.num_rows)
+        cache.put(key, found, size)
+    return found.limited(request.limit)
 
 
 def key_of(request: ScanRequest, options: ScanOptions, schema_id: int) -> Key | None:
@@ -63,7 +69,6 @@ def key_of(request: ScanRequest, options: ScanOptions, schema_id: int) -> Key | 
         snapshot.index_manifest,
         schema_id,
         options,
-        request.limit,
         request.level,
         request.min_level,
         request.created_since_millis,

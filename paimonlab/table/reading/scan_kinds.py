@@ -167,7 +167,12 @@ class OfSnapshot(Struct, frozen=True, kw_only=True):
 
     def count(self, scan: Read) -> int:
         """Count the rows, whatever the limit."""
-        return count_rows(scan.plan_here().splits, scan.read_plan(), scan.store.file_io)
+        if scan.predicate is not None:
+            return count_rows(scan.plan_here().splits, scan.read_plan(), scan.store.file_io)
+        known, unknown = scan.plan_here().counted()
+        if not unknown:
+            return known
+        return known + count_rows(unknown, scan.read_plan(), scan.store.file_io)
 
 
 class OfFallback(Struct, frozen=True):

@@ -73,6 +73,8 @@ def test_a_snapshot_is_planned_once_unless_options_say_how(
 
     for _ in range(3):
         assert len(table.scan().plan().splits) == 1
+        assert table.scan(limit=2).to_arrow().num_rows == 2
+        assert table.scan().count() == 3
     assert len(made) == 1
     apart = {"source.split.target-size": "1 b", "source.split.open-file-cost": "1 b"}
     assert len(table.scan(options=apart).plan().splits) == 3
