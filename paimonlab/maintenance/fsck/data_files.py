@@ -21,7 +21,10 @@ from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
+from paimonlab.storage.paths import is_plain
 
+MISSING = -1
+"""Of sizes: there is no such file."""
 _REWRITE = "Overwrite its partition, or roll the table back to before it was committed."
 
 
@@ -32,6 +35,15 @@ class StoredFiles:
     file_io: FileIO
     _folders: dict[str, dict[str, int | None]] = field(default_factory=dict)
     """By folder and name; None behind links, which are followed one by one."""
+
+    def known_size(self, path: str) -> int | None:
+        """Return the size of a file of a folder that was listed, `MISSING` if it is not there.
+
+        None: its folder was not listed yet, or it is behind a link.
+        """
+        folder, _, name = path.rpartition("/")
+        files = self._folders.get(folder)
+        return None if files is None else files.get(name, MISSING)
 
     def size_bytes(self, path: str) -> int | None:
         """Return the size of a file; None if it is missing."""
@@ -65,13 +77,17 @@ def data_paths(
     folders = bucket_paths(
         entries["partition"].combine_chunks(), entries["bucket"].to_pylist(), fields, options
     )
-    names = zip(
-        folders,
-        entries["file_name"].to_pylist(),
-        entries["external_path"].to_pylist(),
-        strict=True,
-    )
-    return [layout.data_file(*parts) for parts in names]
+    names, external = entries["file_name"].to_pylist(), entries["external_path"].to_pylist()
+    known: dict[str, str] = {}
+    for folder, name in zip(folders, names, strict=True):
+        if folder not in known and is_plain(name):
+            known[folder] = layout.data_file(folder, name).removesuffix(name)
+    return [
+        known[folder] + name
+        if path is None and is_plain(name)
+        else layout.data_file(folder, name, path)
+        for folder, name, path in zip(folders, names, external, strict=True)
+    ]
 
 
 def check_stored(
@@ -80,20 +96,28 @@ def check_stored(
     """Check that files, and those that belong to them, are there with the right sizes."""
     sizes = entries["file_size_bytes"].to_pylist()
     extras = entries["extra_files"].to_pylist()
+    notes.counts["data_files"] += len(paths)
     for path, size, extra in zip(paths, sizes, extras, strict=True):
-        notes.counts["data_files"] += 1
-        with notes.taken(path, referrer=referrer):
-            stored_size = stored.size_bytes(path)
-            if stored_size is None:
-                notes.add(path, "the file is missing", referrer=referrer)
-            elif stored_size != size:
-                problem = f"it has {stored_size:,} bytes, expected were {size:,}"
-                notes.add(path, problem, referrer=referrer)
+        known = stored.known_size(path)
+        if known == MISSING:
+            notes.add(path, "the file is missing", referrer=referrer)
+        elif known != size:
+            with notes.taken(path, referrer=referrer):
+                _check_size(path, size, stored, notes, referrer)
         for name in extra or ():
             beside = posixpath.join(posixpath.dirname(path), name)
             with notes.taken(beside, referrer=posixpath.basename(path)):
                 if stored.size_bytes(beside) is None:
                     notes.add(beside, "the file is missing", referrer=posixpath.basename(path))
+
+
+def _check_size(path: str, size: int, stored: StoredFiles, notes: Notes, referrer: str) -> None:
+    stored_size = stored.size_bytes(path)
+    if stored_size is None:
+        notes.add(path, "the file is missing", referrer=referrer)
+    elif stored_size != size:
+        problem = f"it has {stored_size:,} bytes, expected were {size:,}"
+        notes.add(path, problem, referrer=referrer)
 
 
 def check_numbers(

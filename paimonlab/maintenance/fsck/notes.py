@@ -38,17 +38,13 @@ class Notes:
         severity: Severity = "error",
     ) -> None:
         """Note a finding, unless it is known."""
-        finding = Finding(
-            severity=severity,
-            file=self._relative(path),
-            referrer=referrer,
-            problem=problem,
-            advice=advice,
+        file = self._relative(path)
+        if (file, problem) in self._known:
+            return
+        self._known.add((file, problem))
+        self.findings.append(
+            Finding(severity=severity, file=file, referrer=referrer, problem=problem, advice=advice)
         )
-        known = (finding.file, finding.problem)
-        if known not in self._known:
-            self._known.add(known)
-            self.findings.append(finding)
 
     @contextmanager
     def taken(self, path: str, *, referrer: str = "", advice: str = RESTORE) -> Iterator[None]:

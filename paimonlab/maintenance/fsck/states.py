@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
+from typing import cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array
-from paimonlab.scan.entries import concat
+from paimonlab.arrow_values import arrow_array, numpy_values
+from paimonlab.scan.entries import adds_only, concat
 from paimonlab.spec.manifests.manifest import IDENTITY_COLUMNS, FileKind, ManifestFileMeta
 
 Identity = tuple[object, ...]
 Group = tuple[bytes, int, int]
 """Partition, bucket and level."""
-_COLUMNS = (*IDENTITY_COLUMNS, "kind", "row_count")
 
 
 @dataclass(slots=True)
@@ -53,6 +55,8 @@ class FileState:
             is known of the state.
         """
         entries = concat([*removed, *added])
+        if not removed and adds_only(entries):
+            return self._grown(manifests, entries)
         lost = sum(table.num_rows for table in removed)
         balance: defaultdict[Identity, int] = defaultdict(int)
         last: dict[Identity, int] = {}
@@ -79,13 +83,26 @@ class FileState:
         chosen = entries.take(arrow_array(places, pa.int64())) if places else entries.slice(0, 0)
         return self._moved(chosen, [*changed.values()])
 
+    def _grown(self, manifests: Mapping[str, ManifestFileMeta], entries: pa.Table) -> Moved | None:
+        """Go on to a state that has more files, and misses none."""
+        rows = {identity: row_count for identity, _, row_count in _rows(entries)}
+        if len(rows) < entries.num_rows or not self.rows.keys().isdisjoint(rows):
+            return None
+        self.rows |= rows
+        self.row_count += sum(rows.values())
+        self.manifests = manifests
+        return self._moved(entries, [1] * len(rows))
+
     def _moved(self, changed: pa.Table, signs: Sequence[int]) -> Moved:
         names = ("partition", "bucket", "level", "file_name", "min_key", "max_key")
         groups = set[Group]()
-        values = zip(*(changed[name].to_pylist() for name in names), signs, strict=True)
+        is_deep = arrow_array(numpy_values(changed["level"]) >= 1)
+        values = zip(
+            *(changed[name].filter(is_deep).to_pylist() for name in names),
+            compress(signs, is_deep.to_pylist()),
+            strict=True,
+        )
         for partition, bucket, level, name, low, high, sign in values:
-            if level < 1:
-                continue
             group = (partition, bucket, level)
             if sign == 1:
                 self.deep[group][name] = (low, high)
@@ -113,8 +130,14 @@ def unseen(entries: pa.Table, seen: Collection[str]) -> pa.Table:
 
 
 def _rows(entries: pa.Table) -> Iterator[tuple[Identity, int, int]]:
-    columns = [entries[name].to_pylist() for name in _COLUMNS]
-    extras = _COLUMNS.index("extra_files")
-    columns[extras] = [None if extra is None else tuple(extra) for extra in columns[extras]]
-    for *identity, kind, row_count in zip(*columns, strict=True):
-        yield tuple(identity), kind, row_count
+    identities = zip(*map(_values, (entries[name] for name in IDENTITY_COLUMNS)), strict=True)
+    kinds, row_counts = (numpy_values(entries[name]).tolist() for name in ("kind", "row_count"))
+    return zip(identities, kinds, row_counts, strict=True)
+
+
+def _values(column: pa.ChunkedArray) -> Sequence[object]:
+    if not pa.types.is_large_list(column.type):
+        return cast("list[object]", column.to_pylist())
+    if not column.null_count and not pc.max(pc.list_value_length(column)).as_py():
+        return [()] * len(column)  # as it mostly is, and lists take long to become Python's
+    return [None if value is None else tuple(value) for value in column.to_pylist()]
