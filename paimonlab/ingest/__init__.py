@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SourceSchemaChange,
         Truncated,
         Unreadable,
+        Waits,
         WideningSource,
     )
     from paimonlab.ingest.event_log import JobEvent
@@ -74,6 +75,7 @@ __all__ = [
     "TableStatus",
     "Truncated",
     "Unreadable",
+    "Waits",
     "WideningSource",
     "batches",
     "check_source",
@@ -116,6 +118,7 @@ __getattr__, __dir__ = attributes_on_use(
     TableStatus="status",
     Truncated="changes",
     Unreadable="changes",
+    Waits="changes",
     WideningSource="changes",
     batches="sources.batches",
     check_source="source_contract",

@@ -241,7 +241,18 @@ class Boundary:
     a part was read, and the position is in its midst."""
 
 
-Event: TypeAlias = RowChanges | SourceSchemaChange | Truncated | Unreadable | Boundary
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """Nothing came for some seconds: what is waited for, told each second until something comes.
+
+    It may come anywhere, also in the midst of a table or a transaction, and changes nothing.
+    """
+
+    what: str
+    """In one line: ``rows of public.t, for 7 s: process 71 of app locks it``."""
+
+
+Event: TypeAlias = RowChanges | SourceSchemaChange | Truncated | Unreadable | Boundary | Waits
 """What a source yields, in the order of its log."""
 
 
@@ -424,6 +435,15 @@ class WideningSource(Protocol):
         It may be told the same once more.
         """
         ...
+
+
+def no_rows(table: str, schema: SourceSchema) -> RowChanges:
+    """Return a batch without rows, for when nothing else can be said: no boundary may come."""
+    fields = schema.arrow_schema
+    arrays = [pa.nulls(0, field.type) for field in fields]
+    return RowChanges(
+        table=table, rows=pa.RecordBatch.from_arrays(arrays, schema=fields), schema=schema
+    )
 
 
 def kinds_of(kind: RowKind, count: int) -> pa.Array:

@@ -40,6 +40,7 @@ from paimonlab.ingest.changes import (
     SourceSchemaChange,
     Truncated,
     Unreadable,
+    Waits,
     WideningSource,
 )
 from paimonlab.ingest.controls import Controls, Ending, Pace, Until
@@ -66,6 +67,8 @@ _TOLD_SECONDS = 1.0
 _ASKED_SECONDS = 5.0
 """How often it is looked for what other processes ask."""
 _PAUSE_SECONDS = 1.0
+_WAITED_SECONDS = 3.0
+"""Without being told so again, nothing is waited for any more."""
 _POSITION_SECONDS = 60.0
 """How often a position is noted down after which nothing was to be written."""
 
@@ -108,6 +111,8 @@ class Runner:
     _phase: str = "starting"
     _told: float = 0.0
     _looked: float = float("-inf")
+    _waits: tuple[str, float] | None = None
+    """What the source waits for, and when it said so."""
     _asks: Sequence[Ask] = ()
     """What other processes ask."""
     _is_apart: bool = False
@@ -299,13 +304,19 @@ class Runner:
                     self._tell(Phase.SNAPSHOT.value if has_begun else self._phase)
                 if self._is_over(event, until, began):
                     return Ending.DONE
-                if isinstance(event, Boundary) and (ending := self._steered()) is not None:
+                if self._may_end(event) and (ending := self._steered()) is not None:
                     return ending
         raise IngestError(
             self.job,
             f"{self.source.name} ended without saying so, as if its reader had been killed; what "
             "was not committed is read again by the next run",
         )
+
+    def _may_end(self, event: Event) -> bool:
+        """Whether reading can end after an event: what came after the last boundary is dropped."""
+        if isinstance(event, Waits):
+            return not self._has_spilled
+        return isinstance(event, Boundary)
 
     def _steered(self) -> Ending | None:
         """Say whether others want something; None: they do not."""
@@ -340,6 +351,8 @@ class Runner:
                 self._take_truncated(event)
             case Unreadable():
                 self._take_unreadable(event)
+            case Waits():
+                self._waits = event.what, self.clock()
 
     def _take_rows(self, changes: RowChanges) -> None:
         count = changes.rows.num_rows
@@ -379,6 +392,8 @@ class Runner:
         target = self.tables.target_for(source, schema)
         if target is None:
             return None
+        if count:
+            self._waits = None
         self._read_rows += count
         self._snapshot_rows += count
         if target.stopped is None:
@@ -726,6 +741,12 @@ class Runner:
     def _here(self) -> JsonValue:
         return self._position if self._boundary is None else self._boundary.position
 
+    def _waiting(self) -> tuple[str, ...]:
+        """Say what the source waits for, if it waits."""
+        if self._waits is None or self.clock() - self._waits[1] >= _WAITED_SECONDS:
+            return ()
+        return (f"waits for {self._waits[0]}",)
+
     def _tell(self, phase: str, *, error: str | None = None) -> None:
         self._phase, self._told = phase, self.clock()
         boundary = self._boundary
@@ -763,7 +784,7 @@ class Runner:
                     )
                     for name, target in sorted(self.tables.targets.items())
                 ),
-                warnings=tuple(self.journal.warnings),
+                warnings=(*self.journal.warnings, *self._waiting()),
                 error=error,
                 snapshot_rows=self._snapshot_rows if is_snapshot else None,
                 snapshot_total=self._snapshot_total if is_snapshot else None,

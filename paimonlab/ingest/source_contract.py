@@ -29,6 +29,7 @@ from paimonlab.ingest.changes import (
     SourceSchemaChange,
     Truncated,
     Unreadable,
+    Waits,
 )
 from paimonlab.spec.row_kind import SYMBOLS
 from paimonlab.spec.types.arrow import to_arrow
@@ -214,15 +215,17 @@ class _Check:
         return found
 
     def _next(self, events: Iterator[Event]) -> Any:
-        began = time.monotonic()
-        event = next(events, None)
-        seconds = time.monotonic() - began
-        _require(
-            seconds <= self.patience_seconds,
-            "an event or a boundary comes each second",
-            f"{seconds:.1f} s",
-        )
-        return event
+        while True:
+            began = time.monotonic()
+            event = next(events, None)
+            seconds = time.monotonic() - began
+            _require(
+                seconds <= self.patience_seconds,
+                "an event or a boundary comes each second",
+                f"{seconds:.1f} s",
+            )
+            if not isinstance(event, Waits):
+                return event
 
 
 def _check_tables(found: Mapping[str, SourceSchema]) -> None:

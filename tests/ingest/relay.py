@@ -30,8 +30,14 @@ class Relay:
         self.port: int = self._listener.getsockname()[1]
         self.swallows = threading.Event()
         """Whether nothing is passed on; connections are still made."""
+        self._forgotten = threading.Event()
         self._ended = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
+
+    def forget_clients(self) -> None:
+        """End the connections of clients; the server is not told."""
+        self._forgotten.set()
+        self._forgotten = threading.Event()
 
     def close(self) -> None:
         self._ended.set()
@@ -55,8 +61,12 @@ class Relay:
             self._pass(near, far)
 
     def _pass(self, near: socket.socket, far: socket.socket) -> None:
-        waiting = b""
+        waiting, forgotten = b"", self._forgotten
         while not self._ended.is_set():
+            if forgotten.is_set():
+                near.close()
+                self._ended.wait()
+                return
             ready = select.select([near, far], [], [], _QUIET_SECONDS)[0]
             if isinstance(near, ssl.SSLSocket) and near.pending():
                 ready = [near]
@@ -72,13 +82,18 @@ class Relay:
                     near.sendall(found)
                 else:
                     waiting += found
-            if waiting and far not in ready:  # the last record is a full one
-                first = len(waiting) % _RECORD_BYTES
-                if first:
-                    near.sendall(waiting[:first])
-                    time.sleep(_QUIET_SECONDS / 2)
-                near.sendall(waiting[first:])
+            if waiting and far not in ready:
+                _send_full(near, waiting)
                 waiting = b""
+
+
+def _send_full(near: socket.socket, waiting: bytes) -> None:
+    """Send bytes so that the last record is a full one."""
+    first = len(waiting) % _RECORD_BYTES
+    if first:
+        near.sendall(waiting[:first])
+        time.sleep(_QUIET_SECONDS / 2)
+    near.sendall(waiting[first:])
 
 
 @contextlib.contextmanager

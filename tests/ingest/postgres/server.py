@@ -99,7 +99,7 @@ class Database:
     def source(self, slot: str | None = None, user: str = servers.USER, **more: Any) -> Postgres:
         os.environ[PASSWORD_ENV] = servers.PASSWORD
         return postgres(
-            port=self.server.port,
+            port=more.pop("port", self.server.port),
             dbname=self.name,
             user=user,
             slot=slot or self.name,

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SourceError
-from paimonlab.ingest.changes import Boundary, Event, Phase, RowChanges, SourceSchema
+from paimonlab.ingest.changes import Boundary, Event, Phase, RowChanges, SourceSchema, no_rows
 from paimonlab.ingest.sources.mysql.batches import Batch
 from paimonlab.ingest.sources.mysql.columns import TableInfo
 from paimonlab.ingest.sources.mysql.connection import GONE, Connection
@@ -250,15 +250,6 @@ class _Pieces:
         self._data, self._starts, self._size, self.count = [], [], 0, 0
         self._began = time.monotonic()
         return found
-
-
-def no_rows(table: str, schema: SourceSchema) -> RowChanges:
-    """Return a batch without rows, for when nothing else can be said."""
-    fields = schema.arrow_schema
-    arrays = [pa.nulls(0, field.type) for field in fields]
-    return RowChanges(
-        table=table, rows=pa.RecordBatch.from_arrays(arrays, schema=fields), schema=schema
-    )
 
 
 def quoted(name: str) -> str:

@@ -28,6 +28,7 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     Truncated,
+    no_rows,
 )
 from paimonlab.ingest.sources.mysql.columns import TableInfo
 from paimonlab.ingest.sources.mysql.connection import GONE, Connection, ServerError
@@ -47,7 +48,6 @@ from paimonlab.ingest.sources.mysql.events import (
 from paimonlab.ingest.sources.mysql.gathered_rows import Group
 from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info, table_rows
 from paimonlab.ingest.sources.mysql.positions import MariaDbGtids, MySqlGtids, Place, Position
-from paimonlab.ingest.sources.mysql.snapshot import no_rows
 from paimonlab.ingest.sources.mysql.statements import Change, Kind, meaning_of
 from paimonlab.ingest.sources.mysql.table_changes import TableChanges
 from paimonlab.ingest.sources.mysql.wire import Packets

@@ -9,6 +9,7 @@ from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import SourceColumn, SourceSchema
 from paimonlab.ingest.sources.postgresql.connections import Connection, lsn_of, quoted
 from paimonlab.ingest.sources.postgresql.types import Kind, Rules, ServerType, kind_of
+from paimonlab.ingest.sources.silence import ConnectionEndedError
 from paimonlab.spec.types.data_types import with_nullable
 
 _OLDEST = 120_000
@@ -416,6 +417,32 @@ class Slot:
     confirmed: int | None
     """What lies before it in the log was read by all who asked."""
     is_lost: bool
+
+
+_DOING = """
+SELECT a.wait_event_type, a.wait_event, (
+    SELECT string_agg(format('process %s of %s (%s)', b.pid, b.usename, b.application_name), ', ')
+    FROM pg_stat_activity b WHERE b.pid = ANY (pg_blocking_pids(a.pid)))
+FROM pg_stat_activity a WHERE a.pid = $1::int"""
+
+
+def doing(server: Connection, process: int) -> str | None:
+    """Say what another process of the server waits for; None: it does not wait.
+
+    Raises
+    ------
+    ConnectionEndedError
+        If there is no such process any more.
+    """
+    found = server.rows(_DOING, str(process))
+    if not found:
+        raise ConnectionEndedError(
+            server.name, f"server process {process}, which read for the job, has ended"
+        )
+    ((kind, event, blocking),) = found
+    if blocking:
+        return f"it waits for {blocking}"
+    return None if kind in (None, "Client") else f"it waits for {event}"
 
 
 def slot(server: Connection, name: str) -> Slot | None:

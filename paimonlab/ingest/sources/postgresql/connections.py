@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from psycopg.pq.abc import PGconn, PGresult
 
 _TICK_SECONDS = 0.5
+_ANSWER_SECONDS = 120.0
+"""For a statement that waits for nobody, before the connection is taken for lost."""
 _STATUS_SECONDS = 10.0
 """How often the server is told how far reading came, though it did not ask."""
 _EPOCH_2000_MICROS = 946_684_800_000_000
@@ -69,7 +71,10 @@ class Connection:
         self.wal_end = 0
         """How far the server's log had come with the last message."""
         self._flushed = 0
-        self._told = time.monotonic()
+        self.process = int(self._pg.backend_pid)
+        """Process of the server that answers."""
+        self._told = self.heard = time.monotonic()
+        """`heard`: when something came last."""
 
     def _connected(self, seconds: int) -> str | None:
         """Wait until the connection is made; return what is wrong. PQconnectdb has the GIL."""
@@ -83,7 +88,7 @@ class Connection:
             with selectors.DefaultSelector() as selector:  # it may be another socket each time
                 selector.register(self._pg.socket, wanted)
                 is_ready = selector.select(_TICK_SECONDS)
-            if is_ready or self._is_encrypted:
+            if is_ready:
                 state = self._pg.connect_poll()
             elif time.monotonic() > end:
                 return f"it did not answer within {seconds} s"
@@ -111,14 +116,21 @@ class Connection:
         Raises
         ------
         ServerError
-            If it is refused.
+            If it is refused, or not answered for two minutes.
         """
         for _ in self.asked(statement, *values):
-            pass
+            self._check_answers(" ".join(statement.split())[:80])
         return self.answer
+
+    def _check_answers(self, what: str) -> None:
+        silent = time.monotonic() - self.heard
+        if silent >= _ANSWER_SECONDS:
+            problem = f"the server did not answer for {silent:.0f} s: {what}"
+            raise ServerError(self.name, problem, None)
 
     def asked(self, statement: str, *values: str | None) -> Iterator[None]:
         """Run a statement; yield each half second that it takes. `answer` has the rows."""
+        self.heard = time.monotonic()
         if values:
             given = [None if value is None else value.encode() for value in values]
             self._pg.send_query_params(statement.encode(), given)
@@ -141,8 +153,7 @@ class Connection:
             One message per row, and the head and the end of the format; empty after half a second
             without any.
         """
-        self._pg.send_query(statement.encode())
-        for _ in self._busy():
+        for _ in self._sent(statement):
             yield []
         result = self._pg.get_result()
         assert result is not None
@@ -158,6 +169,12 @@ class Connection:
                 yield []
         while (result := self._pg.get_result()) is not None:
             self._check(result)
+
+    def _sent(self, statement: str) -> Iterator[None]:
+        """Send a statement; yield each half second until its answer begins."""
+        self.heard = time.monotonic()
+        self._pg.send_query(statement.encode())
+        yield from self._busy()
 
     def _messages(self) -> tuple[list[Any], bool]:
         """Return messages that are there, and whether no more will come."""
@@ -194,6 +211,8 @@ class Connection:
         the socket: it is taken in as well, and False returned.
         """
         is_ready = bool(self._selector.select(seconds))
+        if is_ready:
+            self.heard = time.monotonic()
         if is_ready or self._is_encrypted:
             try:
                 self._pg.consume_input()
@@ -243,9 +262,8 @@ class Connection:
         """
         plugin = f"proto_version '1', publication_names '{quoted(publication)}'"
         command = f"START_REPLICATION SLOT {quoted(slot)} LOGICAL {lsn_text(lsn)} ({plugin})"
-        self._pg.send_query(command.encode())
-        for _ in self._busy():
-            pass
+        for _ in self._sent(command):
+            self._check_answers(command)
         result = self._pg.get_result()
         assert result is not None
         self._check(result)
@@ -304,8 +322,8 @@ class Connection:
 
     def keep_alive(self) -> None:
         """Tell the server now and then that somebody still reads, while nothing is received."""
-        if time.monotonic() - self._told >= _STATUS_SECONDS:
-            self.tell()
+        if (now := time.monotonic()) - self._told >= _STATUS_SECONDS:
+            self.tell(asks=now - self.heard >= _STATUS_SECONDS)
 
     def flush_to(self, lsn: int) -> None:
         """Tell the server that all before a place of its log is not needed any more."""
@@ -313,12 +331,18 @@ class Connection:
             self._flushed = lsn
             self.tell()
 
-    def tell(self) -> None:
-        """Tell the server how far reading came, and what it may forget."""
+    def tell(self, *, asks: bool = False) -> None:
+        """Tell the server how far reading came, and what it may forget.
+
+        Parameters
+        ----------
+        asks
+            Whether it is to answer at once.
+        """
         self._told = time.monotonic()
         micros = time.time_ns() // 1000 - _EPOCH_2000_MICROS
         written = max(self.wal_end, self._flushed)
-        message = _FEEDBACK.pack(b"r", written, self._flushed, self._flushed, micros, 0)
+        message = _FEEDBACK.pack(b"r", written, self._flushed, self._flushed, micros, asks)
         try:
             self._pg.put_copy_data(message)
             self._pg.flush()

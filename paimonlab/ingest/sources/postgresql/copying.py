@@ -9,7 +9,7 @@ Source: PostgreSQL's documentation, ``CREATE_REPLICATION_SLOT``, "Caveats" of MV
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +49,8 @@ class Moment:
     snapshot: str
 
 
-def made_slot(server: Connection, slot: str, *, temporary: bool) -> Iterator[Moment | None]:
-    """Create a slot; yield None each half second that it takes, then where it begins.
+def made_slot(server: Connection, slot: str, *, temporary: bool) -> Generator[None, None, Moment]:
+    """Create a slot; yield each half second that it takes, return where it begins.
 
     The server waits for transactions that are open.
 
@@ -62,8 +62,7 @@ def made_slot(server: Connection, slot: str, *, temporary: bool) -> Iterator[Mom
     kind = " TEMPORARY" if temporary else ""
     command = f"CREATE_REPLICATION_SLOT {quoted(slot)}{kind} LOGICAL pgoutput EXPORT_SNAPSHOT"
     try:
-        for _ in server.asked(command):
-            yield None
+        yield from server.asked(command)
     except ServerError as error:
         if error.state != _NO_SLOT:
             raise
@@ -73,7 +72,7 @@ def made_slot(server: Connection, slot: str, *, temporary: bool) -> Iterator[Mom
             "(copying tables takes one more for a while)",
         ) from error
     ((_, lsn, snapshot, _),) = server.answer
-    yield Moment(lsn_of(str(lsn)), str(snapshot))
+    return Moment(lsn_of(str(lsn)), str(snapshot))
 
 
 @dataclass(kw_only=True)
@@ -87,8 +86,12 @@ class Copy:
     database: str
     drops_specials: bool
 
-    def begin(self, oids: Sequence[int], other: Connection) -> list[ServerTable]:
+    def begin(
+        self, oids: Sequence[int], other: Connection
+    ) -> Generator[None, None, list[ServerTable]]:
         """Return tables as they were at the moment, and let nobody alter them.
+
+        Yields each half second that others alter one.
 
         Parameters
         ----------
@@ -109,7 +112,7 @@ class Copy:
         found = [table for table in catalog.tables(server, self.types) if table.oid in wanted]
         for table in found:
             try:
-                server.rows(f"LOCK TABLE {table.sql_name} IN ACCESS SHARE MODE")
+                yield from server.asked(f"LOCK TABLE {table.sql_name} IN ACCESS SHARE MODE")
             except ServerError as error:
                 raise self._explained(error, table) from error
         # The function sees files as they are now, the table those of the snapshot.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 from paimonlab.errors import SourceError
@@ -140,8 +140,10 @@ def check_published(
 _IDENTITIES = {"d": "DEFAULT", "n": "NOTHING", "i": "USING INDEX"}
 
 
-def publish(server: Connection, name: str, tables: Sequence[ServerTable]) -> catalog.Publication:
-    """Make sure that tables are published.
+def publish(
+    server: Connection, name: str, tables: Sequence[ServerTable]
+) -> Generator[None, None, catalog.Publication]:
+    """Make sure that tables are published; yield each half second that the server waits for locks.
 
     Raises
     ------
@@ -154,18 +156,18 @@ def publish(server: Connection, name: str, tables: Sequence[ServerTable]) -> cat
         by_root = any(table.kind == "p" for table in tables) or catalog.version(server) >= 130_000
         more = " WITH (publish_via_partition_root = true)" if by_root else ""
         what = f" FOR TABLE {shown}" if tables else ""
-        _made(server, f"CREATE PUBLICATION {quoted(name)}{what}{more}")
+        yield from _made(server, f"CREATE PUBLICATION {quoted(name)}{what}{more}")
     elif missing := [table for table in tables if table.oid not in found.tables]:
         shown = ", ".join(table.sql_name for table in missing)
-        _made(server, f"ALTER PUBLICATION {quoted(name)} ADD TABLE {shown}")
+        yield from _made(server, f"ALTER PUBLICATION {quoted(name)} ADD TABLE {shown}")
     made = catalog.publication(server, name)
     assert made is not None, f"publication {name} was made"
     return made
 
 
-def _made(server: Connection, statement: str) -> None:
+def _made(server: Connection, statement: str) -> Iterator[None]:
     try:
-        server.rows(statement)
+        yield from server.asked(statement)
     except ServerError as error:
         if error.state != _NO_RIGHT:
             raise

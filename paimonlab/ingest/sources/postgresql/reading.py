@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     RowChanges,
+    Waits,
+    no_rows,
 )
 from paimonlab.ingest.sources.postgresql import catalog, pgoutput, publishing
 from paimonlab.ingest.sources.postgresql.catalog import (
@@ -42,8 +44,11 @@ from paimonlab.ingest.sources.postgresql.copying import Copy, Moment, RewrittenE
 from paimonlab.ingest.sources.postgresql.positions import Place
 from paimonlab.ingest.sources.postgresql.relations import Relations, layout_of
 from paimonlab.ingest.sources.postgresql.settings import Settings
+from paimonlab.ingest.sources.silence import Silence
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 _WAIT_SECONDS = 0.25
 """For messages, before a boundary says that there are none."""
@@ -58,6 +63,8 @@ _PATIENCE_SECONDS = 60.0
 """Without a server, before it is an error: it may start again meanwhile."""
 _ACTIVE_SECONDS = 8.0
 """For a slot whose reader has just gone."""
+_SILENT_SECONDS = 15.0
+"""Longer than a server that is asked for an answer every ten seconds says nothing."""
 _QUIET_SECONDS = 2.0
 _PAGE_BYTES = 8192
 _OPEN_BYTES = 8 << 20
@@ -90,6 +97,11 @@ class Reading:
     """Messages of it that were taken."""
     _skip: int = 0
     """Messages with rows that were taken before the connection was lost."""
+    _lost: int | None = None
+    """Process of the server that read the log for us when the connection was lost."""
+    _silence: Silence | None = None
+    """Of the stream."""
+    _heard: float = 0.0
     _seen_millis: int | None = None
     _server_end: int = 0
     _looked: float = 0.0
@@ -113,7 +125,11 @@ class Reading:
         with closing(settings.connect()) as server:
             catalog.check_server(server)
             tables = self._chosen(server)
-            published = publishing.publish(server, settings.publication, tables)
+            published = yield from self._waited(
+                publishing.publish(server, settings.publication, tables),
+                server,
+                "tables to be published",
+            )
             self._look(server)
             self._relations.learn(tables, published)
             if self.place is not None:
@@ -167,12 +183,12 @@ class Reading:
                 publishing.check_slot(server, settings.slot, found, settings.login.dbname)
         oids = [table.oid for table in tables]
         with closing(settings.connect(replication=True)) as replication:
-            moment: Moment | None = None
             name = settings.slot if found is None else self._temporary()
-            for moment in made_slot(replication, name, temporary=found is not None):
-                if moment is None:
-                    yield Boundary(position=None, phase=Phase.SNAPSHOT)
-            assert moment is not None
+            moment = yield from self._waited(
+                made_slot(replication, name, temporary=found is not None),
+                replication,
+                "a slot, which begins after transactions that are open",
+            )
             place = Place(system=str(system), lsn=moment.lsn)
             self.place = place
             if settings.start == "latest":
@@ -199,11 +215,11 @@ class Reading:
             if attempt == _MOST_TRIES:
                 break
             with closing(self.settings.connect(replication=True)) as replication:
-                moment: Moment | None = None
-                for moment in made_slot(replication, self._temporary(), temporary=True):
-                    if moment is None:
-                        yield self._boundary(Phase.SNAPSHOT)
-                assert moment is not None
+                moment = yield from self._waited(
+                    made_slot(replication, self._temporary(), temporary=True),
+                    replication,
+                    "a slot, which begins after transactions that are open",
+                )
                 yield from self._copy(moment, [table.oid for table in missing])
         names = ", ".join(table.full_name for table in missing)
         raise SourceError(
@@ -227,7 +243,9 @@ class Reading:
             )
             try:
                 with closing(settings.connect()) as other:
-                    tables = copy.begin(oids, other)
+                    tables = yield from self._waited(
+                        copy.begin(oids, other), server, "tables that others alter"
+                    )
             except RewrittenError:
                 return
             published = catalog.publication(server, settings.publication)
@@ -236,20 +254,52 @@ class Reading:
                 layout = layout_of(table, self._relations.types, published)
                 self._relations.copied(table, layout)
                 part = published.tables.get(table.oid, Published(None, None))
+                silence = self._silence_of(server)
                 for event in copy.rows(table, layout, part):
                     self._keep_alive()
                     if isinstance(event, RowChanges):
                         size += event.size_bytes
                     if event is not None:
+                        silence.heard()
                         yield event
-                    elif not size:
+                        continue
+                    if size:
+                        yield no_rows(table.full_name, layout.schema)
+                    else:
                         yield self._boundary(Phase.SNAPSHOT)
+                    if waits := silence.waits(f"rows of {table.full_name}"):
+                        yield waits
                 self.place = self.place.with_copied(table.oid, moment.lsn)
                 if size >= _BOUNDARY_BYTES:
                     size = 0
                     yield self._boundary(Phase.SNAPSHOT)
         if size or not oids:
             yield self._boundary(Phase.SNAPSHOT)
+
+    def _waited(
+        self, ticks: Generator[None, None, Result], connection: Connection, what: str
+    ) -> Generator[Event, None, Result]:
+        """Wait for something that a connection does, and say so; return what it gives."""
+        silence = self._silence_of(connection)
+        while True:
+            try:
+                next(ticks)
+            except StopIteration as end:
+                result: Result = end.value
+                return result
+            self._keep_alive()
+            yield self._boundary(Phase.SNAPSHOT)
+            if waits := silence.waits(what):
+                yield waits
+
+    def _silence_of(self, connection: Connection, *, after_seconds: float = 0.0) -> Silence:
+        process = connection.process
+
+        def look() -> str | None:
+            with closing(self.settings.connect()) as other:
+                return catalog.doing(other, process)
+
+        return Silence(self.settings.name, look, after_seconds=after_seconds)
 
     def _keep_alive(self) -> None:
         if self.stream is not None:
@@ -267,6 +317,7 @@ class Reading:
                 # What takes long to decode, such as few rows of many tables, is gathered longer.
                 gathering = min(max(took, _GATHER_SECONDS), _MOST_GATHER_SECONDS)
                 messages = self.stream.received(_WAIT_SECONDS, gathering)
+                waits = self._heard_or_waits()
             except ServerError as error:
                 if error.state not in _STARTING:
                     raise
@@ -278,9 +329,31 @@ class Reading:
                 took = time.monotonic() - began
             elif not self._open_rows:
                 self._move_while_idle()
-                yield self._boundary(self._phase(is_idle=True))
-            if not self._open_rows:
+                yield self._boundary(
+                    Phase.STREAM if waits is not None else self._phase(is_idle=True)
+                )
+            if waits is not None:  # asking the server for more would only take longer
+                yield waits
+            elif not self._open_rows:
                 yield from self._look_around()
+
+    def _heard_or_waits(self) -> Waits | None:
+        """Say that the stream is silent, if it is.
+
+        Raises
+        ------
+        ServerError
+            If the server does not send anything to this connection any more.
+        """
+        assert self.stream is not None
+        assert self._silence is not None
+        if self.stream.heard > self._heard:
+            self._heard = self.stream.heard
+            self._silence.heard()
+        try:
+            return self._silence.waits("what the server's log has next")
+        except SourceError as error:
+            raise ServerError(self.settings.name, str(error), None) from error
 
     def _started(self) -> Iterator[Event]:
         """Let the server send its log, from the position on.
@@ -303,6 +376,7 @@ class Reading:
                 stream.close()
                 if error.state in _IN_USE:
                     if time.monotonic() < end:
+                        self._end_lost()
                         yield self._boundary(Phase.STREAM)
                         time.sleep(0.2)
                         continue
@@ -315,11 +389,23 @@ class Reading:
                     )
                 raise
             break
-        self.stream = stream
+        self.stream, self._lost = stream, None
+        self._silence = self._silence_of(stream, after_seconds=_SILENT_SECONDS)
+
+    def _end_lost(self) -> None:
+        """End the server's process of a connection that was lost, which it may not know yet."""
+        if self._lost is None:
+            return
+        with suppress(ServerError), closing(self.settings.connect()) as server:
+            found = catalog.slot(server, self.settings.slot)
+            if found is not None and found.active_pid == str(self._lost):
+                server.rows("SELECT pg_terminate_backend($1::int)", str(self._lost))
 
     def _started_again(self, error: ServerError) -> Iterator[Event]:
         """Connect again after the connection was lost; go on behind what was taken."""
         logger.warning("%s", error)
+        if self.stream is not None:
+            self._lost = self.stream.process
         self.close()
         self._pending, self._pending_bytes = [], 0
         self._relations.forget()
@@ -337,6 +423,7 @@ class Reading:
             except ServerError as again:
                 if again.state not in _STARTING or time.monotonic() > end:
                     raise
+                yield Waits(what=f"the server to come back: {again}")
                 time.sleep(_WAIT_SECONDS)
             else:
                 return
@@ -398,11 +485,11 @@ class Reading:
             self._look(server)
             if is_new:
                 self._discovered = now
-                tables = self._new_tables(server)
+                tables = yield from self._new_tables(server)
         if tables:
             yield from self._copy_missing(tables)
 
-    def _new_tables(self, server: Connection) -> list[ServerTable]:
+    def _new_tables(self, server: Connection) -> Generator[Event, None, list[ServerTable]]:
         """Return tables that were created since, and publish them.
 
         One that cannot be published does not end the reading; the next one begins with an error.
@@ -413,7 +500,11 @@ class Reading:
             if table.oid in self.place.tables:
                 continue
             try:
-                published = publishing.publish(server, self.settings.publication, [table])
+                published = yield from self._waited(
+                    publishing.publish(server, self.settings.publication, [table]),
+                    server,
+                    f"{table.full_name} to be published",
+                )
             except ServerError:
                 raise
             except SourceError as error:
