@@ -3,7 +3,8 @@
 The suite is cut into parts, each a pytest of its own. There are more at a time than there are
 cores, so that none is idle while a part waits: two more where the memory is enough, else one. Those
 that start Spark run two at a time where the memory is enough, else one; the others run beside
-them. A part's lines appear as its files are done; at the end come the complete output of every part
+them. The longest part goes first where cores are short: alone at the end it would leave some idle.
+A part's lines appear as its files are done; at the end come the complete output of every part
 that failed, the reasons of skipped tests, and a line for each part.
 
 Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop`` and the
@@ -36,6 +37,8 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 _SECONDS_TO_END = 30
+_GIVES_WAY = "3"
+"""By how much the niceness of parts is higher that run beside the longest: half of its weight."""
 _MEMORY_FOR_TWO_SPARKS = 12 << 30
 """Bytes: each takes up to four gibibytes, what runs beside them as much."""
 _MEMORY_FOR_TWO_BESIDE = 16 << 30
@@ -69,6 +72,8 @@ class Part:
     environment: Mapping[str, str] = field(default_factory=dict)
     on_disk: bool = False
     """Whether its temporary files have to be on a disk."""
+    is_longest: bool = False
+    """Whether all others give way to it where cores are short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,9 @@ def _tests(name: str, *folders: str, starts_spark: bool = False, on_disk: bool =
     return Part(name, (*_PYTEST, *paths), starts_spark=starts_spark, on_disk=on_disk)
 
 
+_SPARK = Part("spark", (*_PYTEST, "tests/spark"), starts_spark=True, is_longest=True)
+
+
 def _all_but(name: str, *paths: str) -> Part:
     """Make a part of the doctests and all tests but those below these paths."""
     return Part(name, (*_PYTEST, *(f"--ignore=tests/{path}" for path in paths)))
@@ -131,7 +139,7 @@ _SERVICES = ("catalog", "ingest", "storage")
 _NAMED = ("browser", "interop", "notebook", "outside", "spark", "table", *_FAULTS)
 PARTS = (
     _SPARK_CLASSES,
-    _tests("spark", starts_spark=True),
+    _SPARK,
     _NOTEBOOKS,
     _tests("notebook", starts_spark=True),
     _all_but("rest", *_NAMED, *_SERVICES),
@@ -195,6 +203,7 @@ class Suite:
         self._in_memory = in_memory
         self._sparks = sparks
         self._waiting = list(parts)
+        self._has_longest = any(part.is_longest for part in parts)
         self._running: dict[Part, subprocess.Popen[str]] = {}
         self._lock = threading.Lock()
         self._folder = folder
@@ -228,7 +237,9 @@ class Suite:
             for part in self._waiting:
                 if may_start(part, self._running, self._sparks):
                     self._waiting.remove(part)
-                    self._running[part] = _process(part, self._root(part))
+                    gives_way = self._has_longest and not part.is_longest
+                    before = ("nice", "-n", _GIVES_WAY) if gives_way else ()
+                    self._running[part] = _process(part, self._root(part), before)
                     return part, self._running[part]
         return None
 
@@ -273,12 +284,12 @@ class Suite:
                 process.kill()
 
 
-def _process(part: Part, folder: Path) -> subprocess.Popen[str]:
+def _process(part: Part, folder: Path, before: Sequence[str]) -> subprocess.Popen[str]:
     folder.mkdir()
     for one in (folder, folder.parent):
         one.chmod(0o711)  # servers that tests start as other users have folders in it
     return subprocess.Popen(
-        part.command,
+        (*before, *part.command),
         cwd=Path(__file__).parents[1],
         env={
             **{key: value for key, value in os.environ.items() if key not in _NOT_INHERITED},

@@ -149,6 +149,17 @@ def test_more_parts_run_than_there_are_cores(
     assert run_tests.workers() == 2 + more
 
 
+def test_other_parts_give_way_to_the_longest(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", "import os; print(os.nice(0))")
+    shown = io.StringIO()
+    parts = [Part("long", command, is_longest=True), Part("short", command)]
+
+    Suite(parts, tmp_path, shown).run(1)
+
+    own = os.nice(0)
+    assert shown.getvalue().splitlines() == [f"long  | {own}", f"short | {min(own + 3, 19)}"]
+
+
 TELLS = "import os, tempfile; print(tempfile.gettempdir(), os.environ['PYTEST_DEBUG_TEMPROOT'])"
 
 
