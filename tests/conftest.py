@@ -18,11 +18,12 @@ from hypothesis.internal.conjecture import providers
 
 import paimonlab as pl
 from paimonlab.read.lookup_stores import kept_stores
-from tools import short_java
+from tools import quick_imports, short_java
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 short_java.let_spark_have_them()
+quick_imports.pass_grammars_by()
 
 IS_REPEATABLE = "PAIMONLAB_SEED" in os.environ
 """With a seed a run repeats itself: continuous integration names one, so that what it says is

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.debian import is_installed
-from tools import short_java
+from tools import quick_imports, short_java
+
+quick_imports.pass_grammars_by()
 
 _NOT_COMPARED = (
     "application/vnd.paimonlab.view.v1+json",

@@ -58,7 +58,7 @@ _PREFIX = "paimonlab-tests-"
 _NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE",)
 """Would make each of hundreds of processes compile everything anew."""
 _PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
-_NBVAL_RULES = ("-p", "nbval.plugin", "-p", "tools.nbval_rules")
+_NBVAL_RULES = ("-p", "tools.nbval_rules", "-p", "nbval.plugin")  # the order of the imports
 _NBVAL = (*_NBVAL_RULES, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
 
 

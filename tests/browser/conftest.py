@@ -206,7 +206,7 @@ def started(module: str, home: Path, *, is_deterministic: bool = True) -> Iterat
         "PAIMONLAB_DETERMINISTIC": "1" if is_deterministic else "",
         "PYSPARK_PYTHON": sys.executable,
     }
-    command = [sys.executable, "-m", module, "--no-browser", "--allow-root"]
+    command = [sys.executable, "-m", "tools.quick_imports", module, "--no-browser", "--allow-root"]
     command += ["--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
     command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}"]
     if module == "jupyterlab":

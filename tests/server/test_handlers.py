@@ -75,9 +75,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, "-m", "jupyter_server", "--allow-root", "--ip=127.0.0.1"]
-    command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}"]
-    command += [f"--IdentityProvider.token={TOKEN}", "--no-browser"]
+    command = [sys.executable, "-m", "tools.quick_imports", "jupyter_server"]
+    command += ["--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
+    command += [f"--ServerApp.root_dir={root}", f"--IdentityProvider.token={TOKEN}", "--no-browser"]
     with (home / "log").open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=home)
     made = Server(port, root)
