@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import DataError
 from paimonlab.ingest.fitting import BadRow, FittedRows
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.arrow import to_arrow
@@ -153,7 +154,7 @@ def _found(
     )
     unchanged = np.concatenate([_mask(rows, name) for rows in waiting])
     origins = chain.origins(unchanged)
-    needed = np.unique(origins[unchanged & unchanged[origins]])
+    needed = distinct_integers(origins[unchanged & unchanged[origins]])
     if not len(needed):
         return values.take(arrow_array(origins))
     wanted = chain.keys.take(arrow_array(needed))

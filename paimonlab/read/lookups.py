@@ -22,6 +22,7 @@ from paimonlab.read.lazy_file import LazyFile
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.value_blocks import shared_values
 from paimonlab.scan.split import DataSplit
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.merge_engine import MergeEngine
 from paimonlab.spec.predicates.predicate import (
@@ -249,7 +250,7 @@ def _is_worth_it(hits: Sequence[KeyHits]) -> bool:
     """Whether most blocks of the large files among them have no row that is wanted."""
     large = [hit for hit in hits if len(hit.blocks.starts) > _SMALL_FILE_BLOCKS]
     with_rows = sum(
-        len(np.unique(np.searchsorted(hit.blocks.starts, hit.positions, side="right")))
+        len(distinct_integers(np.searchsorted(hit.blocks.starts, hit.positions, side="right")))
         for hit in large
     )
     return 2 * with_rows <= sum(len(hit.blocks.starts) for hit in large)

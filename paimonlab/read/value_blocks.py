@@ -16,6 +16,7 @@ import pyarrow as pa
 from paimonlab.arrow_values import arrow_array
 from paimonlab.read.key_blocks import Blocks
 from paimonlab.read.lazy_file import FileKey, LazyFile
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage.recent import Recent
 
@@ -59,7 +60,7 @@ class ValueBlocks:
         wanted = tuple(fields)
         numbers = np.searchsorted(blocks.starts, positions, side="right") - 1
         batches = []
-        for number in np.unique(numbers).tolist():
+        for number in distinct_integers(numbers).tolist():
             chosen = positions[numbers == number]
             key = (file.key, wanted, number)
             rows = self._rows.get(key)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from paimonlab.arrow_values import numpy_values
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.buckets.key import BucketKey
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.buckets import Group, grouped, partition_codes
@@ -80,7 +81,7 @@ class GivenRouter:
             hashes = hash_codes(columns, [field.type for field in fields])
             for group in groups:
                 ours = hashes if group.rows is None else hashes[group.rows]
-                self._came[group.key].append(np.unique(ours))
+                self._came[group.key].append(distinct_integers(ours))
         return rows, groups
 
     def prepare_commit(self) -> BucketIndexes:
@@ -92,7 +93,7 @@ class GivenRouter:
         try:
             for (partition, bucket), came in self._came.items():
                 known = self._stored.of_bucket(partition, bucket)
-                hashes = np.unique(np.concatenate([known, *came]))
+                hashes = distinct_integers(np.concatenate([known, *came]))
                 if len(hashes) > len(known):
                     entry = files.write(partition, bucket, hashes)
                     written[partition, bucket] = (entry,)

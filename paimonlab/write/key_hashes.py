@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paimonlab.errors import DataError
+from paimonlab.merge.sorting import sorted_positions
 from paimonlab.spec.binary_row.murmur import hash_words
 from paimonlab.spec.options.table_options import option_field
 
@@ -184,7 +185,9 @@ class KeyHashes:
         DataError
             If no bucket id is left.
         """
-        unique, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        order, is_last = sorted_positions(hashes)
+        ends = np.flatnonzero(is_last)
+        unique = hashes[order[ends]]
         buckets = self._stored_buckets(unique)
         slots = np.searchsorted(self._hashes, unique)
         is_known = np.zeros(len(unique), np.bool_)
@@ -194,11 +197,14 @@ class KeyHashes:
         is_known |= buckets != _NO_BUCKET
         new = np.flatnonzero(~is_known)
         if new.size:
+            first = order[np.concatenate([[0], ends[:-1] + 1])]
             arrived = new[np.argsort(first[new])]
             buckets[arrived] = self._new_buckets(unique[arrived])
             self._hashes = np.insert(self._hashes, slots[new], unique[new])
             self._buckets = np.insert(self._buckets, slots[new], buckets[new])
-        return buckets[inverse]
+        assigned = np.empty(len(hashes), np.int32)
+        assigned[order] = np.repeat(buckets, np.diff(ends, prepend=-1))
+        return assigned
 
     def take_changed(self) -> Iterator[tuple[int, Hashes]]:
         """Yield the buckets that got new hashes since the last call, with all their hashes."""
@@ -246,7 +252,7 @@ class KeyHashes:
         options = self._options
         assigner = channels_of(hashes, self._hash_of_partition, options) % options.assigners
         buckets = np.empty(len(hashes), np.int32)
-        for assigner_number in np.unique(assigner).tolist():
+        for assigner_number in np.flatnonzero(np.bincount(assigner)).tolist():
             ours = np.flatnonzero(assigner == assigner_number)
             buckets[ours] = self._filled(assigner_number, hashes[ours])
         return buckets

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.errors import DataError
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.write.expressions.expression import Expression
 from paimonlab.write.expressions.join_conditions import JoinCondition
 from paimonlab.write.merge_clauses import (
@@ -196,7 +197,7 @@ def _gathered(
     updated, updated_from, deleted = [], [_NONE], [_NONE]
     for clause, pairs, places in decided:
         if clause.rule.action is Action.DELETE:
-            deleted.append(np.unique(places))
+            deleted.append(distinct_integers(places))
         elif len(places):
             arrays = [
                 clause.values[name](pairs)

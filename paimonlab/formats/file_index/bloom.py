@@ -19,6 +19,7 @@ from paimonlab.formats.file_index.container import DamagedIndexError
 from paimonlab.formats.file_index.hashing import hash_bytes, hash_integers
 from paimonlab.formats.file_index.values import float_bits, form_of, index_numbers, is_text
 from paimonlab.spec.binary_row.buffers import byte_pieces
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType
 
@@ -50,7 +51,7 @@ class BloomFilter(Struct, frozen=True):
         bit_count = natural + 8 - natural % 8
         hash_count = max(1, math.floor(bit_count / items * math.log(2) + 0.5))
         is_set = np.zeros(bit_count, np.bool_)
-        for positions in _positions(np.unique(hashes), hash_count, bit_count):
+        for positions in _positions(distinct_integers(hashes), hash_count, bit_count):
             is_set[positions] = True
         return cls(hash_count, np.packbits(is_set, bitorder="little").tobytes())
 

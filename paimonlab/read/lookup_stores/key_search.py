@@ -11,6 +11,7 @@ import pyarrow as pa
 from paimonlab.arrow_values import arrow_array
 from paimonlab.merge.order import one_array, sort_keys
 from paimonlab.read.lookup_stores.store_file import StoredBatch, StoreFile, pieces
+from paimonlab.spec.distinct_integers import distinct_integers
 
 Positions = npt.NDArray[np.int64]
 
@@ -137,7 +138,7 @@ def _narrowed(rows: pa.RecordBatch, asked: pa.Table) -> tuple[Positions, npt.NDA
     low = np.zeros(asked.num_rows, np.int64)
     width = -(-count // step)
     while True:
-        bounds = np.unique(low)[:, None] + np.arange(width) * step
+        bounds = distinct_integers(low)[:, None] + np.arange(width) * step
         bounds = bounds[bounds < count]
         ours, theirs = _codes(asked, rows.take(arrow_array(bounds)))
         at = np.maximum(np.searchsorted(theirs, ours, side="right") - 1, 0)

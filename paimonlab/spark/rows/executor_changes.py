@@ -25,6 +25,7 @@ from paimonlab.read.matches import FileMatch, divided_rows
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, POSITION_COLUMN
 from paimonlab.spark.writing.executor_write import BEFORE, KIND_COLUMN, TaskOutcome, WriteTask
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.storage import FileIO
 from paimonlab.write.kept_ids import IdKeepingWriter, keeps_ids
@@ -181,7 +182,7 @@ class _Seen:
         for name, parts in self._files.items():
             places = np.sort(np.concatenate(parts))
             again = places[1:][places[1:] == places[:-1]]
-            vector = DeletionVector.of(np.unique(places))
+            vector = DeletionVector.of(distinct_integers(places))
             rows = encode_deletion_vector(vector, bitmap64=True)
             example = int(again[0]) if len(again) else None
             found.append(Positions(name, rows, example))

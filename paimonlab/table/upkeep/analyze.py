@@ -23,6 +23,7 @@ from paimonlab.interrupts import interrupts_held_back
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.statistics.table import ColumnStatistics, Statistics
 from paimonlab.spec.types.arrow import to_arrow
@@ -250,7 +251,7 @@ class _Column:
         self._count_hashes(numpy_values(pc.unique(hashes)))
 
     def _count_hashes(self, hashes: npt.NDArray[np.uint64]) -> None:
-        self.hashes = np.unique(np.concatenate([self.hashes, hashes]))[:_MOST_HASHES]
+        self.hashes = distinct_integers(np.concatenate([self.hashes, hashes]))[:_MOST_HASHES]
 
     def _widen(self, present: pa.Array) -> None:
         if pa.types.is_floating(present.type):

@@ -25,6 +25,7 @@ from paimonlab.scan.plan import ScanOptions, ScanRequest, plan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import hash_codes
 from paimonlab.spec.buckets.key import BucketKey
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.table.definition import TableDefinition
@@ -158,8 +159,8 @@ def hashes_of_files(
                 for _, rows in data.positioned(fields, batch_rows=reading.bounds.batch_rows):
                     columns = [rows.column(field.name) for field in fields]
                     hashes = hash_codes(columns, [field.type for field in fields])
-                    by_bucket[bucket].append(np.unique(hashes))
-    return {bucket: np.unique(np.concatenate(parts)) for bucket, parts in by_bucket.items()}
+                    by_bucket[bucket].append(distinct_integers(hashes))
+    return {bucket: distinct_integers(np.concatenate(parts)) for bucket, parts in by_bucket.items()}
 
 
 def all_splits(

@@ -17,6 +17,7 @@ import pyarrow as pa
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import DataError
 from paimonlab.spec.buckets.key import BucketKey
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.write.key_places.layers import (
     NOWHERE,
@@ -331,7 +332,7 @@ def moved(found: KnownPlaces, rows: pa.Table, adds: npt.NDArray[np.bool_], *, ta
     stays = np.flatnonzero(is_last & is_put)
     after = np.full(keys.num_rows, NOWHERE, np.int64)
     after[key[stays]] = place[stays]
-    if len(np.unique(key[stays])) < len(stays):
+    if len(distinct_integers(key[stays])) < len(stays):
         raise _in_several(table)
     found.keys.put(keys, after)
     found.places.add(before, -1)
