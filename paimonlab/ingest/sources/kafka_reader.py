@@ -18,7 +18,7 @@ import numpy as np
 
 from paimonlab.errors import SourceError
 from paimonlab.ingest.apart import answer_of, done_within
-from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase
+from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, Waits
 from paimonlab.ingest.formats import Decode, Messages
 from paimonlab.ingest.formats.messages import UNKNOWN_TIME
 from paimonlab.ingest.sources.kafka_positions import (
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _DISCOVERY_SECONDS = 30.0
+_AGAIN_SECONDS = 2.0
+"""After brokers did not answer."""
 _WAIT_SECONDS = 0.25
 """For messages, before a boundary says that there are none."""
 _CONTACT_SECONDS = 8.0
@@ -89,6 +91,8 @@ class Reader:
         self._most = _MOST_MESSAGES
         self._looked = 0.0
         self._last_answer = time.monotonic()
+        self._silent: str | None = None
+        """Why brokers did not answer when they were asked last."""
 
     def close(self) -> None:
         """Close the consumer, which may wait for what it asked a broker."""
@@ -191,6 +195,11 @@ class Reader:
                 yield from self._wanted.decoder(batch.topic)(batch)
             yield self._boundary()
             self._look_around()
+            if self._silent is not None:
+                seconds = time.monotonic() - self._last_answer
+                yield Waits(
+                    what=f"any broker, which was last heard {seconds:.0f} s ago: {self._silent}"
+                )
 
     def sample(self, offsets: Offsets) -> Iterator[Event]:
         """Yield the first rows from some offsets on."""
@@ -354,15 +363,18 @@ class Reader:
     def _look_around(self) -> None:
         """Look for new partitions and topics now and then, and whether brokers are there at all."""
         now = time.monotonic()
-        if now - self._looked < _DISCOVERY_SECONDS:
+        pause = _DISCOVERY_SECONDS if self._silent is None else _AGAIN_SECONDS
+        if now - self._looked < pause:
             return
         self._looked = now
         try:
             metadata = self._metadata(_SECOND)
-        except SourceError:
+        except SourceError as error:
             if now - self._last_answer > _PATIENCE_SECONDS:
                 raise
+            self._silent = str(error)
             return
+        self._silent = None
         partitions = self._partitions(metadata)
         known = set(self._next)
         gone = known - set(partitions)

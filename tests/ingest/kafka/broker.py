@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -45,7 +46,9 @@ log.dirs={folder}/logs
 num.partitions=1
 num.network.threads=1
 num.io.threads=2
-log.cleaner.enable=false
+log.cleaner.backoff.ms=200
+log.cleaner.dedupe.buffer.size=2097152
+log.cleaner.io.buffer.size=65536
 offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
 transaction.state.log.num.partitions=1
@@ -106,6 +109,16 @@ class Broker:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Let it stand still meanwhile: its connections stay open, and nothing is answered."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def create(self, topic: str, partitions: int = 1, **options: str) -> None:
         """Create a topic."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import time
@@ -9,13 +10,24 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import paimonlab as pm
 from paimonlab.errors import SourceError, UnsupportedError
-from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, Unreadable
+from paimonlab.ingest import Job
+from paimonlab.ingest.changes import (
+    Boundary,
+    Event,
+    JsonValue,
+    Phase,
+    RowChanges,
+    Unreadable,
+    Waits,
+)
 from paimonlab.ingest.source_contract import check_source
 from paimonlab.ingest.sources import kafka_reader as module
 from paimonlab.ingest.sources.kafka import KafkaSource, kafka
@@ -389,15 +401,92 @@ def test_a_broker_that_is_killed_and_started_again_loses_nothing(
     assert _ids(found) == list(range(200))
 
 
+def test_brokers_that_say_nothing_are_waited_for_and_then_an_error(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_DISCOVERY_SECONDS", 0.2)
+    monkeypatch.setattr(module, "_AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr(module, "_SECOND", 0.3)
+    monkeypatch.setattr(module, "_WAIT_SECONDS", 0.1)
+    kafka_broker.create(topic)
+    kafka_broker.produce(topic, _rows(3))
+    events = _source(kafka_broker, topic).read(None, lambda _: True)
+    waits = (event for event in events if isinstance(event, Waits))
+    while not _ids([next(events)]):
+        pass
+
+    with kafka_broker.stopped():
+        assert next(waits).what.startswith("any broker, which was last heard")
+        monkeypatch.setattr(module, "_PATIENCE_SECONDS", 0.0)
+        with pytest.raises(SourceError):
+            next(waits)
+
+
+def test_a_compacted_topic_has_gaps_and_loses_nothing(
+    tmp_path: Path, kafka_broker: Broker, topic: str, rng: np.random.Generator
+) -> None:
+    """Offsets that the position names, and many before the end, are not there any more."""
+    often = {"segment_ms": "100", "min_cleanable_dirty_ratio": "0.01"}
+    kafka_broker.create(topic, 1, cleanup_policy="compact", **often)
+    rows: dict[int, int] = {}
+
+    def change(count: int, *, deletes: bool = False) -> None:
+        keys: list[bytes | None] = []
+        values: list[bytes | None] = []
+        for id in rng.integers(0, 12, count).tolist():
+            after = {"id": id, "n": int(rng.integers(1000))}
+            before = {"id": id, "n": rows[id]} if id in rows else None
+            rows[id] = after["n"]
+            keys.append(b'{"id":%d}' % id)
+            told = {"before": before, "after": after, "op": "u" if before else "c"}
+            values.append(json.dumps(told | {"source": {"db": "d", "table": "t"}}).encode())
+        if deletes:
+            gone = next(iter(rows))
+            told = {"before": {"id": gone, "n": rows.pop(gone)}, "after": None, "op": "d"}
+            keys += [b'{"id":%d}' % gone] * 2
+            values += [json.dumps(told | {"source": {"db": "d", "table": "t"}}).encode(), None]
+        kafka_broker.produce(topic, values, keys=keys)
+
+    def job(name: str) -> Job:
+        source = _source(kafka_broker, topic, columns={"id": "BIGINT", "n": "BIGINT"})
+        return catalog.ingest(
+            source, into=name, name=name, primary_keys=["id"], options={"bucket": 1}
+        )
+
+    def found(name: str) -> dict[int, int]:
+        return dict(
+            row.values() for row in catalog.table(f"{name}.t").scan().to_arrow().to_pylist()
+        )
+
+    catalog = pm.connect(tmp_path)
+    change(60, deletes=True)
+    followed = job("followed")
+    followed.run()
+    assert found("followed") == rows
+    end = time.monotonic() + 60
+    count = 60
+    while len(_caught_up(_source(kafka_broker, topic))[0]) > count // 2:
+        assert time.monotonic() < end, "the broker does not compact the topic"
+        time.sleep(0.15)
+        change(30)
+        count += 30
+    change(30, deletes=True)
+    followed.run()
+    job("late").run()
+
+    assert found("late") == rows
+    assert found("followed") == rows
+
+
 def test_parts_are_what_is_read_without_them(
     kafka_broker: Broker, topic: str, rng: np.random.Generator
 ) -> None:
     from confluent_kafka import Producer  # noqa: PLC0415 - an extra
 
     kafka_broker.create(topic, 3)
-    for number in range(20):
+    for number in range(6):
         kafka_broker.produce(
-            topic, _rows(int(rng.integers(60)), number * 100), partition=number % 3
+            topic, _rows(int(rng.integers(200)), number * 300), partition=number % 3
         )
     producer = Producer({"bootstrap.servers": kafka_broker.address, "transactional.id": topic})
     producer.init_transactions(60)
@@ -412,7 +501,7 @@ def test_parts_are_what_is_read_without_them(
     until = end
     kafka_broker.produce(topic, _rows(3, 9000))
     while position != end:
-        step = source.newest(position, most=50, until=until)
+        step = source.newest(position, most=150, until=until)
         for part in source.parts(position, step):
             events = list(source.read_part(part, lambda _: True))
             assert [isinstance(event, Boundary) for event in events][-1]

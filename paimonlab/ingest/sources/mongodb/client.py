@@ -35,6 +35,8 @@ _SECRETS = ("password", "tlsCertificateKeyFilePassword", "authMechanismPropertie
 _BY_ID: list[str | tuple[str, int | str | Mapping[str, Any]]] = [(ID, 1)]
 _SYSTEM = ("admin", "config", "local")
 _MILLIS_TO_FIND = 8_000
+_MILLIS_TO_ANSWER = 30_000
+"""Without a word of a server that was asked, before it is taken for gone."""
 _AWAIT_MILLIS = 400
 _LOST, _NO_REPLICA_SET, _UNKNOWN_RESUME, _UNAUTHORIZED, _REFUSED = 286, 40573, 280, 13, 18
 _ADVICE = {
@@ -90,6 +92,7 @@ class Login:
             "appname": "paimonlab",
             "serverSelectionTimeoutMS": _MILLIS_TO_FIND,
             "connectTimeoutMS": _MILLIS_TO_FIND,
+            "socketTimeoutMS": _MILLIS_TO_ANSWER,
         }
         told = {name: value for name, value in told.items() if name not in self.options}
         if self.user is not None:

@@ -7,6 +7,7 @@ Source: MySQL Reference Manual 8.4, "Binary Logging Options and Variables"; Mari
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +17,17 @@ from typing import Any, TypeVar
 from paimonlab.errors import SourceError, UnsupportedError
 from paimonlab.ingest.sources.mysql.positions import Place
 from paimonlab.ingest.sources.mysql.wire import PacketReader, ServerGoneError
+from paimonlab.ingest.sources.silence import ConnectionEndedError
 from paimonlab.secrets import hides_secrets
 
 T = TypeVar("T")
 
 _CONTACT_SECONDS = 8
+_ANSWER_SECONDS = 120
+"""For a statement, before the connection is taken for lost."""
+_LOCK_SECONDS = 60
+_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
+"""After a minute a peer is gone that does not even say that it is there; some systems lack some."""
 _PATIENT_SECONDS = 86_400
 """How long the server waits for a reader that is busy: commits and compactions take their time."""
 _NEEDED = {
@@ -110,15 +117,19 @@ class Connection:
                 charset="utf8mb4",
                 autocommit=True,
                 connect_timeout=_CONTACT_SECONDS,
-                read_timeout=_PATIENT_SECONDS,
+                read_timeout=_CONTACT_SECONDS,
                 init_command=(
                     "SET time_zone = '+00:00', sql_mode = '', "
                     f"net_write_timeout = {_PATIENT_SECONDS}, net_read_timeout = 3600, "
-                    f"wait_timeout = {_PATIENT_SECONDS}"
+                    f"wait_timeout = {_PATIENT_SECONDS}, lock_wait_timeout = {_LOCK_SECONDS}"
                 ),
                 **tls,
             )
         )
+        self._made._read_timeout = _ANSWER_SECONDS  # noqa: SLF001 - the first answer comes soon
+        for name, value in _ALIVE.items():
+            if (option := getattr(socket, name, None)) is not None:
+                self._made._sock.setsockopt(socket.IPPROTO_TCP, option, value)  # noqa: SLF001
 
     def _try(self, what: Callable[[], T]) -> T:
         try:
@@ -154,6 +165,26 @@ class Connection:
     def run(self, statement: str) -> None:
         """Run a statement."""
         self.rows(statement)
+
+    @property
+    def process(self) -> int:
+        """Number of this connection at the server."""
+        return int(self._made.thread_id())
+
+    def doing(self, process: int) -> str | None:
+        """Say what another connection of the same user waits for; None: it does not wait.
+
+        Raises
+        ------
+        ConnectionEndedError
+            If the server does not know it any more.
+        """
+        statement = f"SELECT state FROM information_schema.processlist WHERE id = {process}"  # noqa: S608
+        found = self.rows(statement)
+        if not found:
+            raise ConnectionEndedError(self.name, f"it has ended connection {process} of the job")
+        state = str(found[0][0] or "")
+        return f"it is {state[:1].lower()}{state[1:]}" if state.startswith("Waiting") else None
 
     def variables(self, *names: str) -> dict[str, str]:
         """Return variables of the server, those that it has."""

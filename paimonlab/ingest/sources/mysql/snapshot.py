@@ -10,7 +10,7 @@ Manual, "FLUSH TABLES WITH READ LOCK".
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +29,7 @@ from paimonlab.ingest.sources.mysql.snapshot_values import reader, selected
 from paimonlab.ingest.sources.mysql.spans import Places
 from paimonlab.ingest.sources.mysql.text_rows import text_columns
 from paimonlab.ingest.sources.mysql.wire import Packets
+from paimonlab.ingest.sources.silence import Silence
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
 
 _QUERY = 3
@@ -99,6 +100,8 @@ class TableReading:
     schema: SourceSchema
     zone: str
     moment: Moment
+    connect: Callable[[], Connection]
+    """Makes another connection, by which the server is asked why it is silent."""
     position: Position
     """What was read so far, without this table's rows of this transaction."""
 
@@ -118,10 +121,14 @@ class TableReading:
             reader(told.type, column.type, self.zone)
             for told, column in zip(self.info.columns, self.schema.columns, strict=True)
         ]
+        silence = Silence(self.connection.name, self._doing)
         for found in self._rows(statement):
             if found is None:
                 yield self._nothing()
+                if waits := silence.waits(f"rows of {self.info.name}"):
+                    yield waits
                 continue
+            silence.heard()
             data, starts = found
             texts = text_columns(data, starts, len(readers))
             columns = [read(values) for read, values in zip(readers, texts, strict=True)]
@@ -131,6 +138,13 @@ class TableReading:
                 last = int(pc.max(columns[place].array).as_py())
                 yield Boundary(position=self._at(last).to_json(), phase=Phase.SNAPSHOT)
         self.position = self._at(None)
+
+    def _doing(self) -> str | None:
+        other = self.connect()
+        try:
+            return other.doing(self.connection.process)
+        finally:
+            other.close()
 
     def _at(self, up_to: int | None) -> Position:
         name = self.info.name

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SourceError, UnsupportedError
-from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema
+from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema, Waits
 from paimonlab.ingest.sources.mysql import snapshot
 from paimonlab.ingest.sources.mysql.columns import (
     CASCADES,
@@ -40,7 +41,7 @@ from paimonlab.spec.types.text import parse_type
 _OP_TS: Mapping[str, DataType] = {"op_ts": parse_type("TIMESTAMP_LTZ(3)")}
 _TEMPORARY = re.compile(r"_.+_(gho|ghc|del|new|old)|#.*")
 """Tables that gh-ost, pt-online-schema-change and the server make for a while."""
-_ALTERED = 1412
+_ALTERED, _LOCKED = 1412, 1205
 _STARTS = ("initial", "latest", "snapshot")
 
 
@@ -496,33 +497,45 @@ class _Reading:
                 "this is another server than the one whose rows were read in part: begin a job of "
                 "another name",
             )
+        connection.run("SET SESSION lock_wait_timeout = 1")
+        began = time.monotonic()
         while True:
-            moment = snapshot.begin(connection)
-            if position is None:
-                position = Position(
-                    server=connection.server,
-                    place=moment.place,
-                    gtids=moment.gtids,
-                    is_snapshot=True,
-                )
-            infos = self._around.found(connection)
-            partly_read = position.read
-            open_tables = [name for name in infos if not _is_read(position, name)]
-            # One that was read in part comes first: of one alone the position knows the columns.
-            open_tables.sort(key=lambda name: not partly_read.get(name))
             try:
+                moment = snapshot.begin(connection)
+                if position is None:
+                    position = Position(
+                        server=connection.server,
+                        place=moment.place,
+                        gtids=moment.gtids,
+                        is_snapshot=True,
+                    )
+                infos = self._around.found(connection)
+                partly_read = position.read
+                open_tables = [name for name in infos if not _is_read(position, name)]
+                # One that was read in part comes first: of one alone the position knows the
+                # columns.
+                open_tables.sort(key=lambda name: not partly_read.get(name))
                 for name in open_tables:
+                    began = time.monotonic()
                     position = yield from self._table(connection, name, moment, position)
             except ServerError as error:
-                if error.code != _ALTERED:
+                if error.code not in (_ALTERED, _LOCKED):
                     raise
                 connection.run("ROLLBACK")
+                if error.code == _LOCKED:
+                    yield self._locked(began)
                 continue  # it was altered after this moment: another one
             connection.run("COMMIT")
             break
         done = replace(position.moved(position.place, position.gtids), is_snapshot=False)
         yield Boundary(position=done.to_json(), phase=Phase.STREAM)
         return done
+
+    def _locked(self, since: float) -> Waits:
+        return Waits(
+            what=f"tables that others lock, for {time.monotonic() - since:.0f} s: SHOW FULL "
+            "PROCESSLIST tells who"
+        )
 
     def _table(
         self, connection: Connection, name: str, moment: Moment, position: Position
@@ -547,6 +560,7 @@ class _Reading:
             schema=schema,
             zone=self._around.zone,
             moment=moment,
+            connect=self._around.connect,
             position=position,
         )
         yield from reading.events()

@@ -28,6 +28,7 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     Truncated,
+    Waits,
     no_rows,
 )
 from paimonlab.ingest.sources.mysql.columns import TableInfo
@@ -60,6 +61,7 @@ _HEARTBEAT_NANOS = 100_000_000
 _WAIT_SECONDS = 0.5
 _SILENT_SECONDS = 30.0
 """Without a heartbeat, before the connection is taken for lost."""
+_QUIET_SECONDS = 5.0
 _PATIENCE_SECONDS = 60.0
 """Without a server, before it is an error: it may start again meanwhile."""
 _BATCH_BYTES = 4 << 20
@@ -137,6 +139,8 @@ class Stream:
         self._is_new_place = False
         """Whether the place is that of another server, which did not tell its own yet."""
         self._seen: int | None = None
+        self._heard = 0.0
+        """When the server said something last."""
         self._told = time.monotonic()
 
     # Connections
@@ -149,20 +153,24 @@ class Stream:
         SourceError
             If the server fails, or what comes next is not in its log any more.
         """
-        silent_since = time.monotonic()
+        lost_since: float | None = None
+        problem = ""
         while True:
-            before = self._place
+            before = self._heard
             try:
                 yield from self._follow()
             except (*GONE, ServerError) as error:
                 self._check_lost(error)
-                if self._place != before:
-                    silent_since = time.monotonic()
-                if time.monotonic() - silent_since > _PATIENCE_SECONDS:
+                now = time.monotonic()
+                if lost_since is None or self._heard > before:
+                    lost_since = now
+                if now - lost_since > _PATIENCE_SECONDS:
                     raise SourceError(self._around.name, f"the server is gone: {error}") from error
                 logger.warning("%s: connecting again: %s", self._around.name, error)
+                problem = str(error)
             yield from self._left_over()
             yield self._boundary(Phase.STREAM)
+            yield Waits(what=f"the server to come back: {problem}")
             time.sleep(_WAIT_SECONDS)
 
     def _check_lost(self, error: Exception) -> None:
@@ -205,11 +213,14 @@ class Stream:
             while True:
                 found = reader.read()
                 if found is None:
-                    if time.monotonic() - heard > _SILENT_SECONDS:
+                    silent = time.monotonic() - heard
+                    if silent > _SILENT_SECONDS:
                         raise ConnectionError("the server says nothing any more")
                     yield from self._idle()
+                    if silent > _QUIET_SECONDS:
+                        yield Waits(what=f"the server, which says nothing for {silent:.0f} s")
                     continue
-                heard = time.monotonic()
+                heard = self._heard = time.monotonic()
                 yield from self._take(found, connection)
         finally:
             connection.close()

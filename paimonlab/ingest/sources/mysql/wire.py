@@ -8,6 +8,7 @@ Source: MySQL Source Code Documentation, "Protocol Basics" (packets, ERR_Packet)
 
 from __future__ import annotations
 
+import errno
 import socket
 import ssl
 from dataclasses import dataclass
@@ -55,7 +56,9 @@ class PacketReader:
         while found is None:
             try:
                 more = self._socket.recv(_READ_BYTES)
-            except (TimeoutError, ssl.SSLWantReadError):
+            except (TimeoutError, ssl.SSLWantReadError) as error:
+                if error.errno == errno.ETIMEDOUT:
+                    raise  # of the connection, not of this waiting
                 self._rest = b"".join(parts)
                 return None
             if not more:
