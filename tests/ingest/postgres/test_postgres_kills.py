@@ -1,6 +1,6 @@
 """Processes that are killed while the server is written to: no row is lost, and none comes twice.
 
-``PAIMONLAB_INGEST_KILLS=100`` kills as often; a few are part of every run.
+``PAIMONLAB_INGEST_KILLS=100`` kills as often; one is part of every run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.ingest.postgres.server import Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
 from tests.ingest.run_and_kill import run_and_kill
 
-KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "2"))
+KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "1"))
 _AT_ONCE = 5
 """Kills of one job, before it comes to its end."""
 
