@@ -23,7 +23,7 @@ def _two_points(table: Table) -> tuple[int, int]:
     if table.name == "demo.orders":
         return 3, 7
     ids = table.snapshots.ids()
-    return (ids[max(0, len(ids) - 6)], ids[-1]) if ids else (0, 1)
+    return (ids[max(0, len(ids) - 6)], ids[-1]) if ids else (0, 0)
 
 
 def _a_row(table: Table) -> str:

@@ -107,6 +107,8 @@ def range_between(
         return ChangeRange(kind=_kind(options, definition))
     if high < low:
         raise ValueError(f"changes go forward in time, from {start} to {end} they do not")
+    if high > (store.snapshots.latest_id() or 0):
+        store.snapshots.get(high)  # says that it is not there, and which are
     return _between_ids(low, high, options, definition, store)
 
 

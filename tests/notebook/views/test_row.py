@@ -11,6 +11,8 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import ArgumentError, UnsupportedError
 from paimonlab.notebook import commands, views
+from paimonlab.scan.plan import plan
+from paimonlab.table.memories import scan_plans
 from paimonlab.table.table import Table
 
 
@@ -34,9 +36,15 @@ def write(table: Table, *rows: tuple[int, str | None]) -> None:
     table.write(pa.table({"id": ids, "v": pa.array(values, "string")}))
 
 
-def test_steps_are_those_of_a_list(table: Table, seed: int) -> None:
+def test_steps_are_those_of_a_list(
+    table: Table, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Write at random; a list of what row 5 was at each snapshot is the oracle."""
     chance = random.Random(seed)
+    planned = []
+    monkeypatch.setattr(
+        scan_plans, "plan", lambda *of, **how: planned.append(of) or plan(*of, **how)
+    )
     was: list[str | None] = [None]
     for _ in range(25):
         kind = chance.choice(["write", "write", "other", "delete", "compact"])
@@ -56,8 +64,10 @@ def test_steps_are_those_of_a_list(table: Table, seed: int) -> None:
         if after is not None and (before is None or after.id != before.id):
             was.append(now)
 
+    planned.clear()
     steps = {step.snapshot_id: step for step in life_of(table, "id = 5").steps}
 
+    assert len(planned) == len(was) - 1, "each snapshot is planned once"
     for id in range(1, len(was)):
         old, new = was[id - 1], was[id]
         expected = {

@@ -105,6 +105,17 @@ def test_a_range_of_tags_may_mean_the_commits(keyed: pl.Table) -> None:
 def test_a_snapshot_that_is_not_there_is_named(keyed: pl.Table) -> None:
     with pytest.raises(SnapshotNotFoundError, match=r"no snapshot 99\. Its snapshots are 1 to"):
         keyed.changes(1, 99)
+    with pytest.raises(SnapshotNotFoundError, match="no snapshot 99"):
+        keyed.changes(99, 99)
+
+
+def test_an_empty_table_has_no_snapshots_to_compare(catalog: pl.Catalog) -> None:
+    table = catalog.create_table("db.empty", {"k": "INT"})
+
+    assert table.changes(0, 0).count() == 0
+    for mode in ("auto", "diff"):
+        with pytest.raises(SnapshotNotFoundError, match="no snapshot 9"):
+            table.changes(3, 9, mode=mode)
 
 
 def test_times_choose_snapshots(keyed: pl.Table) -> None:

@@ -103,15 +103,13 @@ class _Reader:
         point: dict[str, Any] = {"snapshot": snapshot_id}
         if not self._table.snapshots.has(snapshot_id):
             point = {"tag": tags[0]}
-        scan = self._table.scan(where=self._where, **point)
+        # Two rows are enough to tell that it is not one; the limit leaves the plan as it is.
+        scan = self._table.scan(where=self._where, limit=2, **point)
         self._check(scan)
         splits = scan.plan().splits
         files = [(split.bucket_path, split.files, split.deletion_files) for split in splits]
         if files != self._files:
-            self._files, self._values = (
-                files,
-                self._row(self._table.scan(where=self._where, limit=2, **point)),
-            )
+            self._files, self._values = files, self._row(scan)
         shown = tuple(
             RowFile(
                 name="" if is_deterministic() else file.file_name,
