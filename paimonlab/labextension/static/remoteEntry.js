@@ -765,7 +765,7 @@ function render({ data, el, host }) {
     ...(view.runs.length ? [runs.element, details] : [empty(`No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
-    view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
+    view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), ...compactionRules(view), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
     h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
       h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, breaking(call.sql || call.python))])),
@@ -865,11 +865,15 @@ function compactionPicks(view, isMarked, choose) {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
       const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
-      const why = pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why;
-      return [placeText(pick), picked, pick.rule && pick.rule !== why ? `${pick.rule}: ${why}` : why, pick];
+      return [placeText(pick), picked, pick.rule && pick.numbers ? `${pick.rule}: ${pick.numbers}` : pick.why, pick];
     }),
     onChoose: (row) => choose(row[3].partition, row[3].bucket),
   });
+}
+
+function compactionRules(view) {
+  const rules = view.picks.filter(({ rule, numbers }) => rule && numbers).map(({ rule, why }) => `${rule}: ${why}.`);
+  return [...new Set(rules)].map((rule) => h("p", { class: "faint" }, rule));
 }
 
 function compactionLooked(view) {
@@ -3459,9 +3463,10 @@ button.sort { border: 0; background: none; padding: 0; font-weight: 600; text-al
 
 function render({ data, el, host }) {
   const { columns, rows, footer, rowCount } = data.view;
-  const title = `${many(rowCount, "row")}, ${many(columns.length, "column")}`;
+  const rowWords = many(rowCount, "row");
+  const title = `${rowWords}, ${many(columns.length, "column")}`;
   const isLong = rowCount >= 10;
-  const { body, say, stop } = plainFrame(el, { title, note: footer, css: RESULT_CSS });
+  const { body, say, stop } = plainFrame(el, { title, note: footer.split("; ").filter((part) => part !== rowWords).join("; "), css: RESULT_CSS });
   const quiet = (said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
   const failed = (reason) => quiet(reason instanceof Error ? reason.message : String(reason));
   const source = rowSource(data.view, host.ask);
@@ -3484,12 +3489,11 @@ function render({ data, el, host }) {
   };
   const need = (first, end) => {
     source.need(first, end)?.then(() => {
-      const isIn = isFocusIn();
+      const isIn = tbody.contains((el.shadowRoot)?.activeElement);
       view.draw(true);
       if (isIn) cellAt(focus)?.focus({ preventScroll: true });
     }, leave);
   };
-  const isFocusIn = () => tbody.contains((el.shadowRoot)?.activeElement);
     const cellAt = ([row, column]) => (view.row(row)?.children[column + 1]);
   const point = (isHere) => {
     const cell = cellAt(focus);
@@ -3570,20 +3574,19 @@ function render({ data, el, host }) {
       shown();
     }
     later = setTimeout(() => {
-      if (source.asks) (source.arrange(state) ?? Promise.resolve()).then(shown, leave);
+      if (source.asks) Promise.resolve(source.arrange(state)).then(shown, leave);
       host.select({ rows: source.query() });
     }, TELL_MILLIS);
   };
     const sort = (place) => {
     const again = state.by === place;
-    if (again && state.descending) state.by = -1;
-    else state.by = place;
+    state.by = again && state.descending ? -1 : place;
     state.descending = again && !state.descending;
-    const way = state.descending ? "descending" : "ascending";
+    const [way, sign] = state.descending ? ["descending", "▼"] : ["ascending", "▲"];
     heads.forEach(({ head, arrow }, at) => {
-      const direction = at === state.by ? way : "none";
-      head.setAttribute("aria-sort", direction);
-      arrow.replaceChildren({ none: "", ascending: "▲", descending: "▼" }[direction] ?? "");
+      const isBy = at === state.by;
+      head.setAttribute("aria-sort", isBy ? way : "none");
+      arrow.replaceChildren(isBy ? sign : "");
     });
     arrange();
     say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${way}`);

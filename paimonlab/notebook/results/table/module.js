@@ -36,10 +36,11 @@ button.sort { border: 0; background: none; padding: 0; font-weight: 600; text-al
 /** @param {ResultContext} context */
 export function render({ data, el, host }) {
   const { columns, rows, footer, rowCount } = data.view;
-  const title = `${many(rowCount, "row")}, ${many(columns.length, "column")}`;
+  const rowWords = many(rowCount, "row");
+  const title = `${rowWords}, ${many(columns.length, "column")}`;
   // A few rows are read, not searched.
   const isLong = rowCount >= 10;
-  const { body, say, stop } = plainFrame(el, { title, note: footer, css: RESULT_CSS });
+  const { body, say, stop } = plainFrame(el, { title, note: footer.split("; ").filter((part) => part !== rowWords).join("; "), css: RESULT_CSS });
   const quiet = (/** @type {string} */ said) => say(said.length > 200 ? `${said.slice(0, 200)}…` : said);
   const failed = (/** @type {unknown} */ reason) => quiet(reason instanceof Error ? reason.message : String(reason));
   const source = rowSource(data.view, host.ask);
@@ -65,12 +66,11 @@ export function render({ data, el, host }) {
   };
   const need = (/** @type {number} */ first, /** @type {number} */ end) => {
     source.need(first, end)?.then(() => {
-      const isIn = isFocusIn();
+      const isIn = tbody.contains(/** @type {any} */ (el.shadowRoot)?.activeElement);
       view.draw(true);
       if (isIn) cellAt(focus)?.focus({ preventScroll: true });
     }, leave);
   };
-  const isFocusIn = () => tbody.contains(/** @type {any} */ (el.shadowRoot)?.activeElement);
   /** @param {[number, number]} at @returns {HTMLElement | undefined} */
   const cellAt = ([row, column]) => /** @type {any} */ (view.row(row)?.children[column + 1]);
   const point = (/** @type {boolean} */ isHere) => {
@@ -159,21 +159,20 @@ export function render({ data, el, host }) {
       shown();
     }
     later = setTimeout(() => {
-      if (source.asks) (source.arrange(state) ?? Promise.resolve()).then(shown, leave);
+      if (source.asks) Promise.resolve(source.arrange(state)).then(shown, leave);
       host.select({ rows: source.query() });
     }, TELL_MILLIS);
   };
   /** @param {number} place */
   const sort = (place) => {
     const again = state.by === place;
-    if (again && state.descending) state.by = -1;
-    else state.by = place;
+    state.by = again && state.descending ? -1 : place;
     state.descending = again && !state.descending;
-    const way = state.descending ? "descending" : "ascending";
+    const [way, sign] = state.descending ? ["descending", "▼"] : ["ascending", "▲"];
     heads.forEach(({ head, arrow }, at) => {
-      const direction = at === state.by ? way : "none";
-      head.setAttribute("aria-sort", direction);
-      arrow.replaceChildren({ none: "", ascending: "▲", descending: "▼" }[direction] ?? "");
+      const isBy = at === state.by;
+      head.setAttribute("aria-sort", isBy ? way : "none");
+      arrow.replaceChildren(isBy ? sign : "");
     });
     arrange();
     say(state.by < 0 ? "not sorted" : `sorted by ${columns[place].name}, ${way}`);

@@ -147,9 +147,7 @@ def _pick_grid(value: Compaction) -> Grid:
             level = "" if pick.output_level is None else f" → level {pick.output_level}"
             size = "" if pick.bytes is None else f", {bytes_text(pick.bytes)}"
             picked = f"{pick.files:,} of {pick.of_files:,} files{size}{level}"
-        why = f"{pick.why} ({pick.numbers})" if pick.numbers else pick.why
-        if pick.rule and pick.rule != why:
-            why = f"{pick.rule}: {why}"
+        why = f"{pick.rule}: {pick.numbers}" if pick.rule and pick.numbers else pick.why
         body.append(texts([place(pick.partition, pick.bucket), picked, visible(why)]))
     footer = (
         f"{value.pick_count:,} of {value.looked_at:,} buckets would be compacted now, "
@@ -181,6 +179,8 @@ def _untouched_grid(value: Compaction) -> Grid:
 
 
 def _legend(value: Compaction) -> Iterator[str]:
+    rules = (f"{pick.rule}: {pick.why}" for pick in value.picks if pick.rule and pick.numbers)
+    yield from map(visible, dict.fromkeys(rules))
     if value.write_amplification is not None:
         yield (
             f"write amplification {value.write_amplification:g}: "

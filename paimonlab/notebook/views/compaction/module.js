@@ -67,7 +67,7 @@ export function render({ data, el, host }) {
     ...(view.runs.length ? [runs.element, details] : [empty(`No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
-    view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), compactionLooked(view),
+    view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), ...compactionRules(view), compactionLooked(view),
     ...(view.calls.length ? [h("h4", { style: "margin:10px 0 2px" }, "To copy")] : []),
     h("div", { class: "calls" }, ...view.calls.flatMap((call) => [h("span", {}, call.label),
       h("span", {}, call.sql && copyButton("SQL", () => call.sql, say), " ", copyButton("Python", () => call.python, say)), h("code", {}, breaking(call.sql || call.python))])),
@@ -180,11 +180,16 @@ function compactionPicks(view, isMarked, choose) {
       const size = pick.bytes === null ? "" : `, ${bytes(pick.bytes)}`;
       const level = pick.outputLevel === null ? "" : ` → level ${pick.outputLevel}`;
       const picked = pick.rule ? `${count(pick.files)} of ${count(pick.ofFiles)} files${size}${level}` : "nothing";
-      const why = pick.numbers ? `${pick.why} (${pick.numbers})` : pick.why;
-      return [placeText(pick), picked, pick.rule && pick.rule !== why ? `${pick.rule}: ${why}` : why, pick];
+      return [placeText(pick), picked, pick.rule && pick.numbers ? `${pick.rule}: ${pick.numbers}` : pick.why, pick];
     }),
     onChoose: (row) => choose(row[3].partition, row[3].bucket),
   });
+}
+
+/** What the rules of the picks mean, each once. @param {Compaction} view */
+function compactionRules(view) {
+  const rules = view.picks.filter(({ rule, numbers }) => rule && numbers).map(({ rule, why }) => `${rule}: ${why}.`);
+  return [...new Set(rules)].map((rule) => h("p", { class: "faint" }, rule));
 }
 
 /** @param {Compaction} view */
