@@ -22,9 +22,10 @@ from paimonlab.sql_engine.engine import EngineOptions, Planned
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
-from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.refusal import NotTranslatedError, told_of_habits
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.sql_engine.statements import alterations, definitions
+from paimonlab.sql_engine.statements.calls import refuse_habit
 from paimonlab.sql_engine.storing import check_stored, constant_value, stored_query
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts, parse
@@ -89,7 +90,20 @@ def run(
             f"CREATE {word} … AS {word} of a source here, since it starts an ingest job",
             "run it in a %%paimon cell or by paimonlab.sql; in a shell: paimonlab ingest",
         )
-    tree = parse(text)
+    if text.split(maxsplit=1)[0].upper() in ("CREATE", "ALTER"):
+        refuse_habit(text, sources)
+    with told_of_habits(text):
+        return _run(parse(text), text, sources, values, options, progress)
+
+
+def _run(
+    tree: exp.Expression,
+    text: str,
+    sources: Sources,
+    values: Mapping[str, Any] | Sequence[Any],
+    options: EngineOptions | None,
+    progress: Progress | None,
+) -> Done:
     if isinstance(tree, exp.Insert):
         return _insert(tree, sources, values, options, progress)
     if isinstance(tree, exp.Merge):
@@ -220,11 +234,7 @@ def _create(
     if str(tree.kind).upper() == "VIEW":
         raise NotTranslatedError("CREATE VIEW", "VIEW", _VIEW_HINT)
     check_parts(tree, "this", "kind", "expression", "properties")
-    properties = tree.args.get("properties")
-    for one in properties.expressions if properties is not None else ():
-        is_paimon = isinstance(one, exp.FileFormatProperty) and one.name.lower() == "paimon"
-        if not is_paimon:
-            raise NotTranslatedError(f"{one.key.upper()} of CREATE TABLE", "CREATE")
+    told = definitions.told(tree, sources)
     is_query = isinstance(tree.expression, exp.Query)
     if tree.kind != "TABLE" or not isinstance(tree.this, exp.Table) or not is_query:
         raise NotTranslatedError(f"CREATE {tree.kind} without a query", "CREATE")
@@ -235,7 +245,13 @@ def _create(
         if kind == kinds.VOID:
             raise NotTranslatedError(f"the column {column} of NULL alone", "CREATE")
     rows = engine.run(planned, options, progress)
-    table = sources.catalog.write_table(name, rows)
+    table = sources.catalog.write_table(
+        name,
+        rows,
+        partition_keys=told.partition_keys,
+        options=told.options,
+        comment=told.comment,
+    )
     return _done(table, table.snapshot, rows.num_rows, "inserted") if rows.num_rows else Done()
 
 

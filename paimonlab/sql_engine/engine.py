@@ -25,9 +25,13 @@ from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import STRING, Kind, VoidType, simple_type
 from paimonlab.sql_engine.listings import described, listing
 from paimonlab.sql_engine.queries import QueryTranslator
-from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
+from paimonlab.sql_engine.refusal import (
+    NotTranslatedError,
+    StatementFailedError,
+    told_of_habits,
+)
 from paimonlab.sql_engine.rows import Part
-from paimonlab.sql_engine.statements.calls import history_text
+from paimonlab.sql_engine.statements.calls import described_query
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import parse
 from paimonlab.sql_engine.value import quoted
@@ -126,8 +130,19 @@ def plan(
         explained = explained_query(text)
         if explained is not None:
             return _explained_plan(plan(explained, sources, values))
-        text = history_text(text, sources) or text
-    tree = parse(text) if isinstance(text, str) else text
+        text = described_query(text, sources) or text
+        with told_of_habits(text):
+            return _plan(parse(text), text, sources, values, most)
+    return _plan(text, text, sources, values, most)
+
+
+def _plan(
+    tree: exp.Expression,
+    text: str | exp.Expression,
+    sources: Sources,
+    values: Mapping[str, Any] | Sequence[Any],
+    most: int | None,
+) -> Planned:
     translated = listing(tree, sources)
     queries = QueryTranslator(sources, Given(values))
     try:

@@ -8,7 +8,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from paimonlab.errors import SchemaError
+from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.spec.sql_text.reader import TokenReader
+from paimonlab.spec.sql_text.table_functions import FUNCTIONS, REFUSED
+from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine import arithmetic, exploding, kinds, pivots
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.protocols import Querying, Translated
@@ -88,6 +91,8 @@ class From:
         check_parts(node, "this", "db", "catalog", "alias", "version", "joins")
         if isinstance(node.this, exp.Anonymous) and str(node.this.this).lower() == "range":
             return self._of_query(self._range(node.this), alias, ())
+        if isinstance(node.this, exp.Anonymous):
+            return self._incremental(node.this, node)
         if not isinstance(node.this, exp.Identifier):
             raise NotTranslatedError("FROM a function", node.this.name)
         parts = tuple(part.name for part in node.parts)
@@ -99,10 +104,32 @@ class From:
         relation = self.queries.tables.table(
             name, parts, names, node.args.get("version"), self.queries.given
         )
-        if alias is not None and alias.args.get("columns"):
-            raise NotTranslatedError("names for the columns of a table", node.alias)
-        assert relation.reading is not None, "a table is read"
-        return relation.reading.placeholder, relation
+        return _read(relation, node)
+
+    def _incremental(self, call: exp.Anonymous, node: exp.Table) -> tuple[str, Relation]:
+        """Translate a function of a table and of points of its past."""
+        name = str(call.this).lower()
+        if name in REFUSED:
+            raise UnsupportedError(f"{name}(…)", REFUSED[name])
+        function = next((one for one in FUNCTIONS if one.name == name), None)
+        if function is None or node.args.get("version") is not None:
+            raise NotTranslatedError("FROM a function", name)
+        function.check(len(call.expressions))
+        translator = Translator(Scope(), self.queries.given, self.queries.subquery, allows="none")
+        values = []
+        for one in call.expressions:
+            value = translator.value(one)
+            if not value.is_literal or type(value.literal) not in (int, str):
+                raise function.not_constant(one.sql("spark"))
+            values.append(str(value.literal))
+        table, *points = values
+        relation = self.queries.tables.changes(
+            self.queries.next_name(),
+            TokenReader(tokenize(table), name).names("a table"),
+            (node.alias,) if node.alias else (name,),
+            function.options(points),
+        )
+        return _read(relation, node)
 
     def _pivoted(self, node: exp.Expression, given: Sequence[exp.Pivot]) -> tuple[str, Relation]:
         if len(given) != 1 or node.args.get("joins"):
@@ -218,3 +245,12 @@ def _own_name(relations: Sequence[Relation], name: str) -> str:
             if column.name.lower() == name.lower():
                 return column.name
     return name
+
+
+def _read(relation: Relation, node: exp.Table) -> tuple[str, Relation]:
+    """Return what stands for a table that is read."""
+    alias = node.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        raise NotTranslatedError("names for the columns of a table", node.alias)
+    assert relation.reading is not None, "a table is read"
+    return relation.reading.placeholder, relation

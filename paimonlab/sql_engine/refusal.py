@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from paimonlab.errors import ColumnNotFoundError, PaimonError, UnsupportedError
+from paimonlab.spec.sql_text.habit_hints import habit_hint
+from paimonlab.spec.sql_text.tokens import tokenize
 
 ADVICE = "use --engine spark, or auto"
 
@@ -26,6 +29,16 @@ class NotTranslatedError(UnsupportedError):
         super().__init__(f"{feature} without Spark", ADVICE)
         self.word = word or feature.partition(" ")[0]
         self.hint = hint
+
+
+@contextmanager
+def told_of_habits(text: str) -> Iterator[None]:
+    """Add to what refuses a statement of another format what is written here instead."""
+    try:
+        yield
+    except NotTranslatedError as error:
+        error.hint = habit_hint(tokenize(text)) or error.hint
+        raise
 
 
 class NoDatabaseError(NotTranslatedError):

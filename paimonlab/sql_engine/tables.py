@@ -157,7 +157,29 @@ class Sources:
         TableNotFoundError
             If there is nothing of this name.
         """
-        rows = self._rows(path, version, given)
+        return self._relation(alias, self._rows(path, version, given), names)
+
+    def changes(
+        self,
+        alias: str,
+        path: tuple[str, ...],
+        names: tuple[str, ...],
+        options: Mapping[str, str],
+    ) -> Relation:
+        """Make a relation of what commits changed, as options of a read say.
+
+        Raises
+        ------
+        NotTranslatedError
+            If it is asked of something else than a table.
+        """
+        name = self.name_of(path)
+        found = relation(self.catalog, name)
+        if not isinstance(found, Table):
+            raise NotTranslatedError(f"changes of {name}", path[-1])
+        return self._relation(alias, TableRows(found.scan(options=options)), names)
+
+    def _relation(self, alias: str, rows: Rows, names: tuple[str, ...]) -> Relation:
         columns = tuple(
             SqlColumn(name, kind_of(data_type), f"{alias}.c{number}", format_type(data_type))
             for number, (name, data_type) in enumerate(rows.fields)

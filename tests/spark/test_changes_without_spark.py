@@ -311,6 +311,10 @@ DEFINITIONS = (
     "CREATE TABLE IF NOT EXISTS {d}.t (other INT)",
     "CREATE TABLE {d}.hive (id INT, x DOUBLE) PARTITIONED BY (day DATE, hour TINYINT)",
     "CREATE TABLE {d}.plain (id INT, b BOOLEAN) TBLPROPERTIES ('comment' = 'said')",
+    """CREATE TABLE {d}.filled USING paimon PARTITIONED BY (p) COMMENT 'rows too'
+    TBLPROPERTIES ('primary-key' = 'p,id', 'bucket' = '2')
+    AS SELECT CAST(1 AS BIGINT) AS id, 'a' AS v, 2 AS p, 1.50 AS m""",
+    "CREATE TABLE {d}.bare TBLPROPERTIES ('file.format' = 'orc') AS SELECT 'a' AS v",
     "ALTER TABLE {d}.t ADD COLUMN x INT COMMENT 'new' AFTER id",
     "ALTER TABLE {d}.t ADD COLUMNS (y STRUCT<q: DATE>, z STRING FIRST)",
     "ALTER TABLE {d}.t RENAME COLUMN X TO xx",
@@ -336,7 +340,11 @@ def test_definitions_are_those_of_spark(spark: SparkSession, catalog: Catalog) -
         spark.sql(text.format(d="paimon.theirs"))
         assert _defined(catalog, "mine") == _defined(catalog, "theirs"), text
 
-    assert catalog.tables("mine") == ["renamed", "t"]
+    assert catalog.tables("mine") == ["bare", "filled", "renamed", "t"]
+    assert [
+        catalog.table(f"{database}.filled").scan().to_arrow().to_pylist()
+        for database in ("mine", "theirs")
+    ] == [[{"id": 1, "v": "a", "p": 2, "m": Decimal("1.50")}]] * 2
     for text in ("DROP TABLE {d}.renamed", "DROP DATABASE {d} CASCADE"):
         changes.run(text.format(d="mine"), Sources(catalog))
         spark.sql(text.format(d="paimon.theirs"))

@@ -9,7 +9,7 @@ import pytest
 import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError, SchemaError, UnsupportedError
-from paimonlab.sql_engine import engine
+from paimonlab.sql_engine import changes, engine
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.statements import calls
 from paimonlab.sql_engine.tables import Sources
@@ -48,6 +48,43 @@ def test_describe_history_lists_snapshots(catalog: Catalog) -> None:
     planned = engine.plan("DESCRIBE HISTORY db.t LIMIT 2", Sources(catalog))
 
     assert engine.run(planned)["snapshot_id"].to_pylist() == [3, 2]
+
+
+def test_what_nothing_does_is_answered_with_what_is_like_it(catalog: Catalog) -> None:
+    for sql, said in (
+        ("GENERATE symlink_format_manifest FOR TABLE db.t", "FROM db.t$files"),
+        ("FSCK REPAIR TABLE db.t DRY RUN", "CALL sys.remove_unexisting_files(table => 'db.t'"),
+        ("CONVERT TO DELTA parquet.`/lake/t`", "CALL sys.migrate_table('parquet'"),
+        ("ALTER TABLE db.t ADD CONSTRAINT c CHECK (id > 0)", "INSERT INTO db.t SELECT"),
+        ("CREATE TABLE db.u (id INT) CLUSTER BY (id)", "'clustering.columns' = 'id'"),
+        ("MSCK REPAIR TABLE db.t", "Nothing is to be done"),
+    ):
+        is_change = sql.split()[0] in changes.WRITING
+        with pytest.raises(NotTranslatedError) as refused:
+            (changes.run if is_change else engine.plan)(sql, Sources(catalog))
+        assert said in refused.value.hint
+    for sql, said in (
+        ("CREATE TABLE db.u CLONE db.t", r"CALL sys\.copy\(.*target_table => 'db\.u'\)"),
+        ("ALTER TABLE db.t WRITE ORDERED BY id", "clustering.incremental"),
+    ):
+        with pytest.raises(UnsupportedError, match=said):
+            changes.run(sql, Sources(catalog))
+
+
+def test_changes_are_read_by_a_function(catalog: Catalog) -> None:
+    def read(function: str) -> list[dict[str, object]]:
+        sql = f"SELECT c.id FROM {function} AS c ORDER BY id"
+        return engine.run(engine.plan(sql, Sources(catalog))).to_pylist()
+
+    added = catalog.table("db.t").changes(1, 3).to_arrow()["id"].to_pylist()
+    assert read("paimon_incremental_query('db.t', 1, 3)") == [{"id": one} for one in sorted(added)]
+    for sql, said in (
+        ("table_changes('db.t', 1)", "paimon_incremental_query"),
+        ("paimon_incremental_query('db.t', 1)", "with 2 arguments"),
+        ("paimon_incremental_query('db.t', 1, id)", "id"),
+    ):
+        with pytest.raises(PaimonError, match=said):
+            read(sql)
 
 
 @pytest.mark.parametrize("name", ["db.t$snapshots", "db.`t$snapshots`", "paimon.db.`t`$snapshots"])

@@ -10,12 +10,12 @@ from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException, QueryContextType
 
 from paimonlab.errors import PaimonError, close_matches, without_database
-from paimonlab.notebook.cell.habit_hints import habit_hint
 from paimonlab.notebook.cell.query_error import QueryError, of_paimon
 from paimonlab.notebook.cell.statements import SentText, Statement
 from paimonlab.notebook.cell.topics import Topic
 from paimonlab.spark.sessions.remote import has_lost_server
 from paimonlab.spec.sql_text.guesses import guess
+from paimonlab.spec.sql_text.habit_hints import habit_hint
 from paimonlab.spec.sql_text.tokens import Span, Token, offset_of
 from paimonlab.table.system import SYSTEM_TABLES
 

@@ -126,12 +126,7 @@ def _called(connection: Connection, statement: Statement, display: ProgressDispl
     except NotTranslatedError as error:
         raise refused(connection, statement, error) from error
     except CalledOtherwiseError as error:
-        raise QueryError(
-            f"{error.feature} is not supported; run the following: {error.remark}.",
-            topic="call",
-            statement=statement,
-            hint="\n".join(error.calls),
-        ) from None
+        raise _answered(statement, error) from None
     except PaimonError as error:
         raise QueryError(str(error), topic="call", statement=statement) from None
     return Result(
@@ -150,6 +145,16 @@ def _called(connection: Connection, statement: Statement, display: ProgressDispl
         ),
         spark=None,
         said=told(noted),
+    )
+
+
+def _answered(statement: Statement, error: CalledOtherwiseError) -> QueryError:
+    """Say which calls do what a statement of another format does."""
+    return QueryError(
+        f"{error.feature} is not supported; run the following: {error.remark}.",
+        topic="call",
+        statement=statement,
+        hint="\n".join(error.calls),
     )
 
 
@@ -172,6 +177,8 @@ def _changed(
         )
     except NotTranslatedError as error:
         raise refused(connection, statement, error) from error
+    except CalledOtherwiseError as error:
+        raise _answered(statement, error) from None
     except StatementFailedError as error:
         raise QueryError(str(error), topic="without spark", statement=statement) from error
     return said_of(statement, done.said, begin=begin)

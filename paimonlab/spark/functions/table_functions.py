@@ -10,7 +10,6 @@ Source: apache/paimon@5dacde5 ``PaimonTableValuedFunctions``; apache/spark@v4.2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from paimonlab.errors import UnsupportedError
@@ -23,37 +22,10 @@ from paimonlab.spark.reading.system_tables import system_relation
 from paimonlab.spark.reading.time_travel import TravelArguments
 from paimonlab.spark.rows.statements import as_list
 from paimonlab.spark.session_options import session_options
+from paimonlab.spec.sql_text.table_functions import FUNCTIONS, REFUSED, IncrementalFunction
 from paimonlab.table.system import SystemTable
 
 _CATALYST = "org.apache.spark.sql.catalyst."
-
-
-@dataclass(frozen=True, slots=True)
-class IncrementalFunction:
-    """A function of a table and what chooses commits."""
-
-    name: str
-    option: str
-    """The read option that means the same."""
-    arguments: tuple[str, ...]
-    """What comes after the table."""
-
-
-FUNCTIONS = (
-    IncrementalFunction("paimon_incremental_query", "incremental-between", ("start", "end")),
-    IncrementalFunction(
-        "paimon_incremental_between_timestamp", "incremental-between-timestamp", ("start", "end")
-    ),
-    IncrementalFunction("paimon_incremental_to_auto_tag", "incremental-to-auto-tag", ("tag",)),
-)
-"""All there are."""
-_NO_INDEXES = "global indexes are not implemented"
-_REFUSED = {
-    **dict.fromkeys(("vector_search", "full_text_search", "hybrid_search"), _NO_INDEXES),
-    "table_changes": "paimon_incremental_query('db.t', 2, 5) has the rows of snapshots 3 to 5; of "
-    "`t$audit_log` it has them with their kinds: +I, -U, +U, -D",
-}
-"""Functions that Java Paimon's connector has as well, and one of Delta: what to say."""
 
 
 def offer_table_functions(bridge: Bridge) -> None:
@@ -63,7 +35,7 @@ def offer_table_functions(bridge: Bridge) -> None:
     identifiers = bridge.java_class(_CATALYST + "FunctionIdentifier")
     infos = bridge.java_class(_CATALYST + "expressions.ExpressionInfo")
     builders: dict[str, Proxy] = {one.name: _Changes(bridge, one) for one in FUNCTIONS}
-    builders |= {name: _Refused(bridge, name, advice) for name, advice in _REFUSED.items()}
+    builders |= {name: _Refused(bridge, name, advice) for name, advice in REFUSED.items()}
     a_builtin = registry.listFunction().head()  # Spark 4.3 knows it as system.builtin.…
     for name, builder in builders.items():
         identifier = identifiers(name, a_builtin.database(), a_builtin.catalog())
@@ -90,8 +62,7 @@ class _Changes(Proxy):
         """Return the rows that a Scala ``Seq`` of expressions asks for."""
         function = self._function
         table, *points = _texts(as_list(self._bridge, arguments), function)
-        options = {function.option: ",".join(points)}
-        return _plan(self._bridge, function.name, table, options)
+        return _plan(self._bridge, function.name, table, function.options(points))
 
 
 class _Refused(Proxy):
@@ -121,19 +92,12 @@ def _texts(arguments: Sequence[Any], function: IncrementalFunction) -> list[str]
     UnsupportedError
         If there are more or fewer, or one of them is not a constant.
     """
-    usage = f"{function.name}('database.table', {', '.join(function.arguments)})"
-    if len(arguments) != 1 + len(function.arguments):
-        raise UnsupportedError(
-            f"{function.name} with {len(arguments)} arguments", f"call it as {usage}"
-        )
+    function.check(len(arguments))
     texts = []
     for argument in arguments:
         value = argument.eval(None) if argument.foldable() else None
         if value is None:
-            raise UnsupportedError(
-                f"the argument {argument.sql()} of {function.name}",
-                f"give constants: {usage}",
-            )
+            raise function.not_constant(str(argument.sql()))
         texts.append(str(value if isinstance(value, int | str) else value.toString()))
     return texts
 

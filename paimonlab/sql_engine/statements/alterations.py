@@ -116,6 +116,9 @@ def _changes(action: exp.Expression, table: Table) -> Iterator[SchemaChange]:
             yield RenameColumn(_path(action.this, table), action.args["to"].name)
         case exp.Drop():
             check_parts(action, "kind", "tables")
+            kind = str(action.args.get("kind") or "COLUMN").upper()
+            if kind not in ("COLUMN", "COLUMNS"):
+                raise NotTranslatedError(f"DROP {kind}", "DROP")
             for one in action.args["tables"]:
                 for column in one.expressions if isinstance(one, exp.Schema) else [one]:
                     yield DropColumn(_path(column, table))

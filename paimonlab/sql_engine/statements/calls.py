@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from paimonlab import procedures
 from paimonlab.errors import SchemaError, habits
+from paimonlab.procedures.described import DESCRIBED, described_text
 from paimonlab.procedures.habits import calls_of, refusal, texts_of
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text import call_syntax
+from paimonlab.spec.sql_text.call_text import table_text
 from paimonlab.spec.sql_text.habit_syntax import Habit, parse_habit
 from paimonlab.spec.sql_text.tokens import Token, tokenize
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -56,17 +60,41 @@ def run(
     )
 
 
-def history_text(text: str, sources: Sources) -> str | None:
-    """Return the query in the place of DESCRIBE HISTORY; None if it is another statement."""
-    words = text.split(maxsplit=2)[:2]
-    if [word.upper() for word in words] not in (["DESCRIBE", "HISTORY"], ["DESC", "HISTORY"]):
+def described_query(text: str, sources: Sources) -> str | None:
+    """Return the query in the place of DESCRIBE HISTORY and DETAIL; None: another statement.
+
+    Raises
+    ------
+    UnsupportedError
+        If the table has no such facts.
+    """
+    verb, *what = (word.lower() for word in text.split(maxsplit=2)[:2])
+    if verb not in ("describe", "desc") or not DESCRIBED.keys() & {*what}:
         return None
     habit = _habit(text)
     if habit is None:
         return None
-    database, _, table = sources.name_of(habit.table).partition(".")
-    limit = "" if habit.limit is None else f" LIMIT {habit.limit}"
-    return f"SELECT * FROM `{database}`.`{table}$snapshots` ORDER BY snapshot_id DESC{limit}"
+    name = sources.name_of(habit.table)
+    path = (sources.catalog_name, *name.split(".", 1))
+    return described_text(habit, sources.catalog.opened(name), path)
+
+
+def refuse_habit(text: str, sources: Sources) -> None:
+    """Refuse what CREATE and ALTER of other formats ask for: clones, branches, fields.
+
+    Raises
+    ------
+    UnsupportedError
+        Says which calls do it, or what is like it.
+    """
+    habit = _habit(text)
+    if habit is None:
+        return
+    if habit.target:
+        target = sources.name_of(habit.target)
+        habit = replace(habit, procedures=(("copy", {"target_table": table_text(target)}),))
+    table = sources.name_of(habit.table)
+    raise refusal(habit, table, texts_of(table, calls_of(habit, None)))
 
 
 def _call(

@@ -36,12 +36,10 @@ def create_table(tree: exp.Create, sources: Sources) -> None:
     if not isinstance(columns, exp.Schema):
         raise NotTranslatedError("CREATE TABLE without columns and without a query", "CREATE")
     check_parts(columns, "this", "expressions")
-    made = _Definition(takes_places=sources.catalog.takes_places)
+    made = Definition(takes_places=sources.catalog.takes_places)
     for one in columns.expressions:
         made.add(one)
-    properties = tree.args.get("properties")
-    for one in properties.expressions if properties is not None else ():
-        made.tell(one)
+    made.tell_all(tree)
     definition = Schema(
         fields=tuple(made.fields),
         partition_keys=tuple(made.partition_keys),
@@ -53,9 +51,24 @@ def create_table(tree: exp.Create, sources: Sources) -> None:
     sources.catalog.create_table(name, definition, exist_ok=bool(tree.args.get("exists")))
 
 
+def told(tree: exp.Create, sources: Sources) -> Definition:
+    """Return what CREATE TABLE … AS says but for its query.
+
+    Raises
+    ------
+    NotTranslatedError
+        If a part of it is not proven to make the table that Spark makes.
+    """
+    made = Definition(takes_places=sources.catalog.takes_places)
+    made.tell_all(tree)
+    if made.fields:
+        raise NotTranslatedError("partition columns with types beside a query", "PARTITIONED")
+    return made
+
+
 @hides_secrets
 @dataclass(slots=True)
-class _Definition:
+class Definition:
     """What CREATE TABLE says, part by part."""
 
     takes_places: bool
@@ -83,6 +96,12 @@ class _Definition:
         self.fields.append(column)
         if is_key:
             self.primary_keys.append(column.name)
+
+    def tell_all(self, tree: exp.Create) -> None:
+        """Take all that follows the columns, or the name."""
+        properties = tree.args.get("properties")
+        for one in properties.expressions if properties is not None else ():
+            self.tell(one)
 
     def tell(self, node: exp.Expression) -> None:
         """Take what follows the columns."""

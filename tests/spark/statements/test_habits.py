@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.sql_engine import engine
+from paimonlab.sql_engine.tables import Sources
 from tests.spark.test_ddl import rows
 
 
@@ -141,9 +143,18 @@ def test_what_nothing_does_is_answered_with_what_is_like_it(
             spark.sql("ALTER TABLE t SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
         files = catalog.system_table("db.t$files").scan().to_arrow()["file_size_in_bytes"]
         (detail,) = spark.sql("DESCRIBE DETAIL t").collect()
+        alike = engine.run(engine.plan("DESCRIBE DETAIL db.t", Sources(catalog))).to_pylist()
+        history = rows(spark, "DESCRIBE HISTORY t")
+        assert history == [
+            tuple(row.values())
+            for row in engine.run(
+                engine.plan("DESCRIBE HISTORY db.t", Sources(catalog))
+            ).to_pylist()
+        ]
         assert rows(spark, "REORG TABLE t WHERE dt = 'a' APPLY (PURGE)") == [(True,)]
     finally:
         spark.sql("USE spark_catalog.default")
+    assert alike == [detail.asDict()]
     assert detail.asDict() == {
         "format": "paimon",
         "name": "paimon.db.t",

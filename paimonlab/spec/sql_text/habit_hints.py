@@ -1,4 +1,4 @@
-"""Statements of other table formats and engines that Spark refuses: what does that here."""
+"""Statements of other formats and engines that no engine runs here: what does that instead."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ from itertools import pairwise
 
 from paimonlab.spec.sql_text.tokens import Token, TokenKind
 
+_NO_CHECK = (
+    "A Paimon table has PRIMARY KEY (…) and NOT NULL; other conditions are kept by the query that "
+    "inserts: INSERT INTO db.t SELECT … WHERE id > 0"
+)
+_CLUSTERED = (
+    "CLUSTER BY sorts rows here when they are compacted: TBLPROPERTIES ('clustering.columns' = "
+    "'id', 'clustering.incremental' = 'true')"
+)
 _STATEMENTS = {
     "CREATE INDEX": (
         "Files get indexes by an option: ALTER TABLE db.t SET TBLPROPERTIES "
         "('file-index.bloom-filter.columns' = 'c')"
     ),
     "MSCK REPAIR": "Nothing is to be done: a table knows its partitions by its commits",
-    "DESCRIBE DETAIL": "Write DESCRIBE EXTENDED db.t, or SELECT * FROM db.t$files",
-    "DESC DETAIL": "Write DESCRIBE EXTENDED db.t, or SELECT * FROM db.t$files",
     "CONVERT TO": "Write CALL sys.migrate_table('parquet', '/folder', target_table => 'db.t')",
     "REORG TABLE": "Write OPTIMIZE db.t FULL",
+    "GENERATE SYMLINK_FORMAT_MANIFEST": (
+        "Nothing is to be generated: SELECT file_path FROM db.t$files lists the files of a table"
+    ),
+    "FSCK REPAIR": (
+        "CALL sys.remove_unexisting_files(table => 'db.t', dry_run => true) lists the files that "
+        "are missing; without dry_run it takes them out of the table. paimonlab fsck db.t checks "
+        "all files"
+    ),
     "UNDROP TABLE": "A table that was dropped is gone; tags and branches go with it",
     "REFRESH TABLE": "Nothing is to be done: each statement reads the latest snapshot",
 }
 """By the first two words."""
-_FUNCTIONS = {
-    "TABLE_CHANGES": "Write SELECT * FROM paimon_incremental_query('db.t', 1, 5): after 1, up to 5",
-}
-"""By the name of a function in FROM."""
 _FILES = (".csv", ".json", ".parquet", ".orc")
 _ARGUMENTS = {("COMPACT", "FULL"): "Write compact_strategy => 'full'"}
 """By a procedure and an argument that it does not have."""
@@ -56,6 +66,8 @@ def habit_hint(tokens: Sequence[Token]) -> str:
     if words[:1] == ["CALL"]:
         asked = (hint for (name, given), hint in _ARGUMENTS.items() if {name, given} <= {*words})
         return next(asked, "")
+    if words[:1] in (["CREATE"], ["ALTER"]) and (found := _said_of_columns(words)):
+        return found
     if words[:1] == ["CREATE"] and _has_key_behind(tokens):
         return "Write PRIMARY KEY (id) as the last in the parentheses of the columns"
     if words[:1] != ["COPY"] and (file := _file_read(tokens)):
@@ -63,7 +75,17 @@ def habit_hint(tokens: Sequence[Token]) -> str:
             f"With --engine native, or auto, {file} is a table; Spark loads it by "
             f"COPY INTO db.t FROM {file}"
         )
-    return next((hint for name, hint in _FUNCTIONS.items() if name in words), "")
+    return ""
+
+
+def _said_of_columns(words: Sequence[str]) -> str:
+    """Say what there is instead of constraints and CLUSTER BY; empty: they are not there."""
+    if ("CLUSTER", "BY") in pairwise(words):
+        return _CLUSTERED
+    if words[0] == "CREATE":
+        return _NO_CHECK if "CHECK" in words else ""
+    is_altered = {"CONSTRAINT", "CHECK"} & {*words} and {"ADD", "DROP"} & {*words}
+    return _NO_CHECK if is_altered else ""
 
 
 def _file_read(tokens: Sequence[Token]) -> str:
