@@ -19,6 +19,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.read.changed_rows import ROW_KIND, read_change_split
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
+from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.key import BucketKey
@@ -50,10 +51,15 @@ class RowChanges:
 
 def reported(changes: Changes) -> RowChanges:
     """Read the changes that files report, and put the two sides of an update together."""
+    return reported_of(changes, changes.splits)
+
+
+def reported_of(changes: Changes, splits: Sequence[ChangeSplit]) -> RowChanges:
+    """Read what files of some splits report."""
     plan = changes.read_plan()
     pieces: list[pa.Table] = []
     files: set[str] = set()
-    for split in changes.splits:
+    for split in splits:
         side = split.sides[0]
         files |= {file.file_name for part in split.sides for file in part.files}
         batches = list(read_change_split(split, plan, changes.store.file_io))

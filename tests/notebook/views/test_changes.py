@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from msgspec import structs
 from pyarrow import csv
 
 import paimonlab
 from paimonlab import notebook
+from paimonlab.analysis.rows import row_changes
 from paimonlab.errors import UnsupportedError
+from paimonlab.notebook.views.changes import command
 from paimonlab.notebook.views.changes.command import PAGE
+from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.table.table import Table
 from tests.analysis.rows.test_row_changes import side
 from tests.golden.expected import Case, Rows
@@ -186,6 +192,37 @@ def test_the_kernel_has_the_other_pages(demo: paimonlab.Catalog) -> None:
     assert [row["cells"][0] for row in last["rows"]] == [str(n) for n in range(300, 400)]
     assert last["count"] == 400
     assert [row["cells"][0] for row in found["rows"]] == ["299"]
+
+
+def test_of_many_appended_files_those_of_a_page_are_read(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"p": "STRING", "id": "INT"}
+    table = catalog.create_table("db.t", columns, partition_keys=["p"], options={"bucket": "-1"})
+    for number in range(6):
+        rows = range(number * 40, number * 40 + 40)
+        table.write(pa.table({"p": [str(one % 3) for one in rows], "id": pa.array(rows, "int32")}))
+    whole = table.show.changes(1, 6)
+    opened = []
+    read = row_changes.read_change_split
+
+    def counted(split: ChangeSplit, *rest: Any) -> Iterator[pa.RecordBatch]:
+        opened.extend(file.file_name for side in split.sides for file in side.files)
+        return read(split, *rest)
+
+    monkeypatch.setattr(row_changes, "read_change_split", counted)
+    monkeypatch.setattr(command, "FILES_READ_AT_ONCE", 14)
+
+    view = table.show.changes(1, 6)
+
+    later = "; counted by metadata, and read when they are asked for"
+    assert view.value == structs.replace(whole.value, note=whole.value.note + later)
+    assert len(opened) == len({*opened}) == 8, "files of 13 or 14 rows each, for 100 rows"
+    for request in ({"offset": 100}, {"offset": 195}, {"offset": 900}, {"offset": 0, "key": "7"}):
+        assert view.answer is not None
+        assert whole.answer is not None
+        assert view.answer(request) == whole.answer(request)
+    assert view.to_arrow() == whole.to_arrow()
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import to_builtins
 
+from paimonlab.analysis.rows.appended_rows import AppendedRows
 from paimonlab.analysis.rows.row_changes import RowChanges, compared, flattened, reported
 from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values, one_array
 from paimonlab.notebook import views
@@ -23,9 +25,12 @@ from paimonlab.notebook.views.changes.value import NOTES, ChangeSource
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.points import change_point, scan_point
 from paimonlab.table.table import Table
-from paimonlab.table.texts import partition_values_name
+from paimonlab.table.texts import names_of_partitions, partition_values_name
 
 PAGE = 100
+FILES_READ_AT_ONCE = 1_000
+"""Of more files that appends added, only those of a page are read at first."""
+_READ_LATER = "counted by metadata, and read when they are asked for"
 _CHARACTERS = 300
 """Of a cell, longer ones are truncated; `to_arrow` has all."""
 _PLACES = 20
@@ -77,27 +82,26 @@ def changes(
     opened_table = opened(table)
     target = None if path is None else checked_path(path)
     source: ChangeSource = mode or _usual(opened_table)
-    read = _read(opened_table, start, end, source, where)
+    shown = _read(opened_table, start, end, source, where)
     if target is not None:
-        export(flattened(read.rows), target)
-    shown = _Shown(opened_table, read.rows)
+        export(flattened(shown.all()), target)
     value = views.ChangeList(
         table=opened_table.name,
         start=str(start),
         end=str(end),
         source=source,
-        note=NOTES[source],
+        note=NOTES[source] if isinstance(shown, _Shown) else f"{NOTES[source]}; {_READ_LATER}",
         columns=tuple(shown.columns),
         key=tuple(map(shown.columns.index, opened_table.primary_keys)),
         floats=shown.floats,
-        total=_total(read.rows),
+        total=shown.total(),
         partitions=shown.partitions(),
         buckets=shown.buckets(),
         rows=shown.page(0),
-        row_count=read.rows.num_rows,
-        file_count=read.file_count,
+        row_count=shown.row_count,
+        file_count=shown.file_count,
     )
-    return draw(value, read.rows, shown.answer)
+    return draw(value, shown.all, shown.answer)
 
 
 def _usual(table: Table) -> ChangeSource:
@@ -112,32 +116,25 @@ def _read(
     end: int | str | datetime,
     source: ChangeSource,
     where: str | None,
-) -> RowChanges:
+) -> _Shown | _ShownLater:
     if source == "diff":
-        return compared(table, scan_point(table, start), scan_point(table, end), where)
+        points = scan_point(table, start), scan_point(table, end)
+        return _Shown(table, compared(table, *points, where))
     first, last = change_point(table, start), change_point(table, end)
-    return reported(table.changes(first, last, mode=source, where=where))
-
-
-def _total(rows: pa.Table) -> views.ChangeCount:
-    return _count("all", rows["mark"].combine_chunks())
-
-
-def _count(place: str, marks: pa.Array) -> views.ChangeCount:
-    counts = {entry["values"].as_py(): entry["counts"].as_py() for entry in pc.value_counts(marks)}
-    return views.ChangeCount(
-        place=place,
-        inserts=counts.get("+", 0),
-        updates=counts.get("~", 0),
-        deletes=counts.get("-", 0),
-    )
+    changes = table.changes(first, last, mode=source, where=where)
+    appended = AppendedRows.of(changes)
+    if appended is not None and appended.file_count > FILES_READ_AT_ONCE:
+        return _ShownLater(table, appended)
+    return _Shown(table, reported(changes))
 
 
 class _Shown:
     """The changes of one view, page by page."""
 
-    def __init__(self, table: Table, rows: pa.Table) -> None:
-        self._rows = rows
+    def __init__(self, table: Table, changes: RowChanges) -> None:
+        self._rows = rows = changes.rows
+        self.file_count = changes.file_count
+        self.row_count = rows.num_rows
         self._keys = tuple(table.primary_keys)
         self._partition_keys = tuple(table.partition_keys)
         self._schema = table.schema
@@ -154,6 +151,16 @@ class _Shown:
     def _now(self, name: str) -> pa.Array:
         """Return the value of each row after the change, before it if the row was deleted."""
         return pc.if_else(self._is_new, self._after[name], self._before[name])
+
+    def all(self) -> pa.Table:
+        """Return all changes."""
+        return self._rows
+
+    def total(self) -> views.ChangeCount:
+        """Count them."""
+        marks = pc.value_counts(one_array(self._rows["mark"]))
+        counts = {entry["values"].as_py(): entry["counts"].as_py() for entry in marks}
+        return _count("all", *(counts.get(mark, 0) for mark in ("+", "~", "-")))
 
     def partitions(self) -> tuple[views.ChangeCount, ...]:
         """Count by partition."""
@@ -239,6 +246,62 @@ class _Shown:
             contains = pc.match_substring(_searched(self._now(name)), text, ignore_case=True)
             matches |= numpy_values(null_filled(contains, False))
         return arrow_array(np.flatnonzero(matches))
+
+
+class _ShownLater:
+    """The rows that appends added in many files: read page by page."""
+
+    def __init__(self, table: Table, appended: AppendedRows) -> None:
+        self._table = table
+        self._appended = appended
+        self._first = self._shown(0)
+        self.columns, self.floats = self._first.columns, self._first.floats
+        self.row_count, self.file_count = appended.row_count, appended.file_count
+
+    def all(self) -> pa.Table:
+        """Read all changes."""
+        return self._appended.all
+
+    def total(self) -> views.ChangeCount:
+        """Count them."""
+        return _count("all", self.row_count, 0, 0)
+
+    def partitions(self) -> tuple[views.ChangeCount, ...]:
+        """Count by partition."""
+        if not self._table.partition_keys:
+            return ()
+        counts = Counter[bytes]()
+        for (partition, _), rows in self._appended.counts().items():
+            counts[partition] += rows
+        partitions = arrow_array([*counts], pa.binary())
+        names = names_of_partitions(partitions, self._table.schema)
+        return _largest([(name, n, 0, 0) for name, n in zip(names, counts.values(), strict=True)])
+
+    def buckets(self) -> tuple[views.ChangeCount, ...]:
+        """Count by bucket number."""
+        counts = Counter[int]()
+        for (_, bucket), rows in self._appended.counts().items():
+            counts[bucket] += rows
+        return _largest([(f"bucket {bucket}", n, 0, 0) for bucket, n in counts.items()])
+
+    def page(self, offset: int) -> tuple[views.ChangedRow, ...]:
+        """Write rows ``offset`` to ``offset + PAGE`` as texts."""
+        return (self._shown(offset) if offset else self._first).page(0)
+
+    def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer the interactive form; all rows are read to look for a value."""
+        if request.get("key"):
+            every = RowChanges(self._appended.all, self.file_count)
+            return _Shown(self._table, every).answer(request)
+        offset = max(int(request.get("offset", 0)), 0)
+        return {"rows": [to_builtins(row) for row in self.page(offset)], "count": self.row_count}
+
+    def _shown(self, offset: int) -> _Shown:
+        return _Shown(self._table, RowChanges(self._appended.rows(offset, PAGE), 0))
+
+
+def _count(place: str, inserts: int, updates: int, deletes: int) -> views.ChangeCount:
+    return views.ChangeCount(place=place, inserts=inserts, updates=updates, deletes=deletes)
 
 
 def _texts(column: pa.Array) -> list[str | None]:

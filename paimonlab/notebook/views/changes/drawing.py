@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
@@ -19,7 +19,7 @@ _FEW_COLUMNS = 2
 """Those of them that HTML shows also where the page has too little room."""
 
 
-def draw(changes: ChangeList, rows: pa.Table, answer: Answer) -> Drawn[ChangeList]:
+def draw(changes: ChangeList, rows: Callable[[], pa.Table], answer: Answer) -> Drawn[ChangeList]:
     """Draw the first changes, and how many there are in each place."""
     places = (*changes.partitions, *changes.buckets)
     return Drawn(
