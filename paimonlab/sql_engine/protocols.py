@@ -89,6 +89,16 @@ class Tables(Protocol):
         """Make a relation of a name in ``FROM``."""
         ...
 
+    def changes(
+        self,
+        alias: str,
+        path: tuple[str, ...],
+        names: tuple[str, ...],
+        options: Mapping[str, str],
+    ) -> Relation:
+        """Make a relation of what commits changed, as options of a read say."""
+        ...
+
     def push(
         self, node: exp.Expression, scope: Scope, given: Any, hidden: Sequence[Relation] = ()
     ) -> None:

@@ -21,6 +21,7 @@ from paimonlab.analysis.rows import row_changes
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.views.changes import command
 from paimonlab.notebook.views.changes.command import PAGE
+from paimonlab.read.changed_rows import read_change_split
 from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.table.table import Table
 from tests.analysis.rows.test_row_changes import side
@@ -203,12 +204,11 @@ def test_of_many_appended_files_those_of_a_page_are_read(
         rows = range(number * 40, number * 40 + 40)
         table.write(pa.table({"p": [str(one % 3) for one in rows], "id": pa.array(rows, "int32")}))
     whole = table.show.changes(1, 6)
-    opened = []
-    read = row_changes.read_change_split
+    opened: list[str] = []
 
     def counted(split: ChangeSplit, *rest: Any) -> Iterator[pa.RecordBatch]:
         opened.extend(file.file_name for side in split.sides for file in side.files)
-        return read(split, *rest)
+        return read_change_split(split, *rest)
 
     monkeypatch.setattr(row_changes, "read_change_split", counted)
     monkeypatch.setattr(command, "FILES_READ_AT_ONCE", 14)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import ArgumentError, UnsupportedError
 from paimonlab.notebook import commands, views
-from paimonlab.scan.plan import plan
+from paimonlab.scan.plan import Plan, ScanRequest, plan
 from paimonlab.table.memories import scan_plans
 from paimonlab.table.table import Table
 
@@ -41,10 +42,13 @@ def test_steps_are_those_of_a_list(
 ) -> None:
     """Write at random; a list of what row 5 was at each snapshot is the oracle."""
     chance = random.Random(seed)
-    planned = []
-    monkeypatch.setattr(
-        scan_plans, "plan", lambda *of, **how: planned.append(of) or plan(*of, **how)
-    )
+    planned: list[object] = []
+
+    def counted(request: ScanRequest, *rest: Any, **named: Any) -> Plan:
+        planned.append(request)
+        return plan(request, *rest, **named)
+
+    monkeypatch.setattr(scan_plans, "plan", counted)
     was: list[str | None] = [None]
     for _ in range(25):
         kind = chance.choice(["write", "write", "other", "delete", "compact"])
