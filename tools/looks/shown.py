@@ -17,6 +17,7 @@ from paimonlab.spark.sessions.environment import measured
 from paimonlab.table.table import Table
 from tests.notebook.results.test_result import make
 from tools.looks.costs import Cost, measured_view
+from tools.looks.tables import ROW_OF_MANY
 
 
 def _two_points(table: Table) -> tuple[int, int]:
@@ -29,7 +30,9 @@ def _two_points(table: Table) -> tuple[int, int]:
 def _a_row(table: Table) -> str:
     if table.name == "demo.orders":
         return "dt = '2026-01-03' AND order_id = 89"
-    return f"{(table.primary_keys or ('id',))[0]} = 7"
+    if not table.primary_keys:
+        return f"id = {ROW_OF_MANY}"
+    return f"{table.primary_keys[0]} = 7"
 
 
 def _a_file(table: Table) -> str:

@@ -19,6 +19,8 @@ SNAPSHOTS = 300
 COLUMNS = 120
 FILES = 100_000
 FILE_BYTES = 1_000
+ROW_OF_MANY = 777
+"""The id of a row of the table of many files that no other row has."""
 
 _HISTORY = "db.every_measurement_of_all_sensors_in_the_northern_plant"
 
@@ -58,6 +60,9 @@ def many(folder: Path) -> Table:
         catalog = _catalog(folder)
         name_files(catalog, "db.files", FILES)
         _link_files(catalog.system_table("db.files$files").scan(["file_path"]).to_arrow())
+        for number in (ROW_OF_MANY, ROW_OF_MANY + 1):
+            row = {"dt": ["d005"], "id": pa.array([number]), "v": ["the only one"]}
+            _table(catalog, "db.files").write(pa.table(row))
     return _table(pl.connect(folder), "db.files")
 
 

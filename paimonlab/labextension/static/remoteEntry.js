@@ -3725,7 +3725,7 @@ function render({ data, el, host }) {
   const heads = [
     { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
     ...places.map((at) => ({ name: columns[at], right: areNumbers(shown.map(({ values }) => values[at])), text: (value, row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
-    { name: "tags", optional: true }, { name: "files", less: 1000 },
+    { name: "tags", optional: true, prose: 90, text: breaking }, { name: "files", less: 1000 },
   ];
   const rows = shown.map((step) => [
     step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,
@@ -3784,7 +3784,7 @@ return render;
 
 
 const CSS = `
-.sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; } @media (max-width: 700px) { .sides > * { flex-basis: 100% !important; } }
+.prose { text-wrap: balance; } .sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; } @media (max-width: 700px) { .sides > * { flex-basis: 100% !important; } }
 [role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
 [role=option][aria-selected=true] { border-left-color: var(--focus); background: var(--chosen); }
 .minus, .plus, .moved { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }
@@ -4806,6 +4806,9 @@ function sparkline(steps, at, room, onGo) {
   const most = Math.max(1, ...ordered.map((step) => step.rowCount));
   const width = (room - 40) / Math.max(1, ordered.length - 1);
   const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));
+  const heres = ordered.findIndex((step) => step.snapshotId === at);
+  const every = Math.ceil((Math.max(...ordered.map((step) => count(step.rowCount).length)) * 6 + 8) / width);
+  const isLabelled = (place) => (place - Math.max(0, heres)) % every === 0;
   const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
   return s("svg", { width: room, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
     s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
@@ -4813,7 +4816,7 @@ function sparkline(steps, at, room, onGo) {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
         here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
-        s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
+        isLabelled(place) && s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
         s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));
 }

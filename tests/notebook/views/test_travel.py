@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from msgspec import structs
 
 import paimonlab
 from paimonlab import notebook
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook.kernel import determinism
+from paimonlab.notebook.views.travel.picture import picture
 from paimonlab.notebook.views.travel.value import MOST_STOPS, TravelStop, spread, stops
 from paimonlab.table.table import Table
 from tests.analysis.snapshots.made_snapshots import snapshot
@@ -63,6 +65,15 @@ def test_rows_and_counts_are_those_of_a_scan(orders: Table) -> None:
         first = found.sort_by([("dt", "ascending"), ("order_id", "ascending")]).slice(0, 5)
         ids = step.columns.index("order_id")
         assert [row[ids] for row in step.rows] == [str(n) for n in first["order_id"].to_pylist()]
+
+
+def test_long_labels_are_left_out_but_for_the_newest(orders: Table) -> None:
+    made = orders.show.travel(steps=13).value
+    steps = [structs.replace(step, row_count=10**9) for step in made.steps]
+
+    drawn = base64.b64decode(picture(structs.replace(made, steps=steps)).partition("base64,")[2])
+
+    assert drawn.count(b"1,000,000,000") == (len(steps) + 1) // 2
 
 
 def test_an_aggregate_is_computed_at_each_step(orders: Table) -> None:

@@ -11,11 +11,12 @@ import pyarrow as pa
 from paimonlab.notebook.display.cells import NULL, Cell
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, number_align
-from paimonlab.notebook.display.numbers import many
+from paimonlab.notebook.display.numbers import many, short_fractions
 from paimonlab.notebook.views.profile.picture import picture
 from paimonlab.notebook.views.profile.value import SHARES, Profile, ProfileColumn
 from paimonlab.spec.visible_text import visible
 
+_FLOATS = ("float", "double")
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _SHORT = 40
 _QUARTILES = tuple(SHARES.index(share) for share in (0.25, 0.5, 0.75))
@@ -82,8 +83,8 @@ def _row(column: ProfileColumn, rows: int) -> Sequence[Cell]:
         column.type,
         _nulls(column, rows),
         _distinct(column),
-        column.low,
-        column.high,
+        _end(column, column.low),
+        _end(column, column.high),
         _number(column.mean),
         _number(column.standard_deviation),
         _quarters(column),
@@ -101,6 +102,11 @@ def _with_absent(column: ProfileColumn, texts: Sequence[str | None]) -> list[str
         text if text is not None or (is_empty and number in {4, 5}) else ""
         for number, text in enumerate(texts)
     ]
+
+
+def _end(column: ProfileColumn, text: str | None) -> str | None:
+    """Write the least or largest value; of long fractions six digits, `to_arrow` has all."""
+    return short_fractions(text) if text and column.type in _FLOATS else text
 
 
 def _nulls(column: ProfileColumn, rows: int) -> str:

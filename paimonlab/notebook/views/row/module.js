@@ -1,5 +1,5 @@
 // @ts-check
-import { ago, areNumbers, card, copyButton, count, empty, frame, grid, h, many, moment, valueText } from "../../display/browser/parts.js";
+import { ago, areNumbers, breaking, card, copyButton, count, empty, frame, grid, h, many, moment, valueText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").RowLife} RowLife */
 /** @typedef {import("../../display/browser/views").RowStep} RowStep */
@@ -26,7 +26,7 @@ export function render({ data, el, host }) {
   const heads = [
     { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
     ...places.map((at) => ({ name: columns[at], right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value, /** @type {any[]} */ row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
-    { name: "tags", optional: true }, { name: "files", less: 1000 },
+    { name: "tags", optional: true, prose: 90, text: breaking }, { name: "files", less: 1000 },
   ];
   const rows = shown.map((step) => [
     step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,

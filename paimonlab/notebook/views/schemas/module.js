@@ -7,7 +7,7 @@ import { COLOURS, ago, breaking, card, copyButton, count, frame, grid, h, many, 
 /** @typedef {import("../../display/browser/host").Context<SchemaHistory>} SchemaContext */
 
 const CSS = `
-.sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; } @media (max-width: 700px) { .sides > * { flex-basis: 100% !important; } }
+.prose { text-wrap: balance; } .sides { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: flex-start; } .sides > * { min-width: 12em; flex: 1 1 20em; } @media (max-width: 700px) { .sides > * { flex-basis: 100% !important; } }
 [role=listbox] { flex: 0 1 16em; max-height: 26em; overflow: auto; } [role=option] { padding: 3px 6px; cursor: pointer; border-left: 4px solid transparent; }
 [role=option][aria-selected=true] { border-left-color: var(--focus); background: var(--chosen); }
 .minus, .plus, .moved { font-family: ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; padding: 0 4px; }

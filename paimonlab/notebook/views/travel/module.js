@@ -196,6 +196,10 @@ function sparkline(steps, at, room, onGo) {
   const most = Math.max(1, ...ordered.map((step) => step.rowCount));
   const width = (room - 40) / Math.max(1, ordered.length - 1);
   const points = ordered.map((step, place) => ({ step, x: 20 + width * place, y: SPARK_HEIGHT - 20 - (SPARK_HEIGHT - 40) * (step.rowCount / most) }));
+  const heres = ordered.findIndex((step) => step.snapshotId === at);
+  // Labels that would be over each other are left out, the one that is chosen never is.
+  const every = Math.ceil((Math.max(...ordered.map((step) => count(step.rowCount).length)) * 6 + 8) / width);
+  const isLabelled = (/** @type {number} */ place) => (place - Math.max(0, heres)) % every === 0;
   const words = ordered.map((step) => `snapshot ${step.snapshotId} ${count(step.rowCount)}`).join("; ");
   return s("svg", { width: room, height: SPARK_HEIGHT, role: "img", "aria-label": `rows: ${words}` },
     s("polyline", { points: points.map(({ x, y }) => `${x},${y}`).join(" "), fill: "none", stroke: COLOURS.blue, "stroke-width": 2 }),
@@ -203,7 +207,7 @@ function sparkline(steps, at, room, onGo) {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
         here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
-        s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
+        isLabelled(place) && s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
         s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));
 }
