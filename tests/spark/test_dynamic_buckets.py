@@ -14,7 +14,7 @@ from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import FilesConflictError, UnsupportedError
 from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.writing import write
+from paimonlab.spark.writing import shuffle, write
 from paimonlab.spark.writing.commits import commit_rows
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.table.table import Table
@@ -78,8 +78,9 @@ def places_of(table: Table) -> dict[tuple[Any, ...], set[tuple[bytes, int]]]:
 
 @SHARES
 def test_two_inserts_give_one_row_per_key_and_no_key_changes_its_bucket(
-    catalog: Catalog, spark: SparkSession, shares: int
+    catalog: Catalog, spark: SparkSession, shares: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(shuffle, "_FEW_BYTES", 0)
     dynamic(spark, shares)
     insert(spark, 0, 500, "old")
     insert(spark, 250, 750, "new")
@@ -235,8 +236,10 @@ def moving(spark: SparkSession, shares: int, engine: str) -> None:
     )
 
 
-@SHARES
-@pytest.mark.parametrize("engine", ["deduplicate", "first-row", "partial-update"])
+@pytest.mark.parametrize(
+    ("engine", "shares"),
+    [("deduplicate", 1), ("deduplicate", 3), ("first-row", 1), ("partial-update", 3)],
+)
 def test_keys_that_move_to_another_partition(
     pair: Pair, spark: SparkSession, shares: int, engine: str
 ) -> None:

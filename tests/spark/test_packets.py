@@ -10,7 +10,14 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.errors import DataError
 from paimonlab.spark.writing import executor_packets, shuffle
-from paimonlab.spark.writing.executor_packets import PART, ROWS, SHARE, Packing, unpacked
+from paimonlab.spark.writing.executor_packets import (
+    PART,
+    ROWS,
+    SHARE,
+    BucketShares,
+    Packing,
+    unpacked,
+)
 from paimonlab.spec.buckets.bucket import bucket_ids
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
@@ -46,7 +53,7 @@ def test_rows_arrive_in_their_order(
     given, sent = [batches(rng, 12) for _ in range(2)], list[pa.RecordBatch]()
     for sender, rows in enumerate(given):
         monkeypatch.setattr(executor_packets, "_sender", lambda sender=sender: sender)
-        sent += Packing(plan, 3, 100)(iter(rows))
+        sent += Packing(BucketShares(plan, 3), 100)(iter(rows))
     assert max(len(one) for batch in sent for one in batch[ROWS].to_pylist()) == 100
     for share in range(3):
         ours = [one for one in sent if one[SHARE][0].as_py() == share]
@@ -74,7 +81,7 @@ def test_an_error_reaches_each_task_that_writes(
         raise DataError("a row is wrong")
 
     rows = (broken() if number else one for number, one in enumerate(batches(rng, 3)))
-    sent = list(Packing(plan, 3, 50)(rows))
+    sent = list(Packing(BucketShares(plan, 3), 50)(rows))
     assert {one[SHARE][0].as_py() for one in sent} == {0, 1, 2}
     for share in range(3):
         rest = iter([one for one in sent if one[SHARE][0].as_py() == share])
@@ -83,11 +90,12 @@ def test_an_error_reaches_each_task_that_writes(
         assert not list(rest), "Spark's side is read to its end"
 
 
+@pytest.mark.parametrize("options", [KEYED, {"dynamic-bucket.assigner-parallelism": "3"}])
 def test_statements_write_what_they_should(
-    catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, str], catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shuffle, "_FEW_BYTES", 0)
-    table = catalog.create_table("db.t", COLUMNS, primary_keys=["k"], options=KEYED)
+    table = catalog.create_table("db.t", COLUMNS, primary_keys=["k"], options=options)
     rows = spark.range(0, 300, 1, 3).selectExpr("id k", "concat('s', id) s", "cast(1 as int) n")
     rows.writeTo("paimon.db.t").append()
     spark.sql("UPDATE paimon.db.t SET s = upper(s), n = 2 WHERE length(s) = 2")
@@ -104,6 +112,9 @@ def test_statements_write_what_they_should(
     assert of(table) == expected
     files = [one.file_name for split in table.scan().plan().splits for one in split.files]
     assert len({name.rsplit("-", 1)[0] for name in files}) >= 2, "several tasks have written"
+    spark.sql("INSERT INTO paimon.db.t SELECT id, 'again', 5 FROM range(250, 320, 1, 3)")
+    expected |= dict.fromkeys(range(250, 320), ("again", 5))
+    assert of(table) == expected
     spark.sql("INSERT OVERWRITE paimon.db.t SELECT id, null, null FROM range(0, 100, 1, 4)")
     assert of(table) == dict.fromkeys(range(100), (None, None))
 

@@ -70,8 +70,7 @@ def test_rows_arrive_whether_they_are_long_or_not(
         names = {file.file_name for split in table.scan().plan().splits for file in split.files}
         stored = {path.name for path in Path(table.path).rglob("data-*")}
         assert stored == names, "tasks that met a long row deleted what they wrote"
-    is_long = longest > small_rows._LEAST_BYTES and kind != "keys that move"
-    assert len(small_rows._with_long) == int(is_long)
+    assert len(small_rows._with_long) == int(longest > small_rows._LEAST_BYTES)
 
 
 def test_tasks_take_the_bytes_of_a_batch_from_the_job(

@@ -52,12 +52,12 @@ class HashShares:
     """Divides rows by the hash of their key and partition; picklable."""
 
     plan: WritePlan
-    shares: int
+    count: int
 
     @property
     def options(self) -> DynamicBucketOptions:
         """The table's options, for that many shares."""
-        return replace(self.plan.dynamic, assigner_parallelism=self.shares)
+        return replace(self.plan.dynamic, assigner_parallelism=self.count)
 
     def of(
         self, batch: pa.RecordBatch
@@ -72,11 +72,15 @@ class HashShares:
         starts = np.array([partition_hash(one) for one in partitions], np.int32)
         return channels_of(hashes, starts[codes], self.options), hashes, codes, partitions
 
+    def shares_of(self, rows: pa.RecordBatch) -> npt.NDArray[np.int32]:
+        """Return the share of each row."""
+        return self.of(rows)[0]
+
 
 def add_shares(shares: HashShares, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add the share of each row, for keys that Spark has no expression for."""
     for batch in batches:
-        yield batch.append_column(SHARE_COLUMN, arrow_array(shares.of(batch)[0]))
+        yield batch.append_column(SHARE_COLUMN, arrow_array(shares.shares_of(batch)))
 
 
 def add_key_shares(
@@ -99,20 +103,22 @@ class HashAssignment:
     _known: dict[tuple[bytes, int], KeyHashes] = field(default_factory=dict)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Put the bucket of each row in the place of its share."""
+        """Add the bucket of each row, in the place of its share where it has a column of that."""
         for batch in gathered(batches):
             share, hashes, codes, partitions = self.shares.of(batch)
-            assert np.array_equal(numpy_values(batch.column(SHARE_COLUMN)), share), (
+            by_row = SHARE_COLUMN in batch.schema.names
+            stated = numpy_values(batch.column(SHARE_COLUMN)) if by_row else share[0]
+            assert (share == stated).all(), (
                 f"{self.shares.plan.table_name}: rows were shuffled by other shares of keys than "
                 "they belong to"
             )
             buckets = np.zeros(len(hashes), np.int32)
-            channels = self.shares.shares
+            channels = self.shares.count
             for code, found in positions_of(codes * channels + share, len(partitions) * channels):
                 where = slice(None) if found is None else found
                 known = self._of(partitions[code // channels], code % channels)
                 buckets[where] = known.assign(hashes[where])
-            rows = batch.drop_columns([SHARE_COLUMN])
+            rows = batch.drop_columns([SHARE_COLUMN]) if by_row else batch
             yield rows.append_column(BUCKET_COLUMN, arrow_array(buckets))
 
     def _of(self, partition: bytes, share: int) -> KeyHashes:

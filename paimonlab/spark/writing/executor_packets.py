@@ -1,8 +1,8 @@
-"""Rows that pass to the tasks that write their buckets in packets, as columns.
+"""Rows that pass to the tasks that write them, or find their buckets, in packets, as columns.
 
 Spark shuffles rows one by one: it takes the columns of a file apart, and puts rows together to
-columns again. Here tasks that have rows as columns divide them by who writes their buckets, and
-Spark shuffles the bytes. These are cut into parts, none of which has more bytes than a row may have
+columns again. Here tasks that have rows as columns divide them by who takes them, and Spark
+shuffles the bytes. These are cut into parts, none of which has more bytes than a row may have
 of a batch, so that no batch outgrows its bytes, whether Spark looks at them or not (`small_rows`).
 """
 
@@ -12,12 +12,14 @@ import pickle
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark import TaskContext
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import PaimonError
 from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spec.buckets.bucket import bucket_ids
@@ -35,13 +37,50 @@ HELD_BYTES = 16 << 20
 """Bytes of rows that a task gathers before it divides them."""
 
 
+class Shares(Protocol):
+    """Says which task takes which rows; picklable."""
+
+    @property
+    def count(self) -> int:
+        """How many tasks there are, fewer than 2^15."""
+
+    def shares_of(self, rows: pa.RecordBatch) -> npt.NDArray[np.integer[Any]] | None:
+        """Return the number of the task of each row; None: there is one task."""
+
+
 @dataclass(frozen=True, slots=True)
-class Packing:
-    """Divides rows by who writes their buckets; picklable."""
+class OneShare:
+    """All rows go to one task."""
+
+    count: int = 1
+
+    def shares_of(self, rows: pa.RecordBatch) -> None:
+        """Return nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class BucketShares:
+    """The task of bucket b is number b modulo the number of tasks."""
 
     plan: WritePlan
-    shares: int
-    """Tasks that write; bucket b is written by number b % shares. Fewer than 2^15."""
+    count: int
+    column: str | None = None
+    """What says the bucket of each row; None: its key does."""
+
+    def shares_of(self, rows: pa.RecordBatch) -> npt.NDArray[np.integer[Any]]:
+        """Find the buckets."""
+        if self.column is not None:
+            return numpy_values(rows.column(self.column)) % self.count
+        schema = self.plan.schema
+        keys = [schema.field(name) for name in schema.bucket_keys]
+        return bucket_ids(rows, keys, self.plan.buckets, schema.bucket_function) % self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Divides rows by who takes them; picklable."""
+
+    shares: Shares
     part_bytes: int
     """Of each row of the shuffle, at most."""
 
@@ -50,21 +89,22 @@ class Packing:
         sender = _sender()
         try:
             for number, rows in enumerate(gathered(batches)):
-                yield from self._packets(pa.Table.from_batches([rows]), sender, number)
+                yield from self._packets(rows, sender, number)
         except PaimonError as error:
             for _ in batches:  # Spark's side must be read to its end
                 pass
             data = pa.py_buffer(pickle.dumps(error))
-            for share in range(self.shares):
+            for share in range(self.shares.count):
                 yield from self._parts(data, share, sender, _FAILED)
 
-    def _packets(self, rows: pa.Table, sender: int, number: int) -> Iterator[pa.RecordBatch]:
-        schema = self.plan.schema
-        keys = [schema.field(name) for name in schema.bucket_keys]
-        buckets = bucket_ids(rows, keys, self.plan.buckets, schema.bucket_function)
-        shares = (buckets % self.shares).astype(np.int16)
-        divided = taken(rows, np.argsort(shares, kind="stable"))
-        ends = np.cumsum(np.bincount(shares, minlength=self.shares)).tolist()
+    def _packets(self, rows: pa.RecordBatch, sender: int, number: int) -> Iterator[pa.RecordBatch]:
+        found, table = self.shares.shares_of(rows), pa.Table.from_batches([rows])
+        if found is None:
+            yield from self._parts(_written(table), 0, sender, number)
+            return
+        shares = found.astype(np.int16)
+        divided = taken(table, np.argsort(shares, kind="stable"))
+        ends = np.cumsum(np.bincount(shares, minlength=self.shares.count)).tolist()
         for share, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
             if end > start:
                 data = _written(divided.slice(start, end - start))
@@ -119,6 +159,21 @@ class Unpacking:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Run the task."""
         return self.task(unpacked(batches))
+
+
+@dataclass(frozen=True, slots=True)
+class Repacking:
+    """Takes rows out of packets, lets a task change them, and packs them for others; picklable."""
+
+    change: Task
+    packing: Packing
+    """Also of an error of ``change``."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the parts of the new packets."""
+        yield from self.packing(self.change(unpacked(batches)))
+        for _ in batches:  # Spark's side must be read to its end
+            pass
 
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -32,7 +32,15 @@ from paimonlab.spark.writing.executor_assign import (
     add_key_shares,
     add_shares,
 )
-from paimonlab.spark.writing.executor_packets import PACKETS, SHARE, Packing
+from paimonlab.spark.writing.executor_packets import (
+    PACKETS,
+    SHARE,
+    BucketShares,
+    OneShare,
+    Packing,
+    Repacking,
+    Shares,
+)
 from paimonlab.spark.writing.executor_ranges import RangeOfRows
 from paimonlab.spark.writing.executor_small_rows import LONG_COLUMN
 from paimonlab.spark.writing.executor_write import (
@@ -135,17 +143,18 @@ def shuffled(
         case BucketMode.HASH_FIXED if is_alone:
             return Shuffled(rows)
         case BucketMode.HASH_FIXED:
-            packed = _packed(bridge, rows, plan) if packs else None
-            divided = (
+            packs = packs and not plan.schema.partition_keys
+            part_bytes = _part_bytes(bridge, rows) if packs else None
+            if part_bytes is not None:
+                by_bucket = BucketShares(plan, _bucket_tasks(bridge, plan.buckets))
+                return Shuffled(_packed(rows, by_bucket, part_bytes), is_packed=True)
+            return Shuffled(
                 _by_bucket(bridge, _with_bucket(bridge, rows, plan), plan, plan.buckets)
-                if packed is None
-                else packed
             )
-            return Shuffled(divided, is_packed=packed is not None)
-        case BucketMode.HASH_DYNAMIC:
-            return _by_hash(bridge, rows, table, None if replaces else seen, plan, replaces)
-        case BucketMode.KEY_DYNAMIC:
-            return _by_key(bridge, rows, table, None if replaces else seen, plan, replaces)
+        case BucketMode.HASH_DYNAMIC | BucketMode.KEY_DYNAMIC as mode:
+            divide = _by_hash if mode is BucketMode.HASH_DYNAMIC else _by_key
+            known = None if replaces else seen
+            return divide(bridge, rows, table, known, plan, replaces=replaces, packs=packs)
         case BucketMode.POSTPONE_MODE:
             return Shuffled(_by_partition(rows, table, is_alone=is_alone), waiting)
     by_partition = _by_partition(rows, table, is_alone=is_alone)
@@ -203,19 +212,21 @@ def _check_names(rows: DataFrame) -> None:
             raise UnsupportedError(f"a column {name!r} in Spark", "rename it")
 
 
-def _packed(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame | None:
-    """Shuffle rows by bucket in packets; None: they are few, have partitions, or long batches."""
+def _part_bytes(bridge: Bridge, rows: DataFrame) -> int | None:
+    """Return the bytes of a part of a packet; None: rows are few, or batches may be long."""
     row_bytes = bytes_of_row(bridge)
-    if (
-        plan.schema.partition_keys
-        or not _LEAST_PART_BYTES <= row_bytes < ANY_BYTES
-        or optimized_bytes(rows) <= _FEW_BYTES
-    ):
+    if not _LEAST_PART_BYTES <= row_bytes < ANY_BYTES or optimized_bytes(rows) <= _FEW_BYTES:
         return None
-    tasks = _bucket_tasks(bridge, plan.buckets)
-    part_bytes = min(row_bytes - _PLACE_BYTES, _MOST_PART_BYTES)
-    packets = rows.mapInArrow(Packing(plan, tasks, part_bytes), PACKETS)
-    return packets.repartitionById(tasks, functions.col(SHARE))
+    return min(row_bytes - _PLACE_BYTES, _MOST_PART_BYTES)
+
+
+def _packed(rows: DataFrame, shares: Shares, part_bytes: int) -> DataFrame:
+    """Shuffle rows by who takes them, in packets."""
+    return _of_shares(rows.mapInArrow(Packing(shares, part_bytes), PACKETS), shares)
+
+
+def _of_shares(packets: DataFrame, shares: Shares) -> DataFrame:
+    return packets.repartitionById(shares.count, functions.col(SHARE))
 
 
 def _bucket_tasks(bridge: Bridge, most: int) -> int:
@@ -247,7 +258,9 @@ def _by_hash(
     table: Table,
     seen: Snapshot | None,
     plan: WritePlan,
-    replaces: bool,  # noqa: FBT001
+    *,
+    replaces: bool,
+    packs: bool,
 ) -> Shuffled:
     definition, store = definition_of(table), store_of(table)
     if replaces:
@@ -260,15 +273,35 @@ def _by_hash(
         options.initial_buckets or 1, _shares_of(bridge, rows, 0)
     )
     if shares == 1:
-        return Shuffled(rows.repartition(1), partial(indexed, stored=stored))
+        return _by_one(bridge, rows, partial(indexed, stored=stored), packs=packs)
     divided = HashShares(plan, shares)
-    found = _with_share(bridge, rows, divided).repartitionById(shares, functions.col(SHARE_COLUMN))
-    schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
     assignment, routing = HashAssignment(divided, stored), partial(given, stored=stored)
-    if seen is None and _have_own_buckets(divided.options):
+    writes_where_found = seen is None and _have_own_buckets(divided.options)
+    part_bytes = _part_bytes(bridge, rows) if packs else None
+    if part_bytes is not None and (writes_where_found or not plan.schema.partition_keys):
+        packed = _packed(rows, divided, part_bytes)
+        if writes_where_found:
+            return Shuffled(
+                packed, routing, takes_buckets=True, is_packed=True, assignment=assignment
+            )
+        buckets = BucketShares(plan, _bucket_tasks(bridge, shares), BUCKET_COLUMN)
+        repacking = Repacking(assignment, Packing(buckets, part_bytes))
+        again = _of_shares(packed.mapInArrow(repacking, PACKETS), buckets)
+        return Shuffled(again, routing, takes_buckets=True, is_packed=True)
+    found = _with_share(bridge, rows, divided).repartitionById(shares, functions.col(SHARE_COLUMN))
+    if writes_where_found:
         return Shuffled(found, routing, takes_buckets=True, assignment=assignment)
+    schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
     by_bucket = _by_bucket(bridge, found.mapInArrow(assignment, schema), plan, shares)
     return Shuffled(by_bucket, routing, takes_buckets=True)
+
+
+def _by_one(bridge: Bridge, rows: DataFrame, routing: Routing, *, packs: bool) -> Shuffled:
+    """Bring all rows into one task, which finds their buckets."""
+    part_bytes = _part_bytes(bridge, rows) if packs else None
+    if part_bytes is None:
+        return Shuffled(rows.repartition(1), routing)
+    return Shuffled(_packed(rows, OneShare(), part_bytes), routing, is_packed=True)
 
 
 def _have_own_buckets(options: DynamicBucketOptions) -> bool:
@@ -298,7 +331,9 @@ def _by_key(
     table: Table,
     seen: Snapshot | None,
     plan: WritePlan,
-    replaces: bool,  # noqa: FBT001
+    *,
+    replaces: bool,
+    packs: bool,
 ) -> Shuffled:
     if plan.options.kind_field is not None:
         raise UnsupportedError(
@@ -313,14 +348,12 @@ def _by_key(
     )
     reads = KeyReads(tuple(splits), reading, store.file_io)
     snapshot_id = None if replaces else 0 if seen is None else seen.id
-    known = 0 if seen is None else sum(split.row_count for split in splits)
-    shares = plan.dynamic.assigner_parallelism or _shares_of(bridge, rows, known)
-    if any(name.startswith(BEFORE) for name in rows.columns):
+    shares = shares_of_keys(bridge, rows, plan, seen)
+    if any(name.startswith((BEFORE, LONG_COLUMN)) for name in rows.columns):
         shares = 1  # rows whose buckets another task finds have the columns of the table alone
     if shares == 1:
-        return Shuffled(
-            rows.repartition(1), partial(keyed, known=reads.all, snapshot_id=snapshot_id)
-        )
+        routing = partial(keyed, known=reads.all, snapshot_id=snapshot_id)
+        return _by_one(bridge, rows, routing, packs=packs)
     has_kinds = KIND_COLUMN in rows.columns
     both = _with_known(bridge, rows, reads)
     keys = [plan.schema.field(name) for name in plan.schema.primary_keys]
@@ -341,6 +374,12 @@ def _by_key(
     return Shuffled(
         by_bucket, partial(given, stored=None, alone_since=snapshot_id), takes_buckets=True
     )
+
+
+def shares_of_keys(bridge: Bridge, rows: DataFrame, plan: WritePlan, seen: Snapshot | None) -> int:
+    """Choose how many tasks find the places of keys that may move; parameters as in `shuffled`."""
+    known = 0 if seen is None else seen.total_record_count or 0
+    return plan.dynamic.assigner_parallelism or _shares_of(bridge, rows, known)
 
 
 def _with_known(bridge: Bridge, rows: DataFrame, reads: KeyReads) -> DataFrame:

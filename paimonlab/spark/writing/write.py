@@ -29,7 +29,7 @@ from paimonlab.spark.writing.executor_packets import Unpacking
 from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import MESSAGE_COLUMN, WriteTask, messages_of
 from paimonlab.spark.writing.named_writes import NamedWrite, named_write
-from paimonlab.spark.writing.shuffle import Shuffled, shuffled
+from paimonlab.spark.writing.shuffle import Shuffled, shares_of_keys, shuffled
 from paimonlab.spark.writing.small_rows import in_batches
 from paimonlab.spark.writing.stream_batches import (
     running_batch,
@@ -323,8 +323,12 @@ def written(
             raise error
         return messages
 
-    keys_move = definition_of(table).bucket_mode is BucketMode.KEY_DYNAMIC
-    return write(rows, lambda task: task) if keys_move else in_batches(bridge, rows, table, write)
+    plan = write_plan(definition_of(table), store_of(table).layout)
+    if plan.bucket_mode is BucketMode.KEY_DYNAMIC:
+        known = None if replaces else seen
+        if shares_of_keys(bridge, rows, plan, known) > 1:  # which takes the table's columns alone
+            return write(rows, lambda task: task)
+    return in_batches(bridge, rows, table, write)
 
 
 @dataclass(frozen=True, slots=True)
