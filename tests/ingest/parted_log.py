@@ -68,6 +68,7 @@ class PartedLog:
         if until is not None:
             assert isinstance(until, list)
             counts = [min(end, int(stop)) for end, stop in zip(counts, until, strict=True)]  # type: ignore[arg-type]
+            counts = [max(end, int(at)) for end, at in zip(counts, position, strict=True)]  # type: ignore[arg-type]
         return [*counts]
 
     def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import paimonlab as pm
-from paimonlab.errors import IngestDataError, UnsupportedError
+from paimonlab.errors import IngestDataError, IngestError, UnsupportedError
 from paimonlab.ingest import landing
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.spark.executor_write import DivideTask, ShareTask, TableWrite, Written
@@ -118,6 +118,18 @@ def _die_between_tables(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(landing, "_committed", dying)
 
 
+def _stop_streams(patch: pytest.MonkeyPatch, spark: SparkSession) -> None:
+    """Let others stop the stream while its first batch is committed."""
+    committed = landing._committed
+
+    def stopping(table: pm.Table, *given: Any) -> Any:
+        for query in spark.streams.active:
+            threading.Thread(target=query.stop).start()  # it waits for the batch
+        return committed(table, *given)
+
+    patch.setattr(landing, "_committed", stopping)
+
+
 def test_executors_go_on_where_a_process_ended(
     spark: SparkSession, tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,9 +151,15 @@ def test_executors_go_on_where_a_process_ended(
     newest = [catalog.table(f"ods.{name}").snapshot for name in ("keyed", "log")]
     identifiers = [one.commit_identifier for one in newest if one is not None]
     assert identifiers[0] == identifiers[1] + 1, "one table has the epoch, the other has it not"
+    shop.change(150)
+    with monkeypatch.context() as patch:
+        _stop_streams(patch, spark)
+        with pytest.raises(IngestError, match="was stopped by something else"):
+            last.run()
     last.start()
     end = time.monotonic() + 120
     while last.status.rows < _count(log):
+        assert last.is_running, last.status.error
         assert time.monotonic() < end, last.status
         time.sleep(0.05)
     last.stop()

@@ -102,6 +102,8 @@ class SparkRunner(Runner):
     """What the epoch that is made now consists of."""
     _problem: BaseException | None = None
     """What ended the batch that ran last."""
+    _wanted: JsonValue = None
+    """How far the source went when a run began that ends when it has caught up."""
     _is_ending: bool = False
     """Whether the stream is being stopped: no batch begins any more."""
     _between: threading.Lock = field(default_factory=threading.Lock)
@@ -118,6 +120,7 @@ class SparkRunner(Runner):
         bridge = self._bridge = Bridge(session)
         ship(session.sparkContext)
         begin = source.beginning() if self._position is None else self._position
+        self._wanted = source.newest(begin) if until.caught_up else None
         self._boundary = Boundary(position=begin, phase=Phase.STREAM)
         self._has_spilled = self._is_ending = False
         self._is_snapshot, self._problem = False, None
@@ -203,7 +206,7 @@ class SparkRunner(Runner):
             # An interrupt must not come in the midst of an answer of the JVM.
             if not answer_of(lambda: bool(query.isActive), name="a question to Spark"):
                 self._raise_of(query)
-                if until.caught_up:
+                if until.caught_up and self._is_caught_up():
                     return Ending.DONE
                 raise IngestError(self.job, "its stream was stopped by something else than the job")
             if (ending := self._steered()) is not None:
@@ -211,6 +214,14 @@ class SparkRunner(Runner):
             is_late = until.seconds is not None and self.clock() - began >= until.seconds
             if is_late or (until.rows is not None and self._read_rows >= until.rows):
                 return Ending.DONE
+
+    def _is_caught_up(self) -> bool:
+        """Whether all was read that was there when the run began: others may stop a stream."""
+        source = self.source
+        assert isinstance(source, PartitionedSource), "it was checked when the job was made"
+        assert self._boundary is not None, "the run began at one"
+        at = self._boundary.position
+        return not source.parts(at, source.newest(at, until=self._wanted))
 
     def _raise_of(self, query: StreamingQuery) -> None:
         """Raise what ended a stream by itself, if something did."""
