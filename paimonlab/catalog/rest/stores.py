@@ -6,9 +6,10 @@ Source: apache/paimon@1.4.2 ``org.apache.paimon.rest.RESTTokenFileIO``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from functools import partial
+from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from paimonlab import storage
@@ -90,8 +91,17 @@ class TableStores:
         return unquote(urlsplit(path).path) if scheme else path, self.local
 
 
-def opened_store(path: str, options: Mapping[str, str]) -> FileIO:
+def opened_store(
+    path: str, options: Mapping[str, str], renewal: Callable[[], Any] | None = None
+) -> FileIO:
     """Open a store with the options of a catalog.
+
+    Parameters
+    ----------
+    path, options
+        Of the table or warehouse, and of its catalog.
+    renewal
+        As of `paimonlab.storage.stores.open_warehouse`.
 
     Raises
     ------
@@ -103,7 +113,7 @@ def opened_store(path: str, options: Mapping[str, str]) -> FileIO:
     try:
         if store_kind(path) is HDFS:
             return storage.hdfs.open_warehouse(path, options)
-        return storage.stores.open_warehouse(path, options)
+        return storage.stores.open_warehouse(path, options, renewal=renewal)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     except ModuleNotFoundError as error:
@@ -134,6 +144,7 @@ class _Held:
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self.store: FileIO | None = None
+        self.options: Mapping[str, str] = {}
         self.renew_at_millis = 0
 
     def __reduce__(self) -> tuple[type[_Held], tuple[()]]:
@@ -144,7 +155,8 @@ class _Held:
 class VendedFileIO(ForwardingFileIO):
     """Files of one table, reached with tokens that the server hands out.
 
-    An open file goes on with the token that it was opened with.
+    Requests of a store of S3's protocol are signed with the newest token, also those of files that
+    are open; an open file of another store goes on with the token that it was opened with.
     """
 
     path: str
@@ -154,14 +166,27 @@ class VendedFileIO(ForwardingFileIO):
     def _store(self) -> FileIO:
         held = self._held
         with held.turn:
-            if held.store is None or now_millis() >= held.renew_at_millis:
-                answer = self.source.token()
-                left = answer.expires_at_millis - now_millis()
-                wait = left - _SAFE_MILLIS if left > 2 * _SAFE_MILLIS else left // 2
-                options = {**self.source.client.options, **answer.token}
-                held.store = opened_store(self.path, options)
-                held.renew_at_millis = now_millis() + max(wait, 0)
+            self._renew()
+            assert held.store is not None, "it was opened with the first token"
             return held.store
+
+    def _renew(self) -> None:
+        """Ask for a token if there is none that holds for long enough."""
+        held = self._held
+        if held.store is not None and now_millis() < held.renew_at_millis:
+            return
+        answer = self.source.token()
+        left = answer.expires_at_millis - now_millis()
+        wait = left - _SAFE_MILLIS if left > 2 * _SAFE_MILLIS else left // 2
+        held.options = {**self.source.client.options, **answer.token}
+        held.store = opened_store(self.path, held.options, partial(self._keys))
+        held.renew_at_millis = now_millis() + max(wait, 0)
+
+    def _keys(self) -> Any:
+        """Return the keys of the newest token, for requests of files that are open."""
+        with self._held.turn:
+            self._renew()
+            return storage.stores.keys_in(self.path, self._held.options)
 
     def within(self, *roots: str) -> Self:
         """Return this store: there are no links that lead out of a folder."""

@@ -7,6 +7,6 @@ files. See ``docs/stores.md`` and ADR 0015.
 from __future__ import annotations
 
 from paimonlab.storage.stores.object_file_io import ObjectFileIO
-from paimonlab.storage.stores.opening import open_warehouse
+from paimonlab.storage.stores.opening import keys_in, open_warehouse
 
-__all__ = ["ObjectFileIO", "open_warehouse"]
+__all__ = ["ObjectFileIO", "keys_in", "open_warehouse"]

@@ -6,7 +6,7 @@ import functools
 import os
 import re
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from obstore.store import AzureStore, GCSStore, S3Store
@@ -24,6 +24,8 @@ from paimonlab.storage.stores.store_options import StoreOptions
 
 _RETRY_SECONDS = 120
 """How long a request is tried again that may be: reads, and writes that overwrite."""
+_RENEWED = timedelta(seconds=1)
+"""After which keys are asked for again that may have been renewed."""
 _FIRST_HOME: list[Home] = []
 _NUMBERS = re.compile(r"[\d.]+(:\d+)?")
 _VARIABLES = ("AWS_", "AZURE_", "GOOGLE_", "OSS_", "ALIBABA_", "COSN_", "OBS_")
@@ -167,6 +169,8 @@ def _with_bucket(endpoint: str, name: str) -> str:
 def _keys_of_options(options: S3Options) -> Callable[[], Any] | None:
     if options.access_key is None:
         return None
+    if options.renewal is not None:
+        return functools.partial(_renewed, options.renewal)
     keys = Keys(options.access_key, str(options.secret_key), options.session_token)
     return functools.partial(_signing, *keys)
 
@@ -186,6 +190,11 @@ def _signing(access_key: str, secret_key: str, token: str | None) -> dict[str, A
         "token": token,
         "expires_at": None,
     }
+
+
+def _renewed(renewal: Callable[[], Keys]) -> dict[str, Any]:
+    """Return keys for the requests of a moment: files that are open outlive them."""
+    return _signing(*renewal()) | {"expires_at": datetime.now(UTC) + _RENEWED}
 
 
 def _environment() -> tuple[tuple[str, str], ...]:

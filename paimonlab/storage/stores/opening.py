@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from paimonlab.storage.guards import Guard
 from paimonlab.storage.places import place_of
 from paimonlab.storage.schemes import SINGLE_WRITER
+from paimonlab.storage.stores.keys import Keys
 from paimonlab.storage.stores.object_file_io import ObjectFileIO
+from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.store_options import store_options
 
 
 def open_warehouse(
-    warehouse: str, options: Mapping[str, str], *, has_lock: bool = False
+    warehouse: str,
+    options: Mapping[str, str],
+    *,
+    has_lock: bool = False,
+    renewal: Callable[[], Keys] | None = None,
 ) -> ObjectFileIO:
     """Return the store of a warehouse.
 
@@ -24,6 +31,9 @@ def open_warehouse(
         Those of the catalog; the ones of the store are taken.
     has_lock
         Whether the catalog has locks, and takes one of the table wherever others may take a name.
+    renewal
+        Gives keys of a store of S3's protocol that hold for a while, whenever requests are signed;
+        None: those of the options stay.
 
     Returns
     -------
@@ -40,9 +50,20 @@ def open_warehouse(
     is_single = options.get(SINGLE_WRITER, "false")
     if is_single not in ("true", "false"):
         raise ValueError(f"{SINGLE_WRITER} = {is_single!r} is neither true nor false")
+    of_store = store_options(warehouse, options)
+    if renewal is not None and isinstance(of_store, S3Options):
+        of_store = replace(of_store, renewal=renewal)
     guard = Guard.LOCK if has_lock else Guard.CONDITIONS
     return ObjectFileIO(
         root=place_of(warehouse).uri,
-        options=store_options(warehouse, options),
+        options=of_store,
         guard=Guard.SINGLE_WRITER if is_single == "true" else guard,
     )
+
+
+def keys_in(path: str, options: Mapping[str, str]) -> Keys:
+    """Return the keys that options give for a store of S3's protocol."""
+    found = store_options(path, options)
+    assert isinstance(found, S3Options), "others do not renew keys"
+    assert found.access_key is not None, "a token has keys"
+    return Keys(found.access_key, str(found.secret_key), found.session_token)

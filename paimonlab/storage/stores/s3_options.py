@@ -7,11 +7,12 @@ Sources: apache/paimon@1.3.1 ``org.apache.paimon.s3.S3FileIO`` (prefixes ``s3.``
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.storage.schemes import S3, named_options, refuse_unknown
+from paimonlab.storage.stores.keys import Keys
 from paimonlab.storage.stores.option_values import OptionValues
 
 _OTHER_NAMES = {"region": "endpoint.region"}
@@ -50,6 +51,8 @@ class S3Options:
     access_key: str | None = field(default=None, repr=False)
     secret_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
+    renewal: Callable[[], Keys] | None = field(default=None, repr=False)
+    """Gives keys that hold for a while, and is asked for them again and again; None: they stay."""
     max_retries: int = 10
     timeout_millis: int = 60_000
     connect_timeout_millis: int = 10_000

@@ -29,7 +29,8 @@ class Clock:
         token = {"s3.session-token": f"hush{self.tokens}"}
         return TokenAnswer(token=token, expires_at_millis=self.now + self.minutes * MINUTE)
 
-    def open(self, path: str, options: Mapping[str, str]) -> FileIO:
+    def open(self, path: str, options: Mapping[str, str], renewal: object) -> FileIO:
+        assert callable(renewal)
         self.opened.append(options)
         return LocalFileIO()
 

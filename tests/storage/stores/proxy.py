@@ -56,10 +56,10 @@ def proxy_of(server: str) -> Iterator[Proxy]:  # noqa: C901 - a class with its c
             is_write = self.command == "PUT" and conditional
             proxy.wait(self.command, self.path)
             with proxy.lock:
-                fault = proxy.choose(self.command, self.path, is_write)
-                proxy.asked[self.command] += 1
                 proxy.signatures.append(self.headers.get("authorization", ""))
                 proxy.tokens.append(self.headers.get("x-amz-security-token"))
+                fault = proxy.choose(self.command, self.path, is_write)
+                proxy.asked[self.command] += 1
                 if fault:
                     proxy.done[fault] += 1
             if fault in ("503 before", "409", "403"):
