@@ -1,7 +1,7 @@
 """Files of a format table: written under hidden names, then given names that readers see.
 
-There is no commit that would make several files appear at once: each appears whole, all of them
-one after another. `replacing` shows new files in place of others.
+There is no commit that would make several files appear at once: each appears whole, some of them
+before others. `replacing` shows new files in place of others.
 
 Source: apache/paimon@1.4.2 ``org.apache.paimon.table.format.FormatTableWrite``,
 ``FormatTableCommit``, which deletes first.
@@ -25,10 +25,14 @@ from paimonlab.table.format_tables import csv_lines, json_lines
 from paimonlab.table.format_tables.folders import Partitioning
 from paimonlab.table.format_tables.lines import LineOutput
 from paimonlab.table.format_tables.options import FormatOptions, data_fields
+from paimonlab.workers import side_by_side
 from paimonlab.write.rows import align
 
 _STEP_ROWS = 1 << 16
 """Rows after which the size of a file is looked at."""
+_RENAMED_AT_ONCE = 8
+_RENAMED_BYTES = 256 << 20
+"""Of files that a store copies at a time, each in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,17 +262,18 @@ def remove_attempts(file_io: FileIO, staged: Sequence[StagedFile]) -> None:
 
 
 def publish(file_io: FileIO, staged: Sequence[StagedFile], root: str) -> None:
-    """Give files the names by which readers see them; if that fails none of them stays."""
-    count = 0
+    """Give files the names by which readers see them; if that fails none of them stays.
+
+    Several at a time, since a store copies each: one after the other they would wait for it.
+    """
+    largest = max((one.size_bytes for one in staged), default=0)
+    threads = max(min(_RENAMED_AT_ONCE, _RENAMED_BYTES // max(largest, 1)), 1)
     try:
-        for one in staged:
-            file_io.rename(one.hidden, one.path)
-            count += 1
+        side_by_side(lambda one: file_io.rename(one.hidden, one.path), staged, threads=threads)
     except BaseException:
-        # The file that failed may be visible too: a store can do what it gives no answer to.
-        begun = [one.path for one in staged[: count + 1]]
-        hidden = [one.hidden for one in staged[count:]]
-        discard(file_io, [*begun, *hidden], {one.folder for one in staged}, root)
+        # One that failed may be visible too: a store can do what it gives no answer to.
+        every = [path for one in staged for path in (one.path, one.hidden)]
+        discard(file_io, every, {one.folder for one in staged}, root)
         raise
 
 

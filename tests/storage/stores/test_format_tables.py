@@ -12,6 +12,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -120,11 +121,25 @@ def test_what_killed_writers_left_is_found_and_deleted(
         turn.end()
 
     assert found.paths == tuple(sorted(one.hidden for one in killed))
-    with pytest.raises(OSError, match=killed[0].hidden.rpartition("/")[2]):
+    gone = "|".join(one.hidden.rpartition("/")[2] for one in killed)
+    with pytest.raises(OSError, match=gone):
         table.publish(killed)  # it was not killed after all
     shown = [range(ROWS)] * 2
     assert seen(table) == counted(shown[0], value="x") + counted(shown[1], value="waiting")
     assert table.remove_orphan_files(**soon).paths == ()
+
+
+def test_files_are_shown_several_at_a_time() -> None:
+    """Each waits until another one is shown too: one after the other they would wait for ever."""
+    together = threading.Barrier(2)
+
+    class Files:
+        def rename(self, source: str, target: str) -> None:
+            assert (source, target) in {("a.tmp", "a"), ("b.tmp", "b")}
+            together.wait(60)
+
+    staged = [StagedFile(f"{name}.tmp", name, "", 1, 1) for name in "ab"]
+    publish(Files(), staged, "")  # type: ignore[arg-type]
 
 
 def written(table: FormatTable, value: str) -> Sequence[StagedFile]:
