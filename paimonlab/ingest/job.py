@@ -99,6 +99,8 @@ class Job:
         self._running = threading.Lock()
         self._thread: threading.Thread | None = None
         self._problem: BaseException | None = None
+        self._runner: Runner | None = None
+        """Of the run that goes on, or ended last."""
         self._events: Sequence[JobEvent] | None = None
         self._status = _idle(files.job, source.name)
 
@@ -136,7 +138,10 @@ class Job:
     def status(self) -> JobStatus:
         """What it is doing; of a job that did not run in this process, what its notes say."""
         if self._status.phase != "idle" or self.is_running:
-            return self._status
+            stalled = self._runner.stalled if self._runner and self.is_running else None
+            if stalled is None:
+                return self._status
+            return replace(self._status, warnings=(*self._status.warnings, stalled))
         if self._problem is not None:  # before it read anything: another process runs it
             return replace(self._status, phase="failed", error=str(self._problem))
         newest = self._files.newest()
@@ -476,7 +481,7 @@ class Job:
                 controls=self._controls,
                 report=self._report,
             )
-            self._events = runner.journal.events
+            self._events, self._runner = runner.journal.events, runner
             runner.run(until)
         except KeyboardInterrupt:
             leave(lease.release, of=self._files.folder, name=f"lease of ingest job {self.name}")

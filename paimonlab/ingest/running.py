@@ -67,6 +67,8 @@ _TOLD_SECONDS = 1.0
 _ASKED_SECONDS = 5.0
 """How often it is looked for what other processes ask."""
 _PAUSE_SECONDS = 1.0
+_STALLED_SECONDS = 10.0
+"""Without a word, before it is said what takes so long."""
 _WAITED_SECONDS = 3.0
 """Without being told so again, nothing is waited for any more."""
 _POSITION_SECONDS = 60.0
@@ -111,6 +113,8 @@ class Runner:
     _phase: str = "starting"
     _told: float = 0.0
     _looked: float = float("-inf")
+    _doing: str = ""
+    """What may take long; empty: nothing, or it is not known."""
     _waits: tuple[str, float] | None = None
     """What the source waits for, and when it said so."""
     _asks: Sequence[Ask] = ()
@@ -184,6 +188,7 @@ class Runner:
 
     def _pause(self) -> None:
         """Wait until the job is to go on, or to stop."""
+        self._doing = ""
         self._tell("paused")
         while not self.controls.resumed.wait(_PAUSE_SECONDS):
             self.lease.check()
@@ -294,6 +299,7 @@ class Runner:
         self._looked_for_rows = self.clock()
         self._has_spilled = False
         self.tables.read_again()
+        self._doing, self._told = f"waits for {self.source.name}", self.clock()
         with closing(_closable(events)) as reading:
             for event in reading:
                 if self.controls.interrupt.is_set():
@@ -613,7 +619,12 @@ class Runner:
 
     def _commit(self) -> None:
         """End the epoch at the last boundary, and commit it."""
-        self._apart(self._commit_epoch)
+        before, self._doing = self._doing, f"commits epoch {self._number + 1}"
+        self._told = self.clock()
+        try:
+            self._apart(self._commit_epoch)
+        finally:
+            self._doing = before
 
     def _commit_epoch(self) -> None:
         boundary = self._boundary
@@ -737,6 +748,14 @@ class Runner:
             self._lag_millis = max(self._committed_millis - epoch.seen_millis, 0)
 
     # Telling
+
+    @property
+    def stalled(self) -> str | None:
+        """What the run has done for long without a word; None: it goes on. For other threads."""
+        seconds = self.clock() - self._told
+        if not self._doing or seconds < _STALLED_SECONDS:
+            return None
+        return f"{self._doing}, for {seconds:.0f} s"
 
     def _here(self) -> JsonValue:
         return self._position if self._boundary is None else self._boundary.position

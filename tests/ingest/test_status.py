@@ -1,9 +1,17 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from paimonlab.ingest import JobStatus, TableStatus, prometheus_text
+import pytest
+
+import paimonlab as pm
+from paimonlab.ingest import JobStatus, TableStatus, batches, landing, prometheus_text, running
+from tests.waiting import until
 
 STATUS = JobStatus(
     name="shop",
@@ -69,3 +77,32 @@ def test_a_status_for_prometheus() -> None:
     assert 'paimonlab_ingest_rows_total{job_name="shop"} 1200' in lines
     assert 'paimonlab_ingest_table_stopped{job_name="shop",table="ods.\\"x\\""} 1' in lines
     assert not [line for line in lines if "lag_seconds" in line]
+
+
+def test_a_status_says_what_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_STALLED_SECONDS", 0.05)
+    source_goes_on, commit_goes_on = threading.Event(), threading.Event()
+    committed = landing._committed
+
+    def slow_commit(*given: Any) -> Any:
+        assert commit_goes_on.wait(60)
+        return committed(*given)
+
+    def made(read: int) -> Iterator[list[dict[str, int]]]:
+        del read
+        assert source_goes_on.wait(60)
+        yield [{"id": 1}]
+
+    monkeypatch.setattr(landing, "_committed", slow_commit)
+    source = batches(made, table="a.t", columns={"id": "BIGINT"})
+    job = pm.connect(tmp_path).ingest(source, into="ods", name="job")
+
+    job.start()
+    until(lambda: any(one.startswith(f"waits for {source.name}") for one in job.status.warnings))
+    source_goes_on.set()
+    until(lambda: any(one.startswith("commits epoch 1, for") for one in job.status.warnings))
+    commit_goes_on.set()
+    until(lambda: not job.is_running)
+
+    assert job.stop().warnings == ()
+    assert job.status.rows == 1
