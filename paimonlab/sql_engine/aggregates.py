@@ -121,13 +121,18 @@ def _of_several(name: str, values: Sequence[Value], which: str) -> tuple[str, Ki
     first, second = values
     if name in _CHOSEN and kinds.VOID not in (first.kind, second.kind):
         return f"{_CHOSEN[name]}({first.text}, {second.text}){HERE}", first.kind
-    if name in _PAIRED and all(kinds.is_whole(v.kind) or v.kind == kinds.DOUBLE for v in values):
+    if name in _PAIRED and all(map(_is_like_double, values)):
         sides = [cast(value, kinds.DOUBLE).text for value in values]
         found = f"{_PAIRED[name]}({', '.join(sides)}){HERE}"
         return _correlation(sides, found) if name == "corr" else found, kinds.DOUBLE
     if name == "percentile" and second.is_literal:
         return _percentile(first, float(second.literal))
     return None
+
+
+def _is_like_double(value: Value) -> bool:
+    kind = value.kind
+    return kinds.is_whole(kind) or kinds.is_decimal(kind) or kind == kinds.DOUBLE
 
 
 def _correlation(sides: list[str], found: str) -> str:
@@ -141,9 +146,7 @@ def _correlation(sides: list[str], found: str) -> str:
 
 
 def _percentile(value: Value, share: float) -> tuple[str, Kind] | None:
-    kind = value.kind
-    is_known = kinds.is_whole(kind) or kinds.is_decimal(kind) or kind == kinds.DOUBLE
-    if not is_known or not 0 <= share <= 1:
+    if not _is_like_double(value) or not 0 <= share <= 1:
         return None
     inner = cast(value, kinds.DOUBLE).text
     return f"quantile_cont({inner}, {share!r}){HERE}", kinds.DOUBLE
@@ -173,7 +176,7 @@ def _of_number(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
         return _sum(sql, kind, which)
     if name in ("avg", "mean"):
         return _mean(value, sql, which)
-    if name in _SPREADS and not which and not kinds.is_decimal(kind):
+    if name in _SPREADS and not which:
         return f"{_SPREADS[name]}({cast(value, kinds.DOUBLE).text}){HERE}", kinds.DOUBLE
     return None
 
@@ -226,7 +229,13 @@ def _mean(value: Value, sql: str, which: str) -> tuple[str, Kind] | None:
 
 
 def within_group(
-    name: str, given: Sequence[Value], value: Value, *, is_down: bool, shown: str
+    name: str,
+    given: Sequence[Value],
+    value: Value,
+    *,
+    is_down: bool,
+    shown: str,
+    distinct: bool = False,
 ) -> Aggregate:
     """Translate an aggregate of rows in an order.
 
@@ -242,6 +251,8 @@ def within_group(
         Whether the largest is first.
     shown
         The order, as Spark names it.
+    distinct
+        Whether equal values count once.
 
     Raises
     ------
@@ -249,7 +260,7 @@ def within_group(
         If it is not proven, for these types.
     """
     names = ", ".join(one.name for one in given)
-    if name in _SHARES_OF_ORDER and len(given) == 1 and given[0].is_literal:
+    if name in _SHARES_OF_ORDER and not distinct and len(given) == 1 and given[0].is_literal:
         share = float(given[0].literal)
         order = f"{value.name} DESC" if is_down else value.name
         called = f"{name}({names}) WITHIN GROUP (ORDER BY {order})"
@@ -266,8 +277,10 @@ def within_group(
     if is_text and given[0].text == value.text and value.kind == kinds.STRING:
         # What is equal is alike, so that the order is certain.
         way = "DESC NULLS LAST" if is_down else "ASC NULLS FIRST"
-        text = f"string_agg({value.text}, {given[1].text} ORDER BY {value.text} {way}){HERE}"
-        return Aggregate(text, kinds.STRING, f"listagg({names}) WITHIN GROUP (ORDER BY {shown})")
+        which = "DISTINCT " * distinct
+        parts = f"{which}{value.text}, {given[1].text} ORDER BY {value.text} {way}"
+        called = f"listagg({which}{names}) WITHIN GROUP (ORDER BY {shown})"
+        return Aggregate(f"string_agg({parts}){HERE}", kinds.STRING, called)
     raise NotTranslatedError(f"{name}() of such rows", name)
 
 
@@ -302,13 +315,25 @@ def window(name: str, values: Sequence[Value]) -> Aggregate:
 def _shifted(name: str, values: Sequence[Value]) -> Aggregate:
     step = values[1] if len(values) > 1 else Value("1", kinds.INT, "1", 1)
     default = values[2] if len(values) > 2 else Value("NULL", kinds.VOID, "NULL", None)
-    if not _is_count(step) or default.kind not in (values[0].kind, kinds.VOID):
+    kind = values[0].kind
+    is_converted = _takes_type(default, kind)
+    if not _is_count(step) or not (default.kind in (kind, kinds.VOID) or is_converted):
         raise NotTranslatedError(f"{name}() with such arguments", name)
     called = f"{name}({values[0].name}, {step.name}, {default.name})"
+    if is_converted:
+        default = cast(default, kind)
     given = "" if default.kind == kinds.VOID else f", {default.text}"
     text = f"{name}({values[0].text}, {step.text}{given}){HERE}"
     offset = step.literal if name == "lead" else -step.literal
     return Aggregate(text, values[0].kind, called, offset)
+
+
+def _takes_type(default: Value, kind: Kind) -> bool:
+    """Tell whether a number that is written takes a type; a column might not fit into it."""
+    if not default.is_literal or not kinds.is_numeric(kind):
+        return False
+    has_places = kinds.is_decimal(kind) or kind == kinds.DOUBLE
+    return kinds.is_whole(default.kind) or (has_places and kinds.is_decimal(default.kind))
 
 
 def _is_count(value: Value) -> bool:

@@ -373,11 +373,15 @@ class Translator:
         self.has_aggregates = True
         check_parts(order[0], "this", "desc", "nulls_first")
         value, is_down = self.value(order[0].this), bool(order[0].args.get("desc"))
-        given = [self.value(one) for one in node.this.expressions]
+        parts, distinct = list(node.this.expressions), False
+        if parts and isinstance(parts[0], exp.Distinct):
+            distinct, parts = True, [*parts[0].expressions, *parts[1:]]
+        given = [self.value(one) for one in parts]
         shown = ordering(order[0], value.name)
-        return aggregates.within_group(name, given, value, is_down=is_down, shown=shown).over(
-            "", ""
+        found = aggregates.within_group(
+            name, given, value, is_down=is_down, shown=shown, distinct=distinct
         )
+        return found.over("", "")
 
     def aggregate(self, node: exp.Anonymous, *, is_window: bool = False) -> Aggregate:
         """Translate an aggregate whose rows are not chosen yet."""

@@ -71,7 +71,7 @@ def _without(split: DataSplit, names: set[str]) -> DataSplit:
 def test_a_count_and_enough_splits_are_those_of_all_splits(
     rng: np.random.Generator, *, has_row_ids: bool
 ) -> None:
-    for _ in range(15):
+    for _ in range(8):
         planned = _planned(rng, has_row_ids=has_row_ids)
         every = planned.all()
 

@@ -10,7 +10,7 @@ from paimonlab.sql_engine.functions.signatures import (
     WrongUseError,
     named,
 )
-from paimonlab.sql_engine.value import Value, cast, together
+from paimonlab.sql_engine.value import Value, cast, quoted, together
 
 
 def _first_known(name: str) -> Translate:
@@ -41,6 +41,20 @@ def _extreme(name: str) -> Translate:
         return Value(text, same[0].kind, named(name, values))
 
     return translate
+
+
+def _equal_null(values: Sequence[Value]) -> Value:
+    if len(values) != 2:
+        raise WrongUseError
+    same = arithmetic.compare("<=>", *values)
+    return Value(same.text, kinds.BOOLEAN, named("equal_null", values))
+
+
+def _typeof(values: Sequence[Value]) -> Value:
+    if len(values) != 1:
+        raise WrongUseError
+    text = quoted(kinds.simple_type(values[0].kind))
+    return Value(text, kinds.STRING, named("typeof", values))
 
 
 def _isnull(test: str) -> Translate:
@@ -89,6 +103,8 @@ CHOICES: dict[str, Translate] = {
     "nvl": _first_known("nvl"),
     "ifnull": _first_known("ifnull"),
     "nullif": _nullif,
+    "equal_null": _equal_null,
+    "typeof": _typeof,
     "nvl2": _by_presence,
     "decode": _decoded,
     "greatest": _extreme("greatest"),
