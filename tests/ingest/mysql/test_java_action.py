@@ -6,21 +6,24 @@ Its parsers of Kafka's messages are asked as well. It takes a JVM with Flink, so
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import paimonlab as pm
-from paimonlab.ingest.actions import action_job
 from paimonlab.spec.types.text import format_type
 from tests.ingest.formats.java_samples import samples
 from tests.ingest.java.action import running
 from tests.ingest.java.messages import said_by_java
 from tests.ingest.mysql.server import PASSWORD, PASSWORD_ENV, USER, Server
+from tests.ingest.run_and_kill import run_and_kill
 from tests.interop.java_build import JavaMissingError, JavaTools
 
 pytestmark = [
@@ -30,6 +33,8 @@ pytestmark = [
     ),
 ]
 LAST = 999_999
+KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "3"))
+"""Attempts to kill ours while it copies, and while it follows."""
 SECONDS = 300
 TYPES: dict[str, tuple[str, ...]] = {
     "TINYINT": ("-128", "127", "NULL"),
@@ -131,6 +136,18 @@ def _change(server: Server, one: str, two: str) -> None:
     )
 
 
+def _churn(server: Server, database: str, rng: np.random.Generator, count: int) -> None:
+    """Change rows of a table, each in a transaction of its own."""
+    statements = [
+        f"DELETE FROM shard WHERE id = {key}"
+        if rng.random() < 0.3
+        else f"INSERT INTO shard (id, v) VALUES ({key}, 'v{number}') "
+        "ON DUPLICATE KEY UPDATE v = VALUES(v)"
+        for number, key in enumerate(rng.integers(1000, 1040, count).tolist())
+    ]
+    server.run(*statements, database=database)
+
+
 def _arguments(warehouse: Path, server: Server, one: str, two: str) -> Iterator[tuple[str, str]]:
     yield "warehouse", str(warehouse)
     yield "database", "ods"
@@ -184,8 +201,13 @@ def _wait(is_done: Any, process: Any, log: Path) -> None:
 
 
 def test_an_action_and_ours_make_the_same_tables(
-    tmp_path: Path, mysql_server: Server, tools: JavaTools, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    mysql_server: Server,
+    tools: JavaTools,
+    monkeypatch: pytest.MonkeyPatch,
+    rng: np.random.Generator,
 ) -> None:
+    """Ours is killed while it reads; its tables are still those of an action that was not."""
     one, two = "judged1", "judged2"
     mysql_server.run(f"CREATE DATABASE {one}", f"CREATE DATABASE {two}")
     _create(mysql_server, one, two)
@@ -195,8 +217,10 @@ def test_an_action_and_ours_make_the_same_tables(
     for name, value in _arguments(ours, mysql_server, one, two):
         told.setdefault(name, []).append(value)
     told["mysql_conf"].append(f"password_env={PASSWORD_ENV}")
-    made = action_job("mysql_sync_database", {**told, "until": ["caught-up"]}).job()
-    made.job.run()
+    arguments = json.dumps(told | {"until": ["caught-up"]})
+    command = [sys.executable, "-m", "tests.ingest.mysql.killed_action_job", arguments]
+    kills = sum(not run_and_kill(command, float(rng.uniform(0, 0.5))) for _ in range(KILLS))
+    assert run_and_kill(command, None)
     words = [
         text
         for name, value in _arguments(theirs, mysql_server, one, two)
@@ -212,8 +236,12 @@ def test_an_action_and_ours_make_the_same_tables(
             return there and len(_rows(catalog.table("ods.moving"))) == 3
 
         _wait(has_begun, process, log)
+        for _ in range(KILLS):
+            _churn(mysql_server, one, rng, 400)
+            kills += not run_and_kill(command, float(rng.uniform(0, 0.5)))
+        assert kills
         _change(mysql_server, one, two)
-        made.job.run()
+        assert run_and_kill(command, None)
         _wait(lambda: _is_whole(theirs), process, log)
     their, our = pm.connect(theirs), pm.connect(ours)
     different: dict[str, Any] = {}
