@@ -47,12 +47,6 @@ def test_a_job_goes_on_after_its_kernel_was_restarted_or_interrupted(tmp_path: P
 
     try:
         manager.shutdown_wait_time = PATIENCE_SECONDS  # nobody kills it before
-        for count, now in enumerate((False, True)):
-            runs(f"{setup}\njob.start()")
-            further()
-            manager.restart_kernel(now=now)
-            client.wait_for_ready(timeout=PATIENCE_SECONDS)
-            assert len([*ended.iterdir()]) == 1, f"restart {count + 1}"
         runs(setup)
         request = kernel.start("job.run(None)")
         further()
@@ -61,10 +55,17 @@ def test_a_job_goes_on_after_its_kernel_was_restarted_or_interrupted(tmp_path: P
         assert reply["ename"] == "KeyboardInterrupt"
         runs("job.start()")
         further()
-        runs(f"job.stop()\n{_LEFT}")
+        runs(f"job.stop()\n{_LEFT}\njob.start()")
+        further()
+        manager.restart_kernel()
+        client.wait_for_ready(timeout=PATIENCE_SECONDS)
+        assert len([*ended.iterdir()]) == 1, "it came to its end"
+        runs(f"{setup}\njob.start()")
+        further()
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+    assert len([*ended.iterdir()]) == 1, "it was killed"
     catalog = pm.connect(warehouse)
     count = len(_numbers(catalog))
     catalog.ingest(Numbers(count + 5, 0), into="ods", name="job").run(None)
