@@ -36,8 +36,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_configure() -> None:
-    """Let the kernels' Spark start fast."""
-    short_java.let_spark_have_them()
+    """Let the kernels' Spark, and the cluster that one of them starts, start fast."""
+    short_java.let_notebooks_have_them()
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
