@@ -116,7 +116,7 @@ def test_a_killed_job_loses_and_doubles_nothing(
         written += len(lines)
         for name, kind in ((topic, "keyed"), (log, "log")):
             command = _command(tmp_path, kafka_broker, name, kind)
-            kills += not run_and_kill(command, float(rng.uniform(0.1, 2.0)))
+            kills += not run_and_kill(command, float(rng.uniform(0.0, 1.0)))
     for name, kind in ((topic, "keyed"), (log, "log")):
         assert run_and_kill(_command(tmp_path, kafka_broker, name, kind), None)
 

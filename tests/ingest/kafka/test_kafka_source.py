@@ -516,7 +516,9 @@ def test_parts_are_what_is_read_without_them(
         list(source.read_part([topic, 0, 0, 10_000], lambda _: True))
 
 
-def test_messages_come_over_tls(kafka_broker: Broker, topic: str) -> None:
+def test_messages_come_over_tls(
+    kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = certificates()
     kafka_broker.create(topic)
     kafka_broker.produce(topic, _rows(500))
@@ -531,6 +533,7 @@ def test_messages_come_over_tls(kafka_broker: Broker, topic: str) -> None:
     source = kafka(address, options=options).topic(topic, format="debezium-json")
     assert _caught_up(source)[0] == [*range(500)]
 
+    monkeypatch.setattr(module, "_CONTACT_SECONDS", 1.0)
     wrong = kafka(address, options=options | {"ssl.ca.location": str(made.other)})
     with pytest.raises(SourceError, match=f"kafka {address} {topic}"):
         wrong.topic(topic, format="debezium-json").tables()

@@ -50,7 +50,7 @@ def test_rows_and_changes_come_over_tls(database: Database, tmp_path: Path) -> N
     database.run("CREATE TABLE t (id int PRIMARY KEY, v text)", "INSERT INTO t VALUES (1, 'a')")
     catalog = pm.connect(tmp_path / "w")
     source = database.source(options=options).tables(r"public\.t")
-    job = catalog.ingest(source, into="ods", name="tls")
+    job = catalog.ingest(source, into="ods", name="tls", interval=0.1)
     job.run()
     big = "b" * 3_000_000  # more than one record of TLS
     database.run(f"INSERT INTO t VALUES (2, '{big}')")
