@@ -21,6 +21,8 @@ _STATEMENTS = {
         "('file-index.bloom-filter.columns' = 'c')"
     ),
     "MSCK REPAIR": "Nothing is to be done: a table knows its partitions by its commits",
+    "DESCRIBE DETAIL": "Write DESCRIBE EXTENDED db.t, or SELECT * FROM db.t$files",
+    "DESC DETAIL": "Write DESCRIBE EXTENDED db.t, or SELECT * FROM db.t$files",
     "CONVERT TO": "Write CALL sys.migrate_table('parquet', '/folder', target_table => 'db.t')",
     "REORG TABLE": "Write OPTIMIZE db.t FULL",
     "GENERATE SYMLINK_FORMAT_MANIFEST": (
@@ -35,6 +37,10 @@ _STATEMENTS = {
     "REFRESH TABLE": "Nothing is to be done: each statement reads the latest snapshot",
 }
 """By the first two words."""
+_FUNCTIONS = {
+    "TABLE_CHANGES": "Write SELECT * FROM paimon_incremental_query('db.t', 1, 5): after 1, up to 5",
+}
+"""By the name of a function in FROM."""
 _FILES = (".csv", ".json", ".parquet", ".orc")
 _ARGUMENTS = {("COMPACT", "FULL"): "Write compact_strategy => 'full'"}
 """By a procedure and an argument that it does not have."""
@@ -75,7 +81,7 @@ def habit_hint(tokens: Sequence[Token]) -> str:
             f"With --engine native, or auto, {file} is a table; Spark loads it by "
             f"COPY INTO db.t FROM {file}"
         )
-    return ""
+    return next((hint for name, hint in _FUNCTIONS.items() if name in words), "")
 
 
 def _said_of_columns(words: Sequence[str]) -> str:
