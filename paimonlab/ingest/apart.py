@@ -7,11 +7,16 @@ work is done in another thread while the main thread only waits, which an interr
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+logger = logging.getLogger(__name__)
+
 Result = TypeVar("Result")
+
+_TOLD_SECONDS = 10.0
 
 _left: dict[str, list[threading.Thread]] = {}
 """Threads that were not waited for, by what they work on."""
@@ -81,9 +86,12 @@ def leave(work: Callable[[], object], *, of: str, name: str) -> None:
 
 
 def wait_for_left(of: str) -> None:
-    """Wait for work that an interrupt left alone."""
+    """Wait for work that an interrupt left alone; the log says so while it takes long."""
     for thread in _left.get(of, ()):
-        thread.join()
+        thread.join(_TOLD_SECONDS)
+        while thread.is_alive():
+            logger.warning("%s: waiting for what an interrupt left to do: %s", of, thread.name)
+            thread.join(_TOLD_SECONDS)
     _left.pop(of, None)
 
 
