@@ -236,6 +236,10 @@ def test_special_characters_in_partitions_and_columns(
         "p q"
     ].to_pylist()
     assert [row[0] for row in one] == [2]
+    spark.sql("INSERT INTO paimon.db.special VALUES ('`', 99)")
+    assert table.scan(where="`the ``v``` = 99").to_arrow().to_pylist() == [
+        {"p q": "`", "the `v`": 99}
+    ]
 
 
 TIMES = [

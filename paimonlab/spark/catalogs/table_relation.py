@@ -19,6 +19,7 @@ from paimonlab.spark.reading.metadata_columns import metadata_columns
 from paimonlab.spark.reading.places import place_types
 from paimonlab.spark.rows.rewriting import Target
 from paimonlab.spark.values.defaults import default_sql
+from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spark.writing import write
 from paimonlab.spark.writing.evolution import may_change
@@ -94,7 +95,7 @@ class TableRelation(Target):
     def partitioning(self) -> Any:
         """Return the partition keys."""
         expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
-        keys = [expressions.identity(key) for key in self._table.partition_keys]
+        keys = [expressions.identity(quoted(key)) for key in self._table.partition_keys]
         return self._bridge.array(CONNECTOR + "expressions.Transform", keys)
 
     def properties(self) -> Any:

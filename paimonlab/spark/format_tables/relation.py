@@ -26,6 +26,7 @@ from paimonlab.spark.reading.arrow_scan import ArrowScanBuilder, Piece, Task
 from paimonlab.spark.rows.joining import frame_of
 from paimonlab.spark.rows.rewriting import FileTarget
 from paimonlab.spark.session_options import SessionOptions
+from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spec.format_table import FILE_FORMAT, TYPE
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
@@ -125,7 +126,7 @@ class FormatRelation(FileTarget):
     def partitioning(self) -> Any:
         """Return the partition keys."""
         expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
-        keys = [expressions.identity(key) for key in self._table.partition_keys]
+        keys = [expressions.identity(quoted(key)) for key in self._table.partition_keys]
         return self._bridge.array(CONNECTOR + "expressions.Transform", keys)
 
     def properties(self) -> Any:

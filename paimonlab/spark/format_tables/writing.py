@@ -16,6 +16,7 @@ from paimonlab.spark.format_tables.tasks import OUTCOME_COLUMN, WriteFiles, outc
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.table.format_tables.folders import texts_of_given
 from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.format_tables.writing import (
@@ -162,7 +163,7 @@ def written(bridge: Bridge, rows: DataFrame, table: FormatTable) -> list[StagedF
     writer = table.writer()
     task = WriteFiles(writer)
     try:
-        found = rows.mapInArrow(task, f"{OUTCOME_COLUMN} binary").collect()
+        found = map_in_arrow(rows, task, f"{OUTCOME_COLUMN} binary").collect()
     except BaseException:
         remove_hidden(table.file_io, table.path, writer.job)
         raise

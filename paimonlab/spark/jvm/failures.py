@@ -37,6 +37,7 @@ _OF_WORKERS = (
 """What PySpark makes of an error of a Python worker, among others."""
 _END_OF_ITERATION = "java.util.NoSuchElementException"
 """Ends each loop over a Java collection in py4j; PySpark would ask forty times what it means."""
+_SPARK_EXCEPTION = "org.apache.spark.SparkException"
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
 _remembered: OrderedDict[int, tuple[Any, BaseException]] = OrderedDict()
@@ -84,11 +85,27 @@ def install() -> None:
         converted = convert(java_exception)
         if isinstance(converted, _OF_WORKERS):
             return from_worker(str(converted)) or converted
-        return converted
+        said = _error_of_rows(java_exception)
+        return converted if said is None else captured.SparkRuntimeException(origin=said)
 
     convert_exception._raises_originals = True  # type: ignore[attr-defined]
     captured.convert_exception = convert_exception  # type: ignore[assignment]
     logging.getLogger("py4j.clientserver").addFilter(_is_no_callback_failure)
+
+
+def _error_of_rows(java_exception: Any) -> Any | None:
+    """Return an error that Spark explains by a condition, and PySpark knows no class for.
+
+    Of those it would show where in Java they were thrown, say of a subquery with several rows.
+    """
+    for cause in _causes(java_exception):
+        name = str(cause.getClass().getName())
+        if name == _SPARK_EXCEPTION:
+            is_said = cause.getCondition() is not None and cause.getCause() is None
+            return None if not is_said or cause.isInternalError() else cause
+        if name != "java.lang.RuntimeException":  # around the error of a job of ours
+            return None
+    return None
 
 
 def from_worker(text: str) -> PaimonError | None:

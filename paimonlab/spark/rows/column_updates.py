@@ -22,6 +22,7 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.rows.executor_changes import RESULT_SCHEMA, ChangeOutcome
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.writing.executor_write import KIND_COLUMN, TaskOutcome, WriteTask
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.snapshot import Snapshot
@@ -83,7 +84,7 @@ def columns_work(
     )
     starts = np.asarray([_first_row_id(group) for group in groups], np.int64)
     schema = StructType([*rows.schema.fields, StructField(_GROUP, IntegerType())])
-    found = rows.mapInArrow(_Groups(starts), schema)
+    found = map_in_arrow(rows, _Groups(starts), schema)
     cores = bridge.spark.sparkContext.defaultParallelism
     tasks = max(1, min(len(groups), _TASKS_PER_CORE * cores))
     place = functions.coalesce(functions.col(_GROUP), functions.spark_partition_id())

@@ -28,6 +28,7 @@ import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
+import org.apache.spark.sql.catalyst.plans.logical.View;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
@@ -57,7 +58,7 @@ public final class RowLevel {
     }
   }
 
-  /** Hands statements on tables that are Python objects to Python. */
+  /** Hands statements on tables that are Python objects, and on views, to Python. */
   public static final class Rewriting extends Rule {
     private final Function1 rewrite;
 
@@ -77,7 +78,11 @@ public final class RowLevel {
       if (target == null || !((LogicalPlan) plan).resolved()) {
         return plan;
       }
-      Object leaf = EliminateSubqueryAliases.apply(target).collectLeaves().head();
+      LogicalPlan bare = EliminateSubqueryAliases.apply(target);
+      if (bare instanceof View) {
+        return (TreeNode) this.rewrite.apply(plan);
+      }
+      Object leaf = bare.collectLeaves().head();
       if (!(leaf instanceof DataSourceV2Relation)) {
         return plan;
       }

@@ -46,6 +46,7 @@ from paimonlab.spark.rows.statements import (
     unchecked,
 )
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.writing.executor_write import BUCKET_COLUMN
 from paimonlab.spark.writing.shuffle import shuffled
@@ -324,7 +325,7 @@ def _as_joined(
 ) -> DataFrame | None:
     """Give columns the ids by which the statement knows them."""
     assert statement.source is not None, "a MERGE has a source"
-    frame = found.placed.mapInArrow(found.task, found.schema)
+    frame = map_in_arrow(found.placed, found.task, found.schema)
     plan = frame._jdf.queryExecution().analyzed()
     by_name = {str(one.name()): one for one in as_list(bridge, plan.output())}
     target = as_list(bridge, statement.target.output())

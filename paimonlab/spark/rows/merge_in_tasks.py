@@ -42,6 +42,7 @@ from paimonlab.spark.rows.python_jobs import (
 )
 from paimonlab.spark.rows.statements import NOT_IN_ARROW, RowStatement, has_subqueries, is_padded
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.writing.commits import discard
 from paimonlab.spark.writing.executor_write import WriteTask, messages_of
 from paimonlab.spec.commit_message import CommitMessage
@@ -136,7 +137,7 @@ def _gathered(source: DataFrame) -> pa.RecordBatch | None:
             found = [as_declared(batch, schema) for batch in source.toArrow().to_batches()]
             return pa.concat_batches(found) if found else _empty(schema)
         task = GatherTask(schema, _MOST_SOURCE_BYTES)
-        pickled = source.mapInArrow(task, f"{RESULT_COLUMN} binary").collect()
+        pickled = map_in_arrow(source, task, f"{RESULT_COLUMN} binary").collect()
     except PySparkException:
         return None
     streams = [row[RESULT_COLUMN] for row in pickled]

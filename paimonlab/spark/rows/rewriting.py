@@ -17,7 +17,7 @@ from paimonlab.spark.rows.counts import result_columns, result_values
 from paimonlab.spark.rows.java_classes import install_rule, readings
 from paimonlab.spark.rows.joining import frame_of
 from paimonlab.spark.rows.running import RunningStatement
-from paimonlab.spark.rows.statements import read_statement, target_of
+from paimonlab.spark.rows.statements import VERBS, check_functions, read_statement, target_of
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.writing.partition_overwrite import (
     check_overwrites_partitions,
@@ -30,12 +30,6 @@ from paimonlab.table.inside import store_of
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
-_STATEMENTS = {
-    "DeleteFromTable": "DELETE FROM",
-    "MergeIntoTable": "MERGE INTO",
-    "OverwritePartitionsDynamic": "INSERT OVERWRITE",
-    "UpdateTable": "UPDATE",
-}
 _file_targets: weakref.WeakValueDictionary[int, FileTarget] = weakref.WeakValueDictionary()
 """Tables without snapshots, by their hash codes."""
 _targets: weakref.WeakValueDictionary[int, Target] = weakref.WeakValueDictionary()
@@ -62,6 +56,7 @@ class Target(Proxy):
         function = readings(self._bridge, relation, _Readings(self._bridge))
         readable = plan.transformUpWithSubqueries(function)
         statement = read_statement(self._bridge, readable)
+        check_functions(self._bridge, statement)
         writable = self._writable(statement.name)
         table = with_session_options(self._bridge, writable, self._catalog)
         own = snapshots_read(self._bridge, readable, store_of(table).layout.branch_path)
@@ -119,13 +114,13 @@ class _Rewrite(Proxy):
             if plan.getClass().getSimpleName() == "OverwritePartitionsDynamic":
                 return of_files._overwriting(plan, relation)
             raise UnsupportedError(
-                f"{_STATEMENTS[plan.getClass().getSimpleName()]} {relation.name()}",
+                f"{VERBS[plan.getClass().getSimpleName()]} {relation.name()}",
                 "the rows of a format table are not changed one by one: INSERT OVERWRITE it",
             )
         target = _targets.get(int(relation.table().hashCode()))
         if target is None:
             raise UnsupportedError(
-                f"{_STATEMENTS[plan.getClass().getSimpleName()]} {relation.name()}",
+                f"{VERBS[plan.getClass().getSimpleName()]} {relation.name()}",
                 "only rows of tables can be changed",
             )
         if plan.getClass().getSimpleName() == "OverwritePartitionsDynamic":

@@ -36,6 +36,7 @@ from paimonlab.spark.rows.in_tasks import changed_in_tasks
 from paimonlab.spark.rows.lookups import looked_up
 from paimonlab.spark.rows.merge_in_tasks import merged_in_tasks
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay, has_subqueries
+from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import WriteTask, messages_of
@@ -299,7 +300,7 @@ class RunningStatement:
 
     @staticmethod
     def _outcomes(divided: DataFrame, work: Task) -> list[ChangeOutcome]:
-        pickled = divided.mapInArrow(work, f"{RESULT_COLUMN} binary").collect()
+        pickled = map_in_arrow(divided, work, f"{RESULT_COLUMN} binary").collect()
         return [pickle.loads(row[RESULT_COLUMN]) for row in pickled]  # noqa: S301 - our own tasks
 
     def _rows_work(

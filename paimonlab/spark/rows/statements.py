@@ -12,11 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paimonlab.errors import SchemaError
+from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge
 from paimonlab.write.merge_clauses import Action, Clause, ClauseKind
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+VERBS = {
+    "DeleteFromTable": "DELETE FROM",
+    "MergeIntoTable": "MERGE INTO",
+    "OverwritePartitionsDynamic": "INSERT OVERWRITE",
+    "UpdateTable": "UPDATE",
+}
+"""How statements begin, by their plans."""
 _LENGTH_TESTS = frozenset({"charTypeWriteSideCheck", "varcharTypeWriteSideCheck"})
 NOT_IN_ARROW = ("geography", "geometry", "interval", "udt", "variant", "void")
 """Words in the names of types that Python and Spark do not pass to each other as they are."""
@@ -249,10 +257,46 @@ def _unpadded(value: Any) -> Any:
     return value.str() if value.getClass().getSimpleName() == "StringRPad" else value
 
 
+def check_functions(bridge: Bridge, statement: RowStatement) -> None:
+    """Check that no condition or new value is of several rows.
+
+    Raises
+    ------
+    UnsupportedError
+        Names the clause.
+    """
+    windows = bridge.module(_EXPRESSIONS + "WindowExpression")
+    aggregates = bridge.module(_EXPRESSIONS + "aggregate.AggregateExpression")
+    for clause in statement.clauses:
+        values = [value for _, value in clause.assigned]
+        if clause.condition is not None and windows.hasWindowExpression(clause.condition):
+            what = f"a window function in a condition of {statement.text}"
+            advice = "MERGE INTO the table USING a query that has its keys and the function"
+            raise UnsupportedError(what, advice)
+        for value in [clause.condition, *values]:
+            if value is not None and aggregates.containsAggregate(value):
+                raise UnsupportedError(
+                    f"the aggregate function {value.sql()} in {statement.text}",
+                    "rows are changed one by one; put it into a subquery",
+                )
+
+
 def target_of(bridge: Bridge, plan: Any) -> Any:
-    """Return the relation that a resolved statement changes: a ``DataSourceV2Relation``."""
-    is_merge = plan.getClass().getSimpleName() == "MergeIntoTable"
-    return relation_of(bridge, _bare(bridge, plan.targetTable() if is_merge else plan.table()))
+    """Return the relation that a resolved statement changes: a ``DataSourceV2Relation``.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is a view.
+    """
+    kind = str(plan.getClass().getSimpleName())
+    bare = _bare(bridge, plan.targetTable() if kind == "MergeIntoTable" else plan.table())
+    if bare.getClass().getSimpleName() == "View":
+        raise UnsupportedError(
+            f"{VERBS[kind]} {bare.desc().identifier().table()}",
+            "it is a view, whose rows cannot be changed: change those of the table that it reads",
+        )
+    return relation_of(bridge, bare)
 
 
 def has_subqueries(bridge: Bridge, statement: RowStatement) -> bool:

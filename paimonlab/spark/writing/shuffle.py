@@ -21,6 +21,7 @@ from paimonlab.compact.ordering.ranges import Ranges
 from paimonlab.compact.ordering.row_order import OrderType
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.values.bucket_expression import bucket_of, has_expression, hash_of
+from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.writing.executor_assign import (
     PARTITION_COLUMN,
@@ -181,7 +182,7 @@ def _by_ranges(bridge: Bridge, rows: DataFrame, order: RowOrder | None) -> DataF
     sample = rows.select(*columns).sample(min(1.0, wanted * row_bytes / size_bytes))
     ranges = Ranges.of(order, sample.toArrow(), count)
     schema = StructType([*rows.schema.fields, StructField(SHARE_COLUMN, IntegerType())])
-    divided = rows.mapInArrow(RangeOfRows(ranges), schema)
+    divided = map_in_arrow(rows, RangeOfRows(ranges), schema)
     share = functions.col(SHARE_COLUMN)
     return divided.repartitionById(ranges.count, share).drop(SHARE_COLUMN)
 
@@ -222,7 +223,7 @@ def _part_bytes(bridge: Bridge, rows: DataFrame) -> int | None:
 
 def _packed(rows: DataFrame, shares: Shares, part_bytes: int) -> DataFrame:
     """Shuffle rows by who takes them, in packets."""
-    return _of_shares(rows.mapInArrow(Packing(shares, part_bytes), PACKETS), shares)
+    return _of_shares(map_in_arrow(rows, Packing(shares, part_bytes), PACKETS), shares)
 
 
 def _of_shares(packets: DataFrame, shares: Shares) -> DataFrame:
@@ -249,7 +250,7 @@ def _with_bucket(bridge: Bridge, rows: DataFrame, plan: WritePlan) -> DataFrame:
     if is_default and has_expression(keys):
         return rows.withColumn(BUCKET_COLUMN, bucket_of(bridge, keys, plan.buckets))
     schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
-    return rows.mapInArrow(partial(add_buckets, plan), schema)
+    return map_in_arrow(rows, partial(add_buckets, plan), schema)
 
 
 def _by_hash(
@@ -292,7 +293,7 @@ def _by_hash(
     if writes_where_found:
         return Shuffled(found, routing, takes_buckets=True, assignment=assignment)
     schema = StructType([*rows.schema.fields, StructField(BUCKET_COLUMN, IntegerType())])
-    by_bucket = _by_bucket(bridge, found.mapInArrow(assignment, schema), plan, shares)
+    by_bucket = _by_bucket(bridge, map_in_arrow(found, assignment, schema), plan, shares)
     return Shuffled(by_bucket, routing, takes_buckets=True)
 
 
@@ -315,7 +316,7 @@ def _with_share(bridge: Bridge, rows: DataFrame, divided: HashShares) -> DataFra
     partition = [schema.field(name) for name in schema.partition_keys]
     if not has_expression(keys) or not has_expression(partition):
         target = StructType([*rows.schema.fields, StructField(SHARE_COLUMN, IntegerType())])
-        return rows.mapInArrow(partial(add_shares, divided), target)
+        return map_in_arrow(rows, partial(add_shares, divided), target)
     start = _remainder(bridge, partition, options.channels)
     share = _remainder(bridge, keys, options.assigners)
     return rows.withColumn(SHARE_COLUMN, (share + start) % functions.lit(options.channels))
@@ -361,7 +362,7 @@ def _by_key(
         both = both.withColumn(SHARE_COLUMN, _remainder(bridge, keys, shares))
     else:
         target = StructType([*both.schema.fields, StructField(SHARE_COLUMN, IntegerType())])
-        both = both.mapInArrow(partial(add_key_shares, keys, shares), target)
+        both = map_in_arrow(both, partial(add_key_shares, keys, shares), target)
     meeting = both.repartitionById(shares, functions.col(SHARE_COLUMN)).sortWithinPartitions(
         functions.col(PARTITION_COLUMN).isNull()
     )
@@ -370,7 +371,7 @@ def _by_key(
     schema = StructType([*columns, *added])
     arrow = to_arrow_schema(schema, timezone="UTC")
     assignment = KeyAssignment(plan, shares, snapshot_id, arrow, has_kinds)
-    by_bucket = _by_bucket(bridge, meeting.mapInArrow(assignment, schema), plan, shares)
+    by_bucket = _by_bucket(bridge, map_in_arrow(meeting, assignment, schema), plan, shares)
     return Shuffled(
         by_bucket, partial(given, stored=None, alone_since=snapshot_id), takes_buckets=True
     )

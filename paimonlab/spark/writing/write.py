@@ -20,6 +20,7 @@ from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
+from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.values.spellings import scope_with
 from paimonlab.spark.writing.access import check_options_of_write, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
@@ -316,7 +317,7 @@ def written(
     def write(some: DataFrame, wrapped: Callable[[Task], Task]) -> list[CommitMessage]:
         divided = divided_write(bridge, some, table, seen, replaces=replaces, user=user)
         task = divided.taking(wrapped(divided.task))
-        pickled = divided.rows.mapInArrow(task, f"{MESSAGE_COLUMN} binary").collect()
+        pickled = map_in_arrow(divided.rows, task, f"{MESSAGE_COLUMN} binary").collect()
         messages, error = messages_of([row[MESSAGE_COLUMN] for row in pickled])
         if error is not None:
             discard(table, messages)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, SparkRuntimeException
 from pyspark.sql import SparkSession, functions
 
 import paimonlab as pl
@@ -293,29 +293,42 @@ def test_a_statement_that_reads_its_target_says_that_it_lost(
     assert rows(append) == [(2, "b")]
 
 
-@pytest.mark.parametrize(
-    ("sql", "error", "says"),
-    [
-        ("UPDATE paimon.db.t SET id = id + 1", SchemaError, "primary key"),
-        (
-            MOVING,
-            SchemaError,
-            "primary key",
-        ),
-        ("UPDATE paimon.db.t SET nothing = 1", AnalysisException, "nothing"),
-        ("UPDATE paimon.db.t SET v = 1, v = 2", AnalysisException, "v"),
-        ("DELETE FROM paimon.db.`t$files`", UnsupportedError, "DELETE FROM"),
-    ],
+REFUSED: tuple[tuple[str, type[Exception], str], ...] = (
+    ("UPDATE paimon.db.t SET id = id + 1", SchemaError, "primary key"),
+    (MOVING, SchemaError, "primary key"),
+    ("UPDATE paimon.db.t SET nothing = 1", AnalysisException, "nothing"),
+    ("UPDATE paimon.db.t SET v = 1, v = 2", AnalysisException, "v"),
+    ("DELETE FROM paimon.db.`t$files`", UnsupportedError, "DELETE FROM"),
+    ("DELETE FROM a_view WHERE id = 1", UnsupportedError, "DELETE FROM a_view .* is a view"),
+    (
+        "MERGE INTO a_view t USING paimon.db.t s ON t.id = s.id WHEN MATCHED THEN DELETE",
+        UnsupportedError,
+        "MERGE INTO a_view .* is a view",
+    ),
+    (
+        "DELETE FROM paimon.db.t WHERE rank() OVER (ORDER BY id) > 1",
+        UnsupportedError,
+        "window function in a condition of DELETE FROM",
+    ),
+    ("UPDATE paimon.db.t SET v = max(v)", UnsupportedError, r"aggregate function max\(.*UPDATE"),
+    (
+        "UPDATE paimon.db.t SET v = (SELECT id FROM range(2))",
+        SparkRuntimeException,
+        "More than one row",
+    ),
 )
-def test_what_cannot_be_is_refused(
-    sql: str, error: type[Exception], says: str, catalog: Catalog, spark: SparkSession
-) -> None:
+
+
+def test_what_cannot_be_is_refused(catalog: Catalog, spark: SparkSession) -> None:
     made = catalog.create_table("db.t", {"id": "INT", "v": "STRING"}, **KINDS["keyed"])
     spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
+    spark.table("paimon.db.t").createOrReplaceTempView("a_view")
 
-    with pytest.raises(error, match=says):
-        spark.sql(sql)
+    for sql, error, says in REFUSED:
+        with pytest.raises(error, match=says):
+            spark.sql(sql)
 
+    spark.catalog.dropTempView("a_view")
     assert rows(made) == [(1, "a")]
 
 
