@@ -50,12 +50,13 @@ def open_warehouse(
     is_single = options.get(SINGLE_WRITER, "false")
     if is_single not in ("true", "false"):
         raise ValueError(f"{SINGLE_WRITER} = {is_single!r} is neither true nor false")
+    root = place_of(warehouse).uri
     of_store = store_options(warehouse, options)
     if renewal is not None and isinstance(of_store, S3Options):
         of_store = replace(of_store, renewal=renewal)
     guard = Guard.LOCK if has_lock else Guard.CONDITIONS
     return ObjectFileIO(
-        root=place_of(warehouse).uri,
+        root=root,
         options=of_store,
         guard=Guard.SINGLE_WRITER if is_single == "true" else guard,
     )
