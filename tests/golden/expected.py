@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,7 @@ def values(rows: Any) -> Rows:
     return [row["r"] if isinstance(row, Mapping) else row[1] for row in rows]
 
 
-@lru_cache(maxsize=8)  # tests of a table often follow each other
+@cache  # a dozen tests take each, 7 MB of text in all
 def expected(case: Case) -> Expected:
     """Load the answers for a table."""
     root = golden(case.writer)
