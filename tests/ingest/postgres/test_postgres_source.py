@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -215,7 +215,9 @@ def test_tables_that_change_before_they_are_copied_are_copied_later(
     )
     begin, began = Copy.begin, list[int]()
 
-    def later(copy: Copy, oids: Sequence[int], other: Connection) -> list[ServerTable]:
+    def later(
+        copy: Copy, oids: Sequence[int], other: Connection
+    ) -> Generator[None, None, list[ServerTable]]:
         if not began:
             database.run(
                 "ALTER TABLE rewritten ALTER v TYPE text",
