@@ -162,6 +162,7 @@ class Runner:
                     break
                 ending = self._read(until, began)
                 self._finish()
+            self._waits = None
             self._tell("caught up" if ending is Ending.DONE and until.caught_up else "stopped")
         except KeyboardInterrupt:
             self.controls.interrupt.set()
