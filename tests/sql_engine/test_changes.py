@@ -176,7 +176,6 @@ def test_a_table_is_made_of_a_query(catalog: Catalog) -> None:
         ("UPDATE db.t SET m = m + 1e0", NotTranslatedError),
         ("UPDATE db.t SET m = (SELECT 1)", NotTranslatedError),
         ("UPDATE db.t SET v = 5 WHERE id = 1", NotTranslatedError),
-        ("CREATE TABLE db.n PARTITIONED BY (id) AS SELECT 1 AS id", NotTranslatedError),
         ("CREATE TABLE IF NOT EXISTS db.n AS SELECT 1 AS id", NotTranslatedError),
         ("CREATE VIEW db.n AS SELECT 1 AS id", NotTranslatedError),
     ],

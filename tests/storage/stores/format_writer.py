@@ -99,12 +99,12 @@ def rows(first: int, value: str, partitions: str = "ab") -> pa.Table:
 
 def replace(table: FormatTable, number: int) -> None:
     """Replace the whole table when a line asks for it."""
-    replacing.PATIENCE_SECONDS = 0.2
     store = table.file_io
     assert isinstance(store, Stopping)
     for line in sys.stdin:
         asked = json.loads(line)
         store.left = asked["stop"]
+        replacing.PATIENCE_SECONDS = asked["patience"]
         own = rows(number * 1_000_000, asked["value"], asked["partitions"])
         try:
             table.overwrite(own, dynamic=False)

@@ -180,11 +180,12 @@ class Replacer:
     rows: Counter[tuple[int, str]] = field(default_factory=Counter)
     """What it wrote last."""
 
-    def begin(self, stop: int | None = None) -> None:
-        """Begin, and stop at a call of the store."""
+    def begin(self, stop: int | None = None, patience: float = 0.2) -> None:
+        """Begin, and stop at a call of the store; who stands still for so long is overtaken."""
         self.count += 1
         value = f"{self.number}-{self.count}"
-        asked = {"stop": stop, "value": value, "partitions": "ab" if self.number == 1 else "bc"}
+        partitions = "ab" if self.number == 1 else "bc"
+        asked = {"stop": stop, "patience": patience, "value": value, "partitions": partitions}
         first = self.number * 1_000_000
         self.rows = counted(range(first, first + ROWS), value=value)
         assert self.process.stdin is not None
@@ -210,7 +211,7 @@ def test_of_two_processes_that_overwrite_the_rows_of_one_are_left(
         assert [one.answer() for one in both] == ["ready", "ready"]
         for _ in range(2):
             for one in both:
-                one.begin()
+                one.begin(patience=60)
             assert [one.answer() for one in both] == ["done", "done"]
             assert seen(made) in [one.rows for one in both]
         for stop in chance.sample(range(_CALLS), min(STOPS, _CALLS)):
