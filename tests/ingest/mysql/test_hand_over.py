@@ -23,7 +23,7 @@ import paimonlab as pm
 from paimonlab.cli.main import main
 from paimonlab.errors import IngestError, PaimonError, SourceError
 from paimonlab.ingest import Boundary, Event, JsonValue, Phase, RowChanges, check_source
-from paimonlab.ingest.job import files_of
+from paimonlab.ingest.job import Job, files_of
 from paimonlab.ingest.sources.mysql.source import MySql
 from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
 from paimonlab.ingest.steering import ask_of
@@ -411,6 +411,8 @@ def test_a_server_that_starts_again_is_read_on(
         try:
             for end in (made.stop, made.kill):
                 _wait_for(catalog, made, "log")
+                # A server that goes between the rows and the log ends the run.
+                _wait_for_log(job)
                 end()
                 made.start()
                 writer = Writer(made, "own", rng)
@@ -432,6 +434,13 @@ def test_a_server_that_starts_again_is_read_on(
         made.run("SET GLOBAL binlog_row_metadata = 'MINIMAL'")
         with pytest.raises(PaimonError, match="SET GLOBAL binlog_row_metadata = 'FULL'"):
             catalog.ingest(own.database("own"), into="ods", name="j").run()
+
+
+def _wait_for_log(job: Job) -> None:
+    end = time.monotonic() + LIMIT
+    while job.status.phase not in (Phase.STREAM.value, Phase.CAUGHT_UP.value):
+        assert time.monotonic() < end, f"the log is not read: {job.status}"
+        time.sleep(0.1)
 
 
 def _wait_for(catalog: pm.Catalog, made: Server, table: str) -> None:
