@@ -250,6 +250,8 @@ class Waits:
 
     what: str
     """In one line: ``rows of public.t, for 7 s: process 71 of app locks it``."""
+    is_lost: bool = False
+    """Whether the connection is lost and made again; the job has an event of it."""
 
 
 Event: TypeAlias = RowChanges | SourceSchemaChange | Truncated | Unreadable | Boundary | Waits

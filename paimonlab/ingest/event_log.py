@@ -31,7 +31,7 @@ class JobEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     at_millis: int
     kind: str
-    """``created``, ``altered``, ``schema``, ``stopped``, ``truncated``, ``dead`` …"""
+    """``created``, ``altered``, ``schema``, ``stopped``, ``truncated``, ``dead``, ``lost`` …"""
     table: str | None
     """``database.table``, here or of the source; None: the job as a whole."""
     text: str

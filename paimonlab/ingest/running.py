@@ -22,6 +22,7 @@ from paimonlab.errors import (
     IngestError,
     PaimonError,
     SchemaError,
+    SourceError,
     UnsupportedError,
 )
 from paimonlab.ingest import dead_letters
@@ -71,6 +72,8 @@ _STALLED_SECONDS = 10.0
 """Without a word, before it is said what takes so long."""
 _WAITED_SECONDS = 3.0
 """Without being told so again, nothing is waited for any more."""
+_LOST_SECONDS = 30.0
+"""Without a word of it, before a lost server is another loss."""
 _POSITION_SECONDS = 60.0
 """How often a position is noted down after which nothing was to be written."""
 
@@ -117,6 +120,8 @@ class Runner:
     """What may take long; empty: nothing, or it is not known."""
     _waits: tuple[str, float] | None = None
     """What the source waits for, and when it said so."""
+    _lost: float | None = None
+    """When the source said last that its server is gone; None: it came back."""
     _asks: Sequence[Ask] = ()
     """What other processes ask."""
     _is_apart: bool = False
@@ -294,7 +299,8 @@ class Runner:
     def _read(self, until: Until, began: float) -> Ending:
         """Read events until something ends it."""
         if self._is_snapshot and isinstance(self.source, SizedSource):
-            self._snapshot_total = self.source.estimated_rows(self.rules.wants)
+            with suppress(SourceError):  # a server that is gone is for the reading to wait for
+                self._snapshot_total = self.source.estimated_rows(self.rules.wants)
         events: Iterator[Event] = self.source.read(self._position, self.rules.wants)
         self._boundary = None
         self._looked_for_rows = self.clock()
@@ -360,6 +366,15 @@ class Runner:
                 self._take_unreadable(event)
             case Waits():
                 self._waits = event.what, self.clock()
+                if event.is_lost:
+                    self._note_lost(event.what)
+
+    def _note_lost(self, what: str) -> None:
+        """Note that the source lost its server, once until it is back."""
+        now = self.clock()
+        if self._lost is None or now - self._lost > _LOST_SECONDS:
+            self.journal.note("lost", None, f"waits for {what}")
+        self._lost = now
 
     def _take_rows(self, changes: RowChanges) -> None:
         count = changes.rows.num_rows
@@ -400,7 +415,7 @@ class Runner:
         if target is None:
             return None
         if count:
-            self._waits = None
+            self._waits = self._lost = None
         self._read_rows += count
         self._snapshot_rows += count
         if target.stopped is None:
@@ -456,6 +471,8 @@ class Runner:
             self._tell(boundary.phase.value)  # what takes the place of rows is not whole yet
             return
         self._boundary = boundary
+        if boundary.phase is Phase.CAUGHT_UP:
+            self._lost = None
         self._looked_for_rows = self.clock()
         self._has_spilled = False
         self._is_snapshot = self._is_snapshot and boundary.phase is Phase.SNAPSHOT

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Generator, Iterator
 from decimal import Decimal
@@ -24,7 +25,11 @@ from paimonlab.cli.main import main
 from paimonlab.errors import IngestError, PaimonError, SourceError
 from paimonlab.ingest import Boundary, Event, JsonValue, Phase, RowChanges, check_source
 from paimonlab.ingest.job import Job, files_of
-from paimonlab.ingest.sources.mysql.source import MySql
+from paimonlab.ingest.sources.mysql.connection import Connection
+from paimonlab.ingest.sources.mysql.positions import Position
+from paimonlab.ingest.sources.mysql.snapshot import TableReading
+from paimonlab.ingest.sources.mysql.source import MySql, _Reading
+from paimonlab.ingest.sources.mysql.spans import Places
 from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
 from paimonlab.ingest.steering import ask_of
 from paimonlab.spec.schema.schema_changes import DropColumn
@@ -281,12 +286,35 @@ def test_lost_connections_lose_nothing(
     rng: np.random.Generator,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Connections break in the midst of transactions, of which some rows had come."""
+    """Connections break in the midst of tables, and of transactions of which some rows had come."""
+    monkeypatch.setattr("paimonlab.ingest.sources.mysql.losses.WAIT_SECONDS", 0.05)
     create(mysql_server, database)
+    writer = Writer(mysql_server, database, rng)
+    writer.transactions(60)
     source = shop.database(database)
     state: dict[str, list[Any]] = {table: [] for table in TABLES}
-    position, _ = _read(source.read(None, lambda _: True), state, None)
-    writer = Writer(mysql_server, database, rng)
+    cuts = dict.fromkeys(("log", "one", "two"), 1)
+    rows = TableReading._rows
+
+    def cut(self: TableReading, statement: str) -> Iterator[tuple[bytes, Places] | None]:
+        table = self.info.name.partition(".")[2]
+        for found in rows(self, statement):
+            yield found
+            if cuts.pop(table, 0):
+                writer.transactions(3)
+                raise ServerGoneError("cut by the test")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TableReading, "_rows", cut)
+        patch.setattr("paimonlab.ingest.sources.mysql.snapshot._BATCH_BYTES", 1)
+        patch.setattr("paimonlab.ingest.sources.mysql.wire._READ_BYTES", 200)
+        # A table without a key by which to go on is read as a whole.
+        with pytest.raises(SourceError, match=r"lost while \w+\.log was read .* the next run"):
+            _read(source.read(None, lambda _: True), state, None)
+        state = {table: [] for table in TABLES}
+        position, _ = _read(source.read(None, lambda _: True), state, None)
+    assert not cuts
+    _same_rows(state, mysql_server, database)
     writer.transactions(60)
     writer.close()
     read = PacketReader.read
@@ -301,7 +329,6 @@ def test_lost_connections_lose_nothing(
 
     monkeypatch.setattr(PacketReader, "read", breaking)
     monkeypatch.setattr("paimonlab.ingest.sources.mysql.wire._READ_BYTES", 900)
-    monkeypatch.setattr("paimonlab.ingest.sources.mysql.stream._WAIT_SECONDS", 0.05)
     _read(source.read(position, lambda _: True), state, None)
     assert broken
     _same_rows(state, mysql_server, database)
@@ -396,9 +423,11 @@ def test_a_second_job_of_the_name_is_kept_out(
 
 
 def test_a_server_that_starts_again_is_read_on(
-    tmp_path: Path, shop: MySql, rng: np.random.Generator
+    tmp_path: Path, shop: MySql, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It goes after the last row was read, before its log is, and while its log is read."""
     with server() as made:
+        has_gone = _stopping_after_rows(monkeypatch, made)
         made.run("CREATE DATABASE own")
         create(made, "own")
         writer = Writer(made, "own", rng)
@@ -409,11 +438,14 @@ def test_a_server_that_starts_again_is_read_on(
         job = catalog.ingest(own.database("own"), into="ods", name="j", interval="100 ms")
         job.start()
         try:
-            for end in (made.stop, made.kill):
-                _wait_for(catalog, made, "log")
-                # A server that goes between the rows and the log ends the run.
-                _wait_for_log(job)
-                end()
+            for moment in ("before the log", "in the log"):
+                if moment == "before the log":
+                    assert has_gone.wait(LIMIT)
+                else:
+                    _wait_for(catalog, made, "log")
+                    _wait_for_log(job)
+                    made.kill()
+                _wait_for_word(job)
                 made.start()
                 writer = Writer(made, "own", rng)
                 writer._no = 10**6 * made.port + int(rng.integers(10**6))
@@ -424,6 +456,10 @@ def test_a_server_that_starts_again_is_read_on(
             job.stop()
         job.run()
         _same(catalog, made, "own")
+        assert [event.kind for event in job.events if event.kind in ("lost", "failed")] == [
+            "lost",
+            "lost",
+        ]
 
         # A log that is gone is told in full, and what was read stays as it is.
         made.run("FLUSH BINARY LOGS", "DROP TABLE own.log", "FLUSH BINARY LOGS")
@@ -434,6 +470,37 @@ def test_a_server_that_starts_again_is_read_on(
         made.run("SET GLOBAL binlog_row_metadata = 'MINIMAL'")
         with pytest.raises(PaimonError, match="SET GLOBAL binlog_row_metadata = 'FULL'"):
             catalog.ingest(own.database("own"), into="ods", name="j").run()
+
+
+def _stopping_after_rows(monkeypatch: pytest.MonkeyPatch, made: Server) -> threading.Event:
+    """Stop a server once, after all rows were read and before its log is; return when it was."""
+    has_gone = threading.Event()
+    before_log = _Reading._before_log
+
+    def stopping(self: _Reading, connection: Connection) -> Generator[Event, None, Position]:
+        events = before_log(self, connection)
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                place: Position = end.value
+                return place
+            yield event
+            is_last = isinstance(event, Boundary) and event.phase is Phase.STREAM
+            if is_last and not has_gone.is_set():
+                made.stop()
+                has_gone.set()
+
+    monkeypatch.setattr(_Reading, "_before_log", stopping)
+    return has_gone
+
+
+def _wait_for_word(job: Job) -> None:
+    """Wait until a job says that its server is gone."""
+    end = time.monotonic() + LIMIT
+    while not any("the server to come back" in warning for warning in job.status.warnings):
+        assert time.monotonic() < end, f"nothing is waited for: {job.status}"
+        time.sleep(0.02)
 
 
 def _wait_for_log(job: Job) -> None:

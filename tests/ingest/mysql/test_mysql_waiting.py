@@ -10,7 +10,7 @@ import paimonlab as pm
 from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import Event, Phase, RowChanges, Waits
 from paimonlab.ingest.sources import silence
-from paimonlab.ingest.sources.mysql import connection, snapshot, source, stream
+from paimonlab.ingest.sources.mysql import connection, losses, snapshot, source, stream
 from paimonlab.ingest.sources.mysql.source import MySql
 from tests.ingest.mysql.server import Server
 from tests.ingest.relay import relay
@@ -32,7 +32,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "_WAIT_SECONDS", 0.1)
     monkeypatch.setattr(stream, "_QUIET_SECONDS", 0.6)
     monkeypatch.setattr(stream, "_SILENT_SECONDS", 1.0)
-    monkeypatch.setattr(stream, "_PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(losses, "_PATIENCE_SECONDS", 0.5)
 
 
 @pytest.mark.parametrize("while_it", ["copies", "follows"])

@@ -22,7 +22,7 @@ from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import Boundary, Event, Phase, RowChanges, SourceSchema, no_rows
 from paimonlab.ingest.sources.mysql.batches import Batch
 from paimonlab.ingest.sources.mysql.columns import TableInfo
-from paimonlab.ingest.sources.mysql.connection import GONE, Connection
+from paimonlab.ingest.sources.mysql.connection import Connection
 from paimonlab.ingest.sources.mysql.log_values import Values
 from paimonlab.ingest.sources.mysql.positions import Place, Position, ReadRows
 from paimonlab.ingest.sources.mysql.snapshot_values import reader, selected
@@ -110,8 +110,8 @@ class TableReading:
 
         Raises
         ------
-        SourceError
-            If the server fails.
+        SourceError, OSError
+            If the server fails, or the connection to it.
         """
         key = resumable_key(self.info, self.schema)
         done = self.position.read.get(self.info.name, ())
@@ -193,14 +193,7 @@ class TableReading:
         """How many packets are still to come before the rows."""
         pieces = _Pieces()
         while True:
-            try:
-                found = packets.read()
-            except GONE as error:
-                raise SourceError(
-                    self.connection.name,
-                    f"the connection was lost while {self.info.name} was read ({error}); the next "
-                    "run goes on after what was committed",
-                ) from error
+            found = packets.read()
             if found is None:
                 yield pieces.taken() if pieces.count else None
                 continue

@@ -9,11 +9,21 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from paimonlab.errors import SourceError, UnsupportedError
-from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema, Waits
-from paimonlab.ingest.sources.mysql import snapshot
+from paimonlab.ingest.changes import (
+    Boundary,
+    Event,
+    JsonValue,
+    Phase,
+    RowChanges,
+    SourceSchema,
+    Unreadable,
+    Waits,
+)
+from paimonlab.ingest.sources.mysql import losses, snapshot
 from paimonlab.ingest.sources.mysql.columns import (
     CASCADES,
     ENGINES,
@@ -30,6 +40,7 @@ from paimonlab.ingest.sources.mysql.columns import (
 )
 from paimonlab.ingest.sources.mysql.connection import Connection, Login, ServerError
 from paimonlab.ingest.sources.mysql.log_tables import Charsets
+from paimonlab.ingest.sources.mysql.losses import Patience, is_loss
 from paimonlab.ingest.sources.mysql.positions import Place, Position, from_json
 from paimonlab.ingest.sources.mysql.snapshot import Moment, TableReading
 from paimonlab.ingest.sources.mysql.stream import Stream
@@ -430,13 +441,19 @@ class _Reading:
         self._around: _Around
         self._is_mariadb = True
         self._charsets = Charsets({})
+        self._reached: Boundary | None = None
+        """The place from which rows are read on if the connection is lost."""
+        self._torn = ""
+        """The table of which rows were yielded after that place."""
+        self._has_heard = False
+        """Whether something came since the connection was lost the time before."""
 
     def events(self, position: JsonValue) -> Iterator[Event]:
-        connection = self._source.connect()
-        try:
-            place = yield from self._before_log(connection, position)
-        finally:
-            connection.close()
+        if position is not None:
+            is_snapshot = from_json(position, self._source.name).is_snapshot
+            phase = Phase.SNAPSHOT if is_snapshot else Phase.STREAM
+            self._reached = Boundary(position=position, phase=phase)
+        place = yield from self._until_log()
         if self._source.start == "snapshot":
             yield Boundary(position=place.to_json(), phase=Phase.ENDED)
             return
@@ -449,10 +466,56 @@ class _Reading:
         )
         yield from stream.events()
 
-    def _before_log(
-        self, connection: Connection, given: JsonValue
-    ) -> Generator[Event, None, Position]:
-        """Yield rows; return where the log is read from."""
+    def _until_log(self) -> Generator[Event, None, Position]:
+        """Yield rows, by another connection where one is lost; return where the log is read from.
+
+        Raises
+        ------
+        SourceError
+            If the server is gone for long, or the connection was lost in the midst of a table that
+            is only read as a whole.
+        """
+        patience = Patience(self._source.name)
+        while True:
+            self._has_heard = False
+            try:
+                with closing(self._source.connect()) as connection:
+                    return (yield from self._noted(self._before_log(connection)))
+            except (OSError, SourceError) as error:
+                if not is_loss(error):
+                    raise
+                if self._torn:
+                    raise SourceError(
+                        self._source.name,
+                        f"the connection was lost while {self._torn} was read ({error}); the next "
+                        "run goes on after what was committed",
+                    ) from error
+                waits = patience.waits(error, has_heard=self._has_heard)
+            if self._reached is not None:
+                yield self._reached
+            yield waits
+            time.sleep(losses.WAIT_SECONDS)
+
+    def _noted(self, events: Generator[Event, None, Position]) -> Generator[Event, None, Position]:
+        """Yield events, and note how far they came."""
+        with closing(events):
+            while True:
+                try:
+                    event = next(events)
+                except StopIteration as end:
+                    place: Position = end.value
+                    return place
+                if isinstance(event, Boundary):
+                    self._reached, self._torn, self._has_heard = event, "", True
+                elif isinstance(event, Unreadable) or (
+                    isinstance(event, RowChanges) and event.rows.num_rows
+                ):
+                    self._torn = event.table or "a table"
+                yield event
+
+    def _before_log(self, connection: Connection) -> Generator[Event, None, Position]:
+        """Yield rows from where they were read to; return where the log is read from."""
+        given = None if self._reached is None else self._reached.position
         source = self._source
         source.check(connection)
         self._around = _Around(source, source.zone(connection), self._wanted)
@@ -461,6 +524,7 @@ class _Reading:
         position = None if given is None else from_json(given, source.name)
         if position is None and source.start not in ("initial", "snapshot"):
             position = self._first(connection)
+            self._reached = Boundary(position=position.to_json(), phase=Phase.STREAM)
         if position is None or position.is_snapshot:
             position = yield from self._rows(connection, position)
         self._tables.infos.update(self._around.found(connection))

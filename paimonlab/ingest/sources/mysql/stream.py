@@ -9,7 +9,6 @@ Knowledge Base, "3-Binlog Network Stream".
 
 from __future__ import annotations
 
-import logging
 import random
 import re
 import time
@@ -31,6 +30,7 @@ from paimonlab.ingest.changes import (
     Waits,
     no_rows,
 )
+from paimonlab.ingest.sources.mysql import losses
 from paimonlab.ingest.sources.mysql.columns import TableInfo
 from paimonlab.ingest.sources.mysql.connection import GONE, Connection, ServerError
 from paimonlab.ingest.sources.mysql.events import (
@@ -48,12 +48,11 @@ from paimonlab.ingest.sources.mysql.events import (
 )
 from paimonlab.ingest.sources.mysql.gathered_rows import Group
 from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info, table_rows
+from paimonlab.ingest.sources.mysql.losses import Patience, is_loss
 from paimonlab.ingest.sources.mysql.positions import MariaDbGtids, MySqlGtids, Place, Position
 from paimonlab.ingest.sources.mysql.statements import Change, Kind, meaning_of
 from paimonlab.ingest.sources.mysql.table_changes import TableChanges
 from paimonlab.ingest.sources.mysql.wire import Packets
-
-logger = logging.getLogger(__name__)
 
 _DUMP, _DUMP_GTID = 0x12, 0x1E
 _THROUGH_GTID = 4
@@ -62,15 +61,11 @@ _WAIT_SECONDS = 0.5
 _SILENT_SECONDS = 30.0
 """Without a heartbeat, before the connection is taken for lost."""
 _QUIET_SECONDS = 5.0
-_PATIENCE_SECONDS = 60.0
-"""Without a server, before it is an error: it may start again meanwhile."""
 _BATCH_BYTES = 4 << 20
 _BATCH_SECONDS = 0.2
 _MOST_MAPS = 10_000
 _MISSING = 1236
 """Code of an error of the server: what was asked for is not in its log."""
-_LOST = (2006, 2013, 2003, 1053, 1927, 1158, 1159, 1160, 1161, 1152, 1317)
-"""Codes of errors after which another connection may be had."""
 _ROWS = frozenset((*INSERTS, *UPDATES, *DELETES))
 _REFUSED = {
     EventType.PARTIAL_UPDATE: "parts of JSON: SET GLOBAL binlog_row_value_options = ''",
@@ -153,25 +148,20 @@ class Stream:
         SourceError
             If the server fails, or what comes next is not in its log any more.
         """
-        lost_since: float | None = None
-        problem = ""
+        patience = Patience(self._around.name)
         while True:
             before = self._heard
             try:
                 yield from self._follow()
             except (*GONE, ServerError) as error:
                 self._check_lost(error)
-                now = time.monotonic()
-                if lost_since is None or self._heard > before:
-                    lost_since = now
-                if now - lost_since > _PATIENCE_SECONDS:
-                    raise SourceError(self._around.name, f"the server is gone: {error}") from error
-                logger.warning("%s: connecting again: %s", self._around.name, error)
-                problem = str(error)
+                waits = patience.waits(error, has_heard=self._heard > before)
+            else:
+                raise AssertionError("a log has no end")
             yield from self._left_over()
             yield self._boundary(Phase.STREAM)
-            yield Waits(what=f"the server to come back: {problem}")
-            time.sleep(_WAIT_SECONDS)
+            yield waits
+            time.sleep(losses.WAIT_SECONDS)
 
     def _check_lost(self, error: Exception) -> None:
         """Raise what another connection would not mend."""
@@ -184,7 +174,7 @@ class Stream:
                 "again, and let the server keep its logs for longer than a job may rest "
                 "(binlog_expire_logs_seconds)",
             ) from error
-        if isinstance(error, ServerError) and code not in _LOST:
+        if not is_loss(error):
             raise error
         if self._is_torn:
             raise SourceError(

@@ -423,7 +423,7 @@ class Reading:
             except ServerError as again:
                 if again.state not in _STARTING or time.monotonic() > end:
                     raise
-                yield Waits(what=f"the server to come back: {again}")
+                yield Waits(what=f"the server to come back: {again}", is_lost=True)
                 time.sleep(_WAIT_SECONDS)
             else:
                 return
