@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,10 @@ from click.testing import CliRunner
 import paimonlab as pm
 from paimonlab.cli.main import main
 from paimonlab.errors import FilesConflictError, IngestSchemaError
+from paimonlab.ingest.changes import Event
 from paimonlab.ingest.job import Job
+from paimonlab.ingest.sources.postgresql.catalog import Layout, Published, ServerTable
+from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.spec.types.text import format_type
 from tests.catalog.jdbc.servers import USER
 from tests.ingest.postgres.server import PASSWORD_ENV, Database
@@ -279,15 +283,46 @@ def test_partitions_patterns_and_new_tables(
     assert not catalog.has_table("ods.other")
 
 
-def test_a_server_that_starts_again_is_read_on(tmp_path: Path, database: Database) -> None:
+def test_a_server_that_starts_again_is_read_on(
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connections end before the second table is copied; it goes after the last, and in the log."""
     create(database)
+    database.run(
+        "INSERT INTO keyed SELECT i, i FROM generate_series(1, 9) i",
+        "INSERT INTO log (what) SELECT 'old' FROM generate_series(1, 100)",
+    )
+    moments = ["second", "last"]
+    rows, has_gone = Copy.rows, threading.Event()
+
+    def ending(
+        self: Copy, table: ServerTable, layout: Layout, published: Published
+    ) -> Iterator[Event | None]:
+        yield from rows(self, table, layout, published)
+        if moments == ["second", "last"]:
+            moments.pop(0)
+            database.run(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        elif moments and table.full_name == f"public.{max(TABLES)}":
+            moments.pop()
+            database.server.stop(at_once=True)
+            has_gone.set()
+
+    monkeypatch.setattr(Copy, "rows", ending)
     job, catalog = _job(tmp_path, database, *TABLES)
     with _running(job):
+        until(has_gone.is_set)
+        until(lambda: any("server to come back" in one for one in job.status.warnings))
+        database.server.start()
         _write(database, 30)
         database.server.stop(at_once=True)
         database.server.start()
         database.run("INSERT INTO log (what) VALUES ('last')")
         until(lambda: any("last" in row for row in _rows(catalog, "log")))
+    assert not moments
+    assert "lost" in {event.kind for event in job.events}
     for table in TABLES:
         assert _rows(catalog, table) == said_by_server(database, table)
 

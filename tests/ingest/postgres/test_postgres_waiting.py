@@ -60,6 +60,25 @@ def test_a_server_that_is_gone_without_a_word_is_an_error(
     assert waits[0].startswith(what)
 
 
+def test_a_connection_that_is_lost_in_the_midst_of_a_table_ends_the_reading(
+    database: Database,
+) -> None:
+    database.run("CREATE TABLE t AS SELECT repeat('x', 1000) FROM generate_series(1, 9000)")
+    database.run("ALTER TABLE t REPLICA IDENTITY FULL")
+    with relay(database.server.port) as between:
+        options = {"sslmode": "disable"}
+        source = database.source(options=options, port=between.port).tables("t")
+        events = source.read(None, lambda _: True)
+
+        def read() -> None:
+            for event in events:
+                if isinstance(event, RowChanges):
+                    between.forget_clients()
+
+        with pytest.raises(SourceError, match=r"(?s)lost while public\.t was copied .* next run"):
+            read()
+
+
 def test_a_stream_that_only_the_server_still_knows_is_connected_again(database: Database) -> None:
     database.run("CREATE TABLE t (id int PRIMARY KEY)", "INSERT INTO t VALUES (1)")
     found: list[int] = []

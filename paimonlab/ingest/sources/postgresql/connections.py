@@ -130,13 +130,7 @@ class Connection:
 
     def asked(self, statement: str, *values: str | None) -> Iterator[None]:
         """Run a statement; yield each half second that it takes. `answer` has the rows."""
-        self.heard = time.monotonic()
-        if values:
-            given = [None if value is None else value.encode() for value in values]
-            self._pg.send_query_params(statement.encode(), given)
-        else:
-            self._pg.send_query(statement.encode())
-        yield from self._busy()
+        yield from self._sent(statement, *values)
         found: list[tuple[str | None, ...]] = []
         while (result := self._pg.get_result()) is not None:
             self._check(result)
@@ -170,10 +164,17 @@ class Connection:
         while (result := self._pg.get_result()) is not None:
             self._check(result)
 
-    def _sent(self, statement: str) -> Iterator[None]:
+    def _sent(self, statement: str, *values: str | None) -> Iterator[None]:
         """Send a statement; yield each half second until its answer begins."""
         self.heard = time.monotonic()
-        self._pg.send_query(statement.encode())
+        try:
+            if values:
+                given = [None if value is None else value.encode() for value in values]
+                self._pg.send_query_params(statement.encode(), given)
+            else:
+                self._pg.send_query(statement.encode())
+        except self._pq_error() as error:
+            raise self._lost(error) from error
         yield from self._busy()
 
     def _messages(self) -> tuple[list[Any], bool]:

@@ -44,7 +44,7 @@ from paimonlab.ingest.sources.postgresql.copying import Copy, Moment, RewrittenE
 from paimonlab.ingest.sources.postgresql.positions import Place
 from paimonlab.ingest.sources.postgresql.relations import Relations, layout_of
 from paimonlab.ingest.sources.postgresql.settings import Settings
-from paimonlab.ingest.sources.silence import Silence
+from paimonlab.ingest.sources.silence import ConnectionEndedError, Silence
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ _BOUNDARY_BYTES = 64 << 20
 _MOST_TRIES = 3
 _IN_USE = ("55006",)
 _GONE = ("42704",)
-_STARTING = (None, "57P03", "57P01", "08006", "08001", "53300")
+_STARTING = (None, "57P03", "57P02", "57P01", "08006", "08001", "53300")
 
 
 @dataclass(kw_only=True, eq=False)
@@ -99,6 +99,10 @@ class Reading:
     """Messages with rows that were taken before the connection was lost."""
     _lost: int | None = None
     """Process of the server that read the log for us when the connection was lost."""
+    _torn: str = ""
+    """The table that is copied, if some of its rows were yielded."""
+    _has_copied: bool = False
+    """Whether something was copied since a connection was lost the time before."""
     _silence: Silence | None = None
     """Of the stream."""
     _heard: float = 0.0
@@ -121,6 +125,53 @@ class Reading:
 
     def events(self) -> Iterator[Event]:
         """Yield what comes after the position, without end."""
+        yield from self._until_log()
+        yield self._boundary(Phase.STREAM)
+        self._discovered = time.monotonic()
+        yield from self._follow()
+
+    def _until_log(self) -> Iterator[Event]:
+        """Copy tables, by other connections where one is lost.
+
+        Raises
+        ------
+        SourceError
+            If the server is gone for long, or was lost in the midst of a table.
+        """
+        since: float | None = None
+        while True:
+            self._has_copied = False
+            try:
+                yield from self._before_log()
+            except (ServerError, ConnectionEndedError) as error:
+                self._check_lost(error)
+                now = time.monotonic()
+                if since is None or self._has_copied:
+                    since = now
+                if now - since > _PATIENCE_SECONDS:
+                    raise
+                lost = error
+            else:
+                return
+            logger.warning("%s", lost)
+            if self.place is not None:
+                yield self._boundary(Phase.SNAPSHOT)
+            yield Waits(what=f"the server to come back: {lost}", is_lost=True)
+            time.sleep(_WAIT_SECONDS)
+
+    def _check_lost(self, error: ServerError | ConnectionEndedError) -> None:
+        """Raise what another connection would not mend while tables are copied."""
+        if isinstance(error, ServerError) and error.state not in _STARTING:
+            raise error
+        if self._torn:
+            raise SourceError(
+                self.settings.name,
+                f"the connection was lost while {self._torn} was copied ({error}); the next run "
+                "copies it again",
+            ) from error
+
+    def _before_log(self) -> Iterator[Event]:
+        """Copy the tables that were not copied yet."""
         settings = self.settings
         with closing(settings.connect()) as server:
             catalog.check_server(server)
@@ -138,9 +189,6 @@ class Reading:
             yield from self._begin(tables)
         assert self.place is not None
         yield from self._copy_missing(tables)
-        yield self._boundary(Phase.STREAM)
-        self._discovered = time.monotonic()
-        yield from self._follow()
 
     # Tables
 
@@ -259,7 +307,9 @@ class Reading:
                     self._keep_alive()
                     if isinstance(event, RowChanges):
                         size += event.size_bytes
+                        self._has_copied = True
                     if event is not None:
+                        self._torn = table.full_name
                         silence.heard()
                         yield event
                         continue
@@ -270,6 +320,7 @@ class Reading:
                     if waits := silence.waits(f"rows of {table.full_name}"):
                         yield waits
                 self.place = self.place.with_copied(table.oid, moment.lsn)
+                self._torn, self._has_copied = "", True
                 if size >= _BOUNDARY_BYTES:
                     size = 0
                     yield self._boundary(Phase.SNAPSHOT)
@@ -308,7 +359,12 @@ class Reading:
     # Following
 
     def _follow(self) -> Iterator[Event]:
-        yield from self._started()
+        try:
+            yield from self._started()
+        except ServerError as error:
+            if error.state not in _STARTING:
+                raise
+            yield from self._started_again(error)
         self._moved = time.monotonic()
         took = 0.0
         while True:
@@ -486,8 +542,13 @@ class Reading:
             if is_new:
                 self._discovered = now
                 tables = yield from self._new_tables(server)
-        if tables:
+        if not tables:
+            return
+        try:
             yield from self._copy_missing(tables)
+        except (ServerError, ConnectionEndedError) as error:
+            self._check_lost(error)
+            logger.warning("%s", error)  # they are new still when it is looked for some again
 
     def _new_tables(self, server: Connection) -> Generator[Event, None, list[ServerTable]]:
         """Return tables that were created since, and publish them.
