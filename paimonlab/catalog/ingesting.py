@@ -35,6 +35,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     max_bytes: int | str = "256 mb",
     max_rows: int | None = None,
     max_dead: int = 0,
+    max_stall: float | str | timedelta | None = "30 min",
     tags: int = 0,
     state: str | None = None,
     engine: Literal["native", "spark"] = "native",
@@ -100,6 +101,10 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     max_dead
         How many rows that cannot be stored are set aside, in ``<into>.<name>__dead``. The next one
         ends the job.
+    max_stall
+        With ``engine="spark"``: how long a batch may go without a task that ends, or a part that
+        begins, before the run ends with `IngestStalledError`: seconds, or ``30 min``; None: for
+        ever.
     tags
         How many of the newest epochs are kept as tags ``ingest-<name>-<epoch>`` of all tables: at
         tags of one name the tables go together.
@@ -151,6 +156,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         max_bytes=max_bytes,
         max_rows=max_rows,
         max_dead=max_dead,
+        max_stall=max_stall,
         tags=tags,
         state=state,
         engine=engine,

@@ -37,6 +37,7 @@ PaimonError
 │   ├── IngestSchemaError           a table cannot have the columns that its source has
 │   ├── IngestDataError             more rows than may be set aside cannot be stored
 │   ├── IngestRunningError          another process runs the job
+│   ├── IngestStalledError          a batch on Spark made no progress for too long
 │   └── IngestStateError            what the job noted down does not go with tables or source
 └── CommitError                     a commit did not happen; the table is as it was
     ├── SnapshotConflictError       lost the race for a snapshot id too often: try again
@@ -78,6 +79,7 @@ from paimonlab.errors.ingesting import (
     IngestError,
     IngestRunningError,
     IngestSchemaError,
+    IngestStalledError,
     IngestStateError,
 )
 from paimonlab.errors.not_found import (
@@ -134,6 +136,7 @@ __all__ = [
     "IngestError",
     "IngestRunningError",
     "IngestSchemaError",
+    "IngestStalledError",
     "IngestStateError",
     "MemoryLimitError",
     "NotFoundError",

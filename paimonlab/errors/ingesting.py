@@ -38,5 +38,9 @@ class IngestRunningError(IngestError):
     """Another process runs the job, or took it over."""
 
 
+class IngestStalledError(IngestError):
+    """A batch on Spark made no progress for as long as the job bears (``max_stall``)."""
+
+
 class IngestStateError(IngestError):
     """What the job noted down does not go with its tables or its source."""

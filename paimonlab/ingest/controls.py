@@ -22,6 +22,8 @@ class Pace:
     """Rows of an epoch; None: as many as come."""
     max_dead: int = 0
     """How many rows the job may set aside since it was created."""
+    max_stall_seconds: float | None = 1800.0
+    """How long a batch on Spark may make no progress before the run ends; None: for ever."""
     tags: int = 0
     """How many of the newest epochs are tags of all tables."""
 

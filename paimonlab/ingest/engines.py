@@ -34,6 +34,11 @@ def check_engine(engine: str, source: Source, rules: IngestRules, pace: Pace) ->
         If it does not.
     """
     if engine == "native":
+        if pace.max_stall_seconds != Pace().max_stall_seconds:
+            raise UnsupportedError(
+                f"max_stall = {pace.max_stall_seconds} without engine = 'spark'",
+                "it is for batches of Spark; leave it out",
+            )
         return
     if engine != "spark":
         raise ValueError(f"engine = {engine!r}: it is one of native, spark")

@@ -532,6 +532,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     max_bytes: int | str = "256 mb",
     max_rows: int | None = None,
     max_dead: int = 0,
+    max_stall: Span | None = "30 min",
     tags: int = 0,
     state: str | None = None,
     engine: Engine = "native",
@@ -576,6 +577,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         max_bytes=size,
         max_rows=max_rows,
         max_dead=max_dead,
+        max_stall_seconds=None if max_stall is None else _seconds(max_stall),
         tags=int(tags),
     )
     check_engine(engine, source, rules, pace)

@@ -165,6 +165,7 @@ _JOB: _Taken = {
     "max_bytes": _size,
     "max_rows": _count,
     "max_dead": _count,
+    "max_stall": _span,
     "tags": _count,
     "evolve": _text,
     "on_truncate": _text,

@@ -44,6 +44,8 @@ class JobMeasures:
     """Rows set aside."""
     failed: str | None
     """Why its last run ended; None: it did not fail."""
+    stalled: str | None = None
+    """Since when it has made no progress; None: it does, or that is not known."""
     stopped: Mapping[str, Stopped] = field(default_factory=dict)
     """By table here."""
     skipped: Mapping[str, int] = field(default_factory=dict)
@@ -98,8 +100,9 @@ def measured(catalog: Catalog, name: str) -> JobMeasures | None:
         return None
     last = events[-1] if events else None
     has_failed = last is not None and last.kind == "failed"
+    has_stalled = last is not None and last.kind == "stalled" and last.at_millis > epoch.made_millis
     if last is not None and owner is not None and owner.at_millis > last.at_millis:
-        has_failed = False  # another run came after it
+        has_failed = has_stalled = False  # another run came after it
     tables = {commit.table for commit in epoch.commits}
     if known is not None:
         tables |= {*known.targets.values(), *known.stopped}
@@ -113,6 +116,7 @@ def measured(catalog: Catalog, name: str) -> JobMeasures | None:
         seen_millis=epoch.seen_millis,
         dead=epoch.dead,
         failed=last.text if last is not None and has_failed else None,
+        stalled=last.text if last is not None and has_stalled else None,
         stopped={} if known is None else known.stopped,
         skipped={} if known is None else known.skipped,
     )
@@ -180,9 +184,19 @@ def _late(
     job: JobMeasures, limits: Thresholds, now: int
 ) -> tuple[str, Severity, str, _Figures] | None:
     """Say why tables are older than their source may be."""
-    if job.is_running:
-        if job.seen_millis is None:
-            return None
+    days = max(now - job.made_millis, 0) / _DAY_MILLIS
+    if job.is_running and job.stalled is not None:
+        return (
+            "ingest-stalled",
+            "error",
+            f"its process runs, and nothing was committed since: {job.stalled[:_TEXT_CHARACTERS]}",
+            (days, 0.0, "days"),
+        )
+    return _slow(job, limits) if job.is_running else _ended(job, limits, days)
+
+
+def _slow(job: JobMeasures, limits: Thresholds) -> tuple[str, Severity, str, _Figures] | None:
+    if job.seen_millis is not None:
         lag = (job.made_millis - job.seen_millis) / 1000
         if lag <= limits.ingest_lag_seconds:
             return None
@@ -195,7 +209,12 @@ def _late(
             ),
             (lag, limits.ingest_lag_seconds, "seconds"),
         )
-    days = max(now - job.made_millis, 0) / _DAY_MILLIS
+    return None
+
+
+def _ended(
+    job: JobMeasures, limits: Thresholds, days: float
+) -> tuple[str, Severity, str, _Figures] | None:
     if job.failed is not None:
         return (
             "ingest-failed",

@@ -220,6 +220,7 @@ _JOB_WORDS: Mapping[str, Any] = {
     "max-bytes": str,
     "max-rows": int,
     "max-dead": int,
+    "max-stall": str,
     "tags": int,
     "evolve": str,
     "on-truncate": str,

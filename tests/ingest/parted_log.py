@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,11 @@ from paimonlab.ingest.formats import FormatSettings, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
 
 PARTS = 2
+
+
+def _wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.05)
 
 
 @dataclass(frozen=True)
@@ -100,3 +106,17 @@ class PartedLog:
 
     def _path(self, part: int) -> Path:
         return self.folder / f"{part}.log"
+
+
+@dataclass(frozen=True)
+class HangingLog(PartedLog):
+    """A log whose first file cannot be read before there is a file ``gate`` beside its folder."""
+
+    def tables(self) -> Mapping[str, SourceSchema]:
+        return PartedLog(self.folder).tables()
+
+    def read_part(self, part: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
+        assert isinstance(part, list)
+        if part[0] == 0:
+            _wait_for(self.folder.with_name("gate"))
+        yield from super().read_part(part, wanted)

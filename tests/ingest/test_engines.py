@@ -41,6 +41,8 @@ def test_sources_that_have_no_parts_are_refused(tmp_path: Path) -> None:
     source = batches([], table="a.b")
     with pytest.raises(UnsupportedError, match=r"engine = 'spark' from .*it reads Kafka"):
         catalog.ingest(source, into="a", name="b", engine="spark")
+    with pytest.raises(UnsupportedError, match=r"max_stall = 60.0 without engine = 'spark'"):
+        catalog.ingest(source, into="a", name="b", max_stall="1 min")
     with pytest.raises(ValueError, match=r"engine = 'flink'.*native, spark"):
         catalog.ingest(source, into="a", name="b", engine="flink")  # type: ignore[arg-type]
 

@@ -12,9 +12,12 @@ import pytest
 import paimonlab as pm
 from paimonlab.analysis.health.catalog_health import catalog_health
 from paimonlab.analysis.health.measures import Thresholds
+from paimonlab.clock import now_millis
 from paimonlab.ingest.changes import Phase
 from paimonlab.ingest.epochs import Stopped
-from paimonlab.ingest.job_health import JobMeasures, findings, with_jobs
+from paimonlab.ingest.event_log import JobEvent
+from paimonlab.ingest.job import files_of
+from paimonlab.ingest.job_health import JobMeasures, findings, measured, with_jobs
 from paimonlab.notebook import health
 from tests.cli.conftest import Run
 from tests.cli.conftest import run as run  # noqa: PLC0414 - a fixture
@@ -54,6 +57,8 @@ STOPPED = {"ods.a": Stopped(reason="the key changed", position=1, at_millis=0)}
             ["ods.a ingest-failed 0.5", "ods.b ingest-failed 0.5"],
         ),
         ({"failed": "no disk"}, []),
+        ({"stalled": "since noon"}, ["ods.a ingest-stalled 0.5", "ods.b ingest-stalled 0.5"]),
+        ({"stalled": "since noon", "is_running": False}, []),
         ({"stopped": STOPPED, "skipped": {"ods.a": 7}}, ["ods.a ingest-stopped 7"]),
         (
             {"stopped": STOPPED, "is_running": False, "failed": "x"},
@@ -149,6 +154,18 @@ def test_rows_set_aside_and_times(
     ]
     (message,) = messages
     assert message.startswith("no process runs its job, which committed last … days ago: ")
+
+
+def test_what_stalls_is_known_until_something_is_committed(catalog: pm.Catalog) -> None:
+    job(catalog, [rows("a.t", KEYED, "+I 1 a"), "|"]).run()
+    log = files_of(catalog, "j").log
+    for seconds, expected in ((3600, "since noon"), (-3600, None)):
+        at_millis = now_millis() + seconds * 1000
+        event = JobEvent(at_millis=at_millis, kind="stalled", table=None, text="since noon")
+        log.write([event], 99, "x")
+        found = measured(catalog, "j")
+        assert found is not None
+        assert found.stalled == expected
 
 
 def test_a_warehouse_without_jobs_says_nothing(catalog: pm.Catalog) -> None:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import paimonlab as pm
-from paimonlab.errors import IngestDataError, IngestError, UnsupportedError
+from paimonlab.errors import IngestDataError, IngestError, IngestStalledError, UnsupportedError
 from paimonlab.ingest import landing
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.spark.executor_write import DivideTask, ShareTask, TableWrite, Written
@@ -26,7 +26,7 @@ from paimonlab.spark.writing.executor_write import WriteTask
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
 from tests.ingest.formats.schema_registry import record, schema_registry
-from tests.ingest.parted_log import PARTS, PartedLog
+from tests.ingest.parted_log import PARTS, HangingLog, PartedLog
 
 Row = dict[str, Any]
 _LINE = '{"op":"c","before":null,"after":{"id":"%s"},"source":{"db":"d","table":"t"}}'
@@ -154,7 +154,9 @@ def test_executors_go_on_where_a_process_ended(
     shop.change(150)
     with monkeypatch.context() as patch:
         _stop_streams(patch, spark)
-        with pytest.raises(IngestError, match="was stopped by something else|Spark's stream failed"):
+        with pytest.raises(
+            IngestError, match=r"was stopped by something else|Spark's stream failed"
+        ):
             last.run()
     last.start()
     end = time.monotonic() + 120
@@ -266,6 +268,25 @@ def test_executors_ask_the_registry_of_avro(spark: SparkSession, tmp_path: Path)
 
     assert catalog.table("ods.t").primary_keys == ("id",)
     assert _rows(catalog, "t") == [*({**row, "n": None} for row in old[:4]), *new]
+
+
+def test_a_batch_that_hangs_is_seen_and_ends_the_run(
+    spark: SparkSession, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    catalog = pm.connect(tmp_path / "w")
+    log = HangingLog(tmp_path / "log")
+    shop = Shop(log, rng)
+    shop.change(60)
+    job = _job(catalog, log, "spark", max_stall=2)
+    with pytest.raises(IngestStalledError, match=r"no progress since .* max_stall = 2 s"):
+        job.run()
+    assert [event.kind for event in job.events][-2:] == ["stalled", "failed"]
+    assert not catalog.has_table("ods.log") or not _rows(catalog, "log")
+
+    (tmp_path / "gate").touch()
+    _job(catalog, log, "native").run()
+    assert [row["id"] for row in _rows(catalog, "keyed")] == sorted(shop.rows)
+    assert _rows(catalog, "log") == shop.lines
 
 
 def test_keys_that_move_are_refused(spark: SparkSession, tmp_path: Path) -> None:

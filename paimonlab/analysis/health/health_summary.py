@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"\d[\d,.]*")
 _DIFFERS = frozenset(
     {
         *("bucket-skew", "orphan-files", "clock-jump", "consumer-blocks-expiry"),
-        *("ingest-lag", "ingest-idle", "ingest-failed"),
+        *("ingest-lag", "ingest-idle", "ingest-failed", "ingest-stalled"),
     }
 )
 """Codes whose numbers differ from run to run."""

@@ -28,13 +28,14 @@ from paimonlab.errors import (
     DataError,
     IngestDataError,
     IngestError,
+    IngestStalledError,
     IngestStateError,
     PaimonError,
     SchemaError,
     SourceError,
     UnsupportedError,
 )
-from paimonlab.ingest.apart import answer_of
+from paimonlab.ingest.apart import answer_of, done_within
 from paimonlab.ingest.changes import (
     Boundary,
     JsonValue,
@@ -57,6 +58,7 @@ from paimonlab.ingest.spark.executor_write import (
     TableWrite,
     Written,
 )
+from paimonlab.ingest.spark.progress import Progress, sign_of
 from paimonlab.ingest.spark.reading import (
     FACTS,
     NUMBER,
@@ -86,6 +88,12 @@ from paimonlab.table.plans.write import write_plan
 _MOST = 1_000_000
 """Changes of a batch, unless ``max_rows`` is given: executors keep them until they are written."""
 _LOOK_SECONDS = 0.1
+_ASK_SECONDS = 5.0
+"""How often Spark is asked what it does."""
+_LONG_SECONDS = 60.0
+"""Without progress, before it is said."""
+_STOP_SECONDS = 30.0
+"""For a stream that hangs, to end."""
 _TASKS_PER_CORE = 2
 _OF_TABLES = (DataError, SchemaError, UnsupportedError)
 """Errors that stop a table, and let the others go on."""
@@ -110,6 +118,16 @@ class SparkRunner(Runner):
     """Held while a batch runs."""
     _changed: threading.Event = field(default_factory=threading.Event)
     """Set when a batch has ended."""
+    _progress: Progress = field(default_factory=Progress)
+    _asked: float = float("-inf")
+    """When Spark was asked last what it does."""
+    _still: str | None = None
+    """Since when Spark has made no progress, in words; None: it does."""
+
+    @property
+    def stalled(self) -> str | None:
+        """What takes long; None: nothing does. For other threads."""
+        return self._still or super().stalled
 
     def _read(self, until: Until, began: float) -> Ending:
         """Run a stream until something ends it."""
@@ -123,6 +141,7 @@ class SparkRunner(Runner):
         self._wanted = source.newest(begin) if until.caught_up else None
         self._boundary = Boundary(position=begin, phase=Phase.STREAM)
         self._has_spilled = self._is_ending = False
+        self._progress, self._still = Progress(), None
         self._is_snapshot, self._problem = False, None
         self.tables.read_again()
         name = f"paimonlab-{uuid.uuid4().hex}"
@@ -183,6 +202,9 @@ class SparkRunner(Runner):
         """Let a stream run, and end it: after its batch, or at once if an interrupt comes."""
         try:
             yield query
+        except IngestStalledError:
+            self._leave(query)
+            raise
         except BaseException:
             self.controls.interrupt.set()
             self._is_ending = True
@@ -193,6 +215,54 @@ class SparkRunner(Runner):
         with self._between:  # the batch that runs is committed
             self._is_ending = True
         query.stop()
+
+    def _leave(self, query: StreamingQuery) -> None:
+        """End a stream that hangs, as far as that can be done in some time."""
+        self.controls.interrupt.set()
+        self._is_ending = True
+        with suppress(Exception):  # what ends the run is known
+            done_within(query.stop, name="end of a stream that hangs", seconds=_STOP_SECONDS)
+        if self._between.acquire(timeout=_STOP_SECONDS):
+            self._between.release()
+        else:
+            self._is_apart = True
+
+    def _check_progress(self, query: StreamingQuery) -> None:
+        """Look whether the stream makes progress.
+
+        Raises
+        ------
+        IngestStalledError
+            If it has made none for too long.
+        """
+        bridge, most, now = self._bridge, self.pace.max_stall_seconds, self.clock()
+        assert bridge is not None, "a stream runs"
+        long_seconds = _LONG_SECONDS if most is None else min(_LONG_SECONDS, most / 2)
+        if now - self._asked < min(_ASK_SECONDS, long_seconds / 2):
+            return
+        self._asked = now
+        context = bridge.spark.sparkContext
+        sign = answer_of(
+            lambda: sign_of(query, context, is_batch=self._between.locked()),
+            name="a question to Spark",
+        )
+        seconds = self._progress.still_seconds(sign, now)
+        if sign is None or seconds < long_seconds:
+            self._still = None
+            return
+        is_new, self._still = self._still is None, str(self._progress)
+        if is_new:
+            self.journal.note("stalled", None, self._still)
+            # The next epoch writes it again; it may never come.
+            number, owner = self._number + 1, self.lease.owner.id
+            with suppress(OSError):
+                self.files.log.write([*self.journal.unwritten], number, owner)
+        if most is not None and seconds >= most:
+            raise IngestStalledError(
+                self.job,
+                f"{self._still}. It was ended after max_stall = {most:g} s. What was not committed "
+                "is read again by the next run; Spark's UI says what its tasks wait for",
+            )
 
     def _watched(self, query: StreamingQuery, until: Until, began: float) -> Ending:
         """Wait for what ends the stream."""
@@ -211,6 +281,7 @@ class SparkRunner(Runner):
                 raise IngestError(self.job, "its stream was stopped by something else than the job")
             if (ending := self._steered()) is not None:
                 return ending
+            self._check_progress(query)
             is_late = until.seconds is not None and self.clock() - began >= until.seconds
             if is_late or (until.rows is not None and self._read_rows >= until.rows):
                 return Ending.DONE
