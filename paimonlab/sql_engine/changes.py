@@ -23,6 +23,7 @@ from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
 from paimonlab.sql_engine.refusal import NotTranslatedError, told_of_habits
+from paimonlab.sql_engine.refused_changes import told_of_merges
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.sql_engine.statements import alterations, definitions
 from paimonlab.sql_engine.statements.calls import refuse_habit
@@ -92,7 +93,7 @@ def run(
         )
     if text.split(maxsplit=1)[0].upper() in ("CREATE", "ALTER"):
         refuse_habit(text, sources)
-    with told_of_habits(text):
+    with told_of_merges(text, sources), told_of_habits(text):
         return _run(parse(text), text, sources, values, options, progress)
 
 

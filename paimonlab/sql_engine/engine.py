@@ -30,6 +30,7 @@ from paimonlab.sql_engine.refusal import (
     StatementFailedError,
     told_of_habits,
 )
+from paimonlab.sql_engine.refused_changes import told_of_merges
 from paimonlab.sql_engine.rows import Part
 from paimonlab.sql_engine.statements.calls import described_query
 from paimonlab.sql_engine.tables import Sources
@@ -131,7 +132,7 @@ def plan(
         if explained is not None:
             return _explained_plan(plan(explained, sources, values))
         text = described_query(text, sources) or text
-        with told_of_habits(text):
+        with told_of_merges(text, sources), told_of_habits(text):
             return _plan(parse(text), text, sources, values, most)
     return _plan(text, text, sources, values, most)
 

@@ -11,6 +11,7 @@ from paimonlab.spark.copying.loading import load_command
 from paimonlab.spark.copying.unloading import unload_command
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.statements.analyze import analyze_command
+from paimonlab.spark.statements.changes_of_names import command_of_with, refuse_joined_change
 from paimonlab.spark.statements.functions import FUNCTION_STATEMENTS, function_command
 from paimonlab.spark.statements.habits import habit_text
 from paimonlab.spark.statements.kept import (
@@ -31,6 +32,7 @@ from paimonlab.spark.statements.tags import tag_command
 from paimonlab.spec.sql_text.call_text import quoted
 from paimonlab.spec.sql_text.copy_syntax import CopyIntoTable, parse_copy_statement
 from paimonlab.spec.sql_text.habit_syntax import parse_habit
+from paimonlab.spec.sql_text.joined_changes import joined_change
 from paimonlab.spec.sql_text.reader import TokenReader
 from paimonlab.spec.sql_text.tag_syntax import parse_tag_statement
 from paimonlab.spec.sql_text.tokens import Token, tokenize
@@ -84,6 +86,9 @@ def plan_of(bridge: Bridge, text: str) -> Any:
     habit = parse_habit(tokens, text)
     if habit is not None:
         return habit_text(bridge, habit)
+    changed = joined_change(tokens, text)
+    if changed is not None:
+        refuse_joined_change(bridge, changed)
     tags = parse_tag_statement(tokens)
     return None if tags is None else tag_command(bridge, tags)
 
@@ -106,7 +111,7 @@ _REPLACED: Mapping[str, Callable[[Bridge, Any], Any]] = MappingProxyType(
         CREATE_VIEW: create_view_command,
         ALTER_VIEW: alter_view_command,
         "InsertIntoStatement": replacing_insert,
-        "UnresolvedWith": replacing_insert,
+        "UnresolvedWith": command_of_with,
         "RenameTable": renamed_table_command,
         "ShowTablesExtended": shown_tables_command,
         **dict.fromkeys(FUNCTION_STATEMENTS, function_command),

@@ -25,13 +25,17 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeColumn;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTable;
 import org.apache.spark.sql.catalyst.plans.logical.AnalyzeTables;
+import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.DropPartitions;
 import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedWith;
+import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.execution.command.ExplainCommand;
 import scala.Function1;
 import scala.Option;
@@ -46,6 +50,11 @@ public final class Parsing implements InvocationHandler {
           + "|(?:RE)?SET\\\\s+spark\\\\.paimon.*"
           + "|REORG\\\\s+TABLE\\\\b.*|CREATE\\\\b.*\\\\bCLONE\\\\b.*"
           + "|DESC(?:RIBE)?\\\\s+(?:HISTORY|DETAIL)\\\\b.*)$",
+      Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+  private static final Pattern CHANGES = Pattern.compile(
+      "^(?:\\\\s|--[^\\\\n]*\\\\n|/\\\\*.*?\\\\*/)*+"
+          + "(?:EXPLAIN\\\\b(?:\\\\s+(?:EXTENDED|FORMATTED|CODEGEN|COST|LOGICAL))?\\\\s+)?"
+          + "((?:UPDATE|DELETE|WITH)\\\\b.*)$",
       Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
   private final Object parser;
@@ -75,7 +84,16 @@ public final class Parsing implements InvocationHandler {
         }
       }
     }
-    Object parsed = this.delegated(method, arguments);
+    Object parsed;
+    try {
+      parsed = this.delegated(method, arguments);
+    } catch (ParseException error) {
+      Matcher matcher = isPlan ? CHANGES.matcher((String) arguments[0]) : null;
+      if (matcher != null && matcher.matches()) {
+        this.statements.apply(matcher.group(1));  // fails if it knows what is meant
+      }
+      throw error;
+    }
     return isPlan ? this.replaced((LogicalPlan) parsed) : parsed;
   }
 
@@ -92,13 +110,20 @@ public final class Parsing implements InvocationHandler {
         || kind.equals("DropFunction") || kind.equals("DescribeFunction")
         || kind.equals("CreateTable") || kind.equals("CreateTableAsSelect")
         || kind.equals("RenameTable") || kind.equals("ShowTablesExtended")
-        || this.replacesRows(plan);
+        || this.changesName(plan) || this.replacesRows(plan);
     if (isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
       Object made = this.statements.apply(plan);
       return made == null ? plan : (LogicalPlan) made;
     }
     return plan;
+  }
+
+  /** Whether it changes rows and has a WITH clause, whose names hide tables. */
+  private boolean changesName(LogicalPlan plan) {
+    LogicalPlan inner = plan instanceof UnresolvedWith ? ((UnresolvedWith) plan).child() : null;
+    return inner instanceof DeleteFromTable || inner instanceof UpdateTable
+        || inner instanceof MergeIntoTable;
   }
 
   /** Whether it is an INSERT with REPLACE USING or ON; Spark 4.2 has none. */

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.sql_engine import engine
+from paimonlab.sql_engine import changes, engine
 from paimonlab.sql_engine.tables import Sources
 from tests.spark.test_ddl import rows
 
@@ -26,7 +26,7 @@ def test_a_primary_key_is_a_clause(spark: SparkSession, catalog: Catalog) -> Non
     table = catalog.table("db.t")
     assert (table.primary_keys, table.partition_keys) == (("dt", "id"), ("dt",))
     assert not table.arrow_schema.field("id").nullable
-    assert rows(spark, "SELECT * FROM paimon.db.u") == [(1, "b")]
+    assert catalog.table("db.u").scan().to_arrow().to_pylist() == [{"id": 1, "v": "b"}]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_optimize_compacts_and_history_is_shown(spark: SparkSession, catalog: Ca
         (2, "APPEND"),
     ]
     assert catalog.system_table("db.t$files").scan().count() == 1
-    assert rows(spark, "SELECT * FROM paimon.db.t") == [(1, "v2")]
+    assert catalog.table("db.t").scan().to_arrow().to_pylist() == [{"id": 1, "v": "v2"}]
 
 
 def test_a_column_of_a_table_called_history_is_described(
@@ -169,10 +169,60 @@ def test_what_nothing_does_is_answered_with_what_is_like_it(
     assert catalog.tables("db") == ["t"]
 
 
+def test_changes_of_other_databases_are_answered_with_a_merge_that_does_them(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    """Both engines say the same words; each runs what the other one was told."""
+    table = catalog.create_table("db.t", {"id": "INT", "v": "STRING"}, primary_keys=["id"])
+    table.write([{"id": number, "v": "a"} for number in (1, 2, 3, 4, 5, 6)])
+    catalog.create_table("db.s", {"id": "INT", "v": "STRING"}).write([{"id": 1, "v": "new"}])
+    for statement, after in (
+        ("UPDATE paimon.db.t SET v = s.v FROM paimon.db.s AS s WHERE s.id = t.id", [1]),
+        ("DELETE FROM paimon.db.t AS old USING (SELECT 2 AS k) AS s WHERE old.id = s.k", [1]),
+        (
+            "UPDATE paimon.db.t SET v = 'new' WHERE v IS DISTINCT FROM 'new' ORDER BY id LIMIT 1;",
+            [1, 3],
+        ),
+        ("DELETE FROM paimon.db.t WHERE id > 3 ORDER BY id DESC LIMIT 2", [1, 3]),
+    ):
+        with pytest.raises(UnsupportedError) as told:
+            spark.sql(statement)
+        with pytest.raises(UnsupportedError) as alike:
+            changes.run(statement, Sources(catalog, catalog_name="paimon"))
+        assert str(alike.value) == str(told.value)
+        merge = told.value.reason.removeprefix("write ")
+        if "FROM paimon.db.s" in statement:
+            spark.sql(merge)
+        else:
+            changes.run(merge, Sources(catalog, catalog_name="paimon"))
+        found = catalog.table("db.t").scan().to_arrow().to_pylist()
+        assert sorted(row["id"] for row in found if row["v"] == "new") == after
+    assert sorted(catalog.table("db.t").scan().to_arrow()["id"].to_pylist()) == [1, 3, 4]
+
+
+def test_names_of_with_are_no_targets(spark: SparkSession, catalog: Catalog) -> None:
+    catalog.create_table("db.t", {"id": "INT"}).write([{"id": 1}, {"id": 2}])
+    for change in (
+        "DELETE FROM c WHERE id = 1",
+        "UPDATE c AS x SET id = 3",
+        "MERGE INTO C USING paimon.db.t ON c.id = t.id WHEN MATCHED THEN DELETE",
+    ):
+        statement = f"WITH c AS (SELECT * FROM paimon.db.t) {change}"
+        with pytest.raises(UnsupportedError, match="which is a query of WITH") as told:
+            spark.sql(statement)
+        with pytest.raises(UnsupportedError) as alike:
+            changes.run(statement, Sources(catalog, catalog_name="paimon"))
+        assert str(alike.value) == str(told.value)
+    spark.sql("WITH c AS (SELECT 1 AS id) DELETE FROM paimon.db.t WHERE id IN (SELECT id FROM c)")
+    assert catalog.table("db.t").scan().to_arrow().to_pylist() == [{"id": 2}]
+
+
 def test_tables_of_others_are_left_to_spark(spark: SparkSession, catalog: Catalog) -> None:
     spark.sql("CREATE OR REPLACE TEMPORARY VIEW plain AS SELECT 1 AS a")
     with pytest.raises(ParseException):
         spark.sql("OPTIMIZE spark_catalog.default.plain")
+    with pytest.raises(ParseException):
+        spark.sql("DELETE FROM spark_catalog.default.plain LIMIT 1")
     with pytest.raises(ParseException):
         spark.sql("VACUUM '/tmp/somewhere'")
     with pytest.raises(AnalysisException):
