@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimonlab.analysis.levels.reading_levels import levels_of
     from paimonlab.analysis.manifests.reading_manifests import manifest_tree_of
     from paimonlab.analysis.rows.row_changes import compared, reported
+    from paimonlab.analysis.rows.sampled_scan import sampled_scan
     from paimonlab.analysis.rows.settled_columns import settled_columns
     from paimonlab.analysis.simulation.reading_flushes import flushes_of
     from paimonlab.analysis.snapshots.snapshot_plan import snapshot_plan
@@ -33,6 +34,7 @@ __all__ = [
     "levels_of",
     "manifest_tree_of",
     "reported",
+    "sampled_scan",
     "settled_columns",
     "snapshot_plan",
 ]
@@ -48,6 +50,7 @@ __getattr__, __dir__ = attributes_on_use(
     levels_of="levels.reading_levels",
     manifest_tree_of="manifests.reading_manifests",
     reported="rows.row_changes",
+    sampled_scan="rows.sampled_scan",
     settled_columns="rows.settled_columns",
     snapshot_plan="snapshots.snapshot_plan",
 )

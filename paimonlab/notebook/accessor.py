@@ -91,9 +91,12 @@ class Show:
         where: str | None = None,
         columns: Sequence[str] | None = None,
         path: str | os.PathLike[str] | None = None,
+        all_files: bool = False,
     ) -> View:
-        """Show what is in each column of all rows, as ``%paimon_profile`` does."""
-        return commands.profile(self._table, where=where, columns=columns, path=path)
+        """Show what is in each column, as ``%paimon_profile`` does."""
+        return commands.profile(
+            self._table, where=where, columns=columns, path=path, all_files=all_files
+        )
 
     def compaction(self, snapshot: int | None = None, *, snapshots: int = 100) -> View:
         """Show what compactions did and what would be picked, as ``%paimon_compaction`` does."""

@@ -34,6 +34,7 @@ from paimonlab.scan.pruning import (
     matches_partitions,
     matches_values,
 )
+from paimonlab.scan.sampling import FileSample
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, place
 from paimonlab.spec.manifests.manifest import NO_ENTRIES, ManifestFileMeta
@@ -113,6 +114,12 @@ class Plan(Struct, frozen=True, kw_only=True, dict=True):
     def limited(self, limit: int | None) -> Plan:
         """Return the plan of a read for which so many rows are enough."""
         return self if limit == self.limit else replace(self, limit=limit)
+
+    def sampled(self, sample: FileSample) -> Plan:
+        """Return the plan of a read of some of the files that stand for all."""
+        if self.planned is None:
+            return self
+        return replace(self, planned=self.planned.sampled(sample))
 
     def __repr__(self) -> str:
         of = "an empty table" if self.snapshot is None else f"snapshot {self.snapshot.id}"

@@ -19,6 +19,7 @@ from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.scan.deletion_files import DeletionFiles
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.pruning import partition_fields
+from paimonlab.scan.sampling import FileSample, sampled_files
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, make_splits, split_of_file
 from paimonlab.scan.split_paths import bucket_paths
@@ -44,6 +45,12 @@ class PlannedSplits(Struct, frozen=True, kw_only=True, dict=True):
             files=self.files.filter(arrow_array(keeps)),
             placement=self.placement.filter(keeps),
         )
+
+    def sampled(self, sample: FileSample) -> PlannedSplits:
+        """Return splits of some of the files, or of all if they are no more than that."""
+        sizes = numpy_values(self.files["file_size_bytes"]).astype(np.int64)
+        chosen = sampled_files(self.placement.bucket, self.placement.unit, sizes, sample)
+        return self if chosen.all() else self.filter(chosen)
 
     def all(self) -> list[DataSplit]:
         """Make all splits: by partition, as they first occur, and bucket."""
@@ -76,6 +83,13 @@ class PlannedSplits(Struct, frozen=True, kw_only=True, dict=True):
         is_known = self.placement.is_raw & self._has_known_deletions
         others = self if not is_known.any() else self.filter(~is_known)
         return int(self._least_row_counts[is_known].sum()), others.all()
+
+    @property
+    def keeps_all_rows(self) -> bool:
+        """Whether each row of the files is a row of the table: nothing is merged or deleted."""
+        return not (
+            self.counts_by_row_ids or self._cardinalities or not self.placement.is_raw.all()
+        )
 
     @cached_property
     def counts_by_row_ids(self) -> bool:

@@ -81,6 +81,7 @@ class RowMagics(Magics):
     @argument("-o", "--output", metavar="FILE", help="also write the view as an HTML page")
     @argument("--where", metavar="SQL", help="only these rows")
     @argument("--columns", metavar="A,B", help="only these columns")
+    @argument("--all-files", action="store_true", help="not only some of more than 300 files")
     def paimon_profile(self, line: str) -> View:
         """Show what is in each column of a table; reads data files."""
         options = arguments(self.paimon_profile, line)
@@ -90,5 +91,6 @@ class RowMagics(Magics):
                 options.table,
                 where=options.where and unquoted(options.where),
                 columns=columns and [name.strip() for name in columns],
+                all_files=options.all_files,
                 path=options.output and unquoted(options.output),
             )

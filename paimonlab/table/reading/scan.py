@@ -116,7 +116,8 @@ class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
     @property
     def is_one_snapshot(self) -> bool:
         """Whether all files of a snapshot are read, and no others."""
-        return isinstance(self.kind, OfSnapshot) and self.kind.created_since_millis is None
+        kind = self.kind
+        return isinstance(kind, OfSnapshot) and kind == OfSnapshot(level=kind.level)
 
     def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> Self:
         """Return the read of all rows for which another condition is true.

@@ -13,6 +13,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.progress import Progress
 from paimonlab.read.splits import count_rows, limited, read_splits
 from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest
+from paimonlab.scan.sampling import FileSample
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.memories.scan_plans import planned
 
@@ -118,6 +119,8 @@ class OfSnapshot(Struct, frozen=True, kw_only=True):
     """Only rows of files of this level; None: of all."""
     created_since_millis: int | None = None
     """Only files created at or after this time count, epoch milliseconds; None: all."""
+    sample: FileSample | None = None
+    """Only files that stand for all; None: all."""
 
     def plan_here(self, scan: Read) -> Plan:
         """Find the files."""
@@ -133,7 +136,7 @@ class OfSnapshot(Struct, frozen=True, kw_only=True):
             created_since_millis=self.created_since_millis,
             level=self.level,
         )
-        return planned(
+        found = planned(
             store.scan_plans,
             request,
             schema=scan.schema,
@@ -142,6 +145,7 @@ class OfSnapshot(Struct, frozen=True, kw_only=True):
             options=definition.options.slice(ScanOptions),
             table=definition.name,
         )
+        return found if self.sample is None else found.sampled(self.sample)
 
     def plan(self, scan: Read) -> Plan:
         """Return the plan of the whole read."""

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import msgspec
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -26,7 +28,9 @@ from paimonlab.notebook.display.drawn import MIME
 from paimonlab.notebook.kernel import determinism
 from paimonlab.notebook.results.result import Result
 from paimonlab.notebook.views import Profile, ProfileColumn
+from paimonlab.notebook.views.profile import command
 from paimonlab.notebook.views.profile.command import MOST_COLUMNS
+from paimonlab.notebook.views.profile.value import FilesRead
 from paimonlab.table.table import Table
 from tests.golden.expected import Case
 from tests.golden.test_rows import READ, open_table
@@ -56,6 +60,15 @@ def new_table(folder: Path, columns: dict[str, str], **more: Any) -> Table:
 def profiled(view: Any) -> dict[str, ProfileColumn]:
     value: Profile = view.value
     return {column.name: column for column in value.columns}
+
+
+def without_last_digits(view: Any) -> Profile:
+    """Leave out what depends on the order in which rows are summed up."""
+    columns = tuple(
+        msgspec.structs.replace(column, mean=None, standard_deviation=None)
+        for column in view.value.columns
+    )
+    return msgspec.structs.replace(view.value, columns=columns)
 
 
 NAMES = {"types_append", "types_pk", "pk_dv", "append_dv", "evo_parquet", "nested_append"}
@@ -187,6 +200,67 @@ def test_what_statistics_settle_is_not_read(tmp_path: Path) -> None:
     assert mixed.value.columns == read.value.columns
     assert settled.value.columns == mixed.value.columns[:2]
     assert profiled(settled)["one"].top == (("7", 10),)
+
+
+def test_many_files_are_sampled_and_statistics_are_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"p": "INT", "n": "BIGINT", "none": "INT", "f": "DOUBLE"}
+    table = new_table(tmp_path, columns, partition_keys=["p"])
+    for number in range(4):
+        days = pa.array([*range(5)] * 2, pa.int32())
+        values = pa.array([None, *range(100 * number, 100 * number + 9)], pa.int64())
+        floats = pa.array([float(number)] * 10)
+        table.write(
+            pa.table({"p": days, "n": values, "none": pa.nulls(10, pa.int32()), "f": floats})
+        )
+    whole = without_last_digits(table.show.profile())
+    monkeypatch.setattr(command, "MOST_FILES", 5)
+
+    view = table.show.profile()
+    found = profiled(view)
+
+    assert view.value.sample == FilesRead(file_count=5, of_files=20, of_rows=40)
+    assert "4 columns, from 5 of 20 files (10 of 40 rows)" in view.to_text()
+    assert view.value.notes[0] == (
+        "by statistics of all rows: NULL of p, n, none, f; min and max of p, n"
+    )
+    rows = table.scan().to_arrow()
+    assert (found["n"].all_nulls, found["n"].all_low, found["n"].all_high) == (
+        rows["n"].null_count,
+        str(pc.min(rows["n"])),
+        str(pc.max(rows["n"])),
+    )
+    assert (found["none"].null_count, found["none"].all_nulls) == (10, 40)
+    assert sum(times for _, times in found["p"].top) == 10
+    assert found["f"].all_low is None
+    assert without_last_digits(view) == without_last_digits(table.show.profile())
+    everything = without_last_digits(table.show.profile(all_files=True))
+    assert everything == whole
+    some = table.show.profile(where="abs(n) >= 0").value  # a condition that rules out no file
+    assert some.sample == FilesRead(file_count=5, of_files=20, of_rows=None)
+    assert some.columns[1].all_nulls is None
+    few = table.show.profile(where="p = 3").value
+    assert (few.sample, few.row_count) == (None, 8)
+
+
+def test_files_that_are_merged_are_sampled_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = new_table(
+        tmp_path, {"k": "INT NOT NULL", "v": "INT"}, primary_keys=["k"], options={"bucket": "4"}
+    )
+    for value in range(3):
+        keys = pa.array(range(40), pa.int32())
+        table.write(pa.table({"k": keys, "v": pa.array([value] * 40, pa.int32())}))
+    monkeypatch.setattr(command, "MOST_FILES", 7)
+
+    view = table.show.profile()
+
+    assert view.value.sample == FilesRead(file_count=6, of_files=12, of_rows=None)
+    assert profiled(view)["v"].top == (("2", view.value.row_count),)
+    assert 0 < view.value.row_count < 40
+    assert f"from 6 of 12 files ({view.value.row_count} rows)" in view.to_text()
 
 
 def test_statistics_of_rows_that_are_merged_or_deleted_settle_nothing(tmp_path: Path) -> None:

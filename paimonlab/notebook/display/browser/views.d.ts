@@ -251,6 +251,12 @@ export interface FileSum {
   rows: number;
 }
 
+export interface FilesRead {
+  fileCount: number;
+  ofFiles: number;
+  ofRows: number | null;
+}
+
 export interface Finding {
   severity: "error" | "warning";
   file: string;
@@ -545,6 +551,7 @@ export interface Profile {
   rowCount: number;
   columns: (ProfileColumn)[];
   notes: (string)[];
+  sample?: FilesRead | null;
 }
 
 export interface ProfileColumn {
@@ -571,6 +578,9 @@ export interface ProfileColumn {
   longest: number | null;
   meanLength: number | null;
   longestText: string | null;
+  allNulls?: number | null;
+  allLow?: string | null;
+  allHigh?: string | null;
 }
 
 export interface ResultCells {

@@ -41,7 +41,10 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("%paimon_expire DB.TABLE", "snapshots to delete; --retain-max N, --older-than; --yes"),
         ("%paimon_travel DB.TABLE", "rows through time; --sql 'count(*), sum(a)', -n STEPS"),
         ("%paimon_row DB.TABLE CONDITION", "the life of one row: id = 5; -n SNAPSHOTS"),
-        ("%paimon_profile DB.TABLE", "what is in each column; -o FILE, --where, --columns A,B"),
+        (
+            "%paimon_profile DB.TABLE",
+            "what is in each column; -o FILE, --where, --columns A,B, --all-files",
+        ),
         ("%paimon_simulator [DB.TABLE]", "what other compaction options would cost; -n FLUSHES"),
         ("%paimon_fsck DB.TABLE", "check every file of a table; --deep reads all rows as well"),
         ("%paimon_streams", "streams of the session: rows, rates, how far behind; --stop NAME"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import pyarrow as pa
 
 from paimonlab import analysis
@@ -17,7 +18,7 @@ from paimonlab.notebook.cell.query_error import check_query
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.display.drawn import Drawn
-from paimonlab.notebook.display.numbers import bytes_text
+from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
@@ -28,6 +29,7 @@ from paimonlab.notebook.running.on_spark import OnSpark
 from paimonlab.notebook.views import profile as profile_view
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.profile.drawing import draw
+from paimonlab.notebook.views.profile.value import FilesRead
 from paimonlab.secrets import without_secrets
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
@@ -36,11 +38,16 @@ from paimonlab.table.reading.scan import Scan
 from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
+    from paimonlab.analysis.rows.settled_columns import SettledColumns
     from paimonlab.notebook.connections.warehouse_connection import Connection
     from paimonlab.progress import Progress
 
 MOST_COLUMNS = 200
 """Columns that are shown; of a wider table the first ones."""
+MOST_FILES = 300
+"""Data files that are read of a table with more."""
+MOST_BYTES = 1 << 30
+"""Of these files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,14 @@ def profile(
     where: str | None = None,
     columns: Sequence[str] | None = None,
     path: str | os.PathLike[str] | None = None,
+    all_files: bool = False,
 ) -> Drawn[views.Profile]:
-    """Show what is in each column of a table; all of its rows are read, without Spark.
+    """Show what is in each column of a table, without Spark.
 
-    A column that has the same value in all rows, by statistics that are exact, is not read.
+    Of a table with more than `MOST_FILES` data files, or `MOST_BYTES`, so many are read, spread
+    over all partitions and buckets, the same ones each time; what exact statistics say is then of
+    all rows. A column that has the same value in all rows, by statistics that are exact, is not
+    read.
 
     Parameters
     ----------
@@ -74,6 +85,8 @@ def profile(
         Only these; None: all, but no more than `MOST_COLUMNS`.
     path
         A file to which the view is also written, as an HTML page.
+    all_files
+        Read all files, however many.
 
     Raises
     ------
@@ -85,11 +98,14 @@ def profile(
     names = scan.columns[:MOST_COLUMNS]
     shown = scan.selecting(names)
     settled = analysis.settled_columns(shown)
-    by_statistics = {
-        name: _repeated(value, settled.row_count) for name, value in settled.values.items()
-    }
-    read = [name for name in names if name not in by_statistics]
+    read = [name for name in names if name not in settled.values]
+    whole = shown
+    if read and not all_files:
+        shown = analysis.sampled_scan(whole, most_files=MOST_FILES, most_bytes=MOST_BYTES)
     rows = _sketched(shown, read) if read else profiling.RowSketch(_row_count(shown), ())
+    by_statistics = {
+        name: _repeated(value, rows.row_count) for name, value in settled.values.items()
+    }
     sums = {**by_statistics, **dict(zip(read, rows.columns, strict=True))}
     everything = profiling.RowSketch(rows.row_count, tuple(sums[name] for name in names))
     types = [_type_text(shown, name) for name in names]
@@ -98,10 +114,39 @@ def profile(
     if where is not None:
         notes.append(f"only rows with {shortened(without_secrets(where))}")
     profiled = _Profiled(names, types, kinds, everything)
-    view = draw(_profile(opened_table.name, opened_table.name, profiled, notes))
+    files, of_files = (one.plan_here().files.num_rows for one in (shown, whole))
+    sample = None
+    if files < of_files:
+        sample = FilesRead(file_count=files, of_files=of_files, of_rows=settled.row_count)
+        notes[:0] = ["all else: of the rows read (all_files=True, --all-files: of all)"]
+    value = _profile(opened_table.name, opened_table.name, profiled, notes, sample)
+    view = draw(value if sample is None else _with_all_rows(value, names, settled))
     if path is not None:
         view.save(os.fspath(path))
     return view
+
+
+def _with_all_rows(
+    value: views.Profile, names: Sequence[str], settled: SettledColumns
+) -> views.Profile:
+    """Add to what is in some rows what statistics say of all."""
+    nulls, ends = settled.null_counts, settled.ends
+    columns = tuple(
+        profile_view.profile_columns.with_all_rows(column, nulls.get(name), ends.get(name))
+        for name, column in zip(names, value.columns, strict=True)
+    )
+    known = [
+        f"{what} of {_listed([name for name in names if name in of])}"
+        for what, of in (("NULL", nulls), ("min and max", ends))
+        if of
+    ]
+    exact = [f"by statistics of all rows: {'; '.join(known)}"] if known else []
+    return msgspec.structs.replace(value, columns=columns, notes=(*exact, *value.notes))
+
+
+def _listed(names: Sequence[str]) -> str:
+    some = ", ".join(shortened(name, 40) for name in names[:5])
+    return some if len(names) <= 5 else f"{some} and {len(names) - 5:,} others"
 
 
 def _repeated(value: pa.Array, row_count: int) -> profiling.ColumnSketch:
@@ -181,12 +226,20 @@ def _on_spark(statement: Statement, args: Values, manner: Manner) -> tuple[_Prof
     return _Profiled(sketch.names, sketch.types, sketch.kinds, sketch.rows), total
 
 
-def _profile(title: str, table: str, profiled: _Profiled, notes: Sequence[str]) -> views.Profile:
+def _profile(
+    title: str,
+    table: str,
+    profiled: _Profiled,
+    notes: Sequence[str],
+    sample: FilesRead | None = None,
+) -> views.Profile:
     count = profiled.rows.row_count
     every = zip(profiled.names, profiled.types, profiled.kinds, profiled.rows.columns, strict=True)
     columns = tuple(profile_view.profile_columns.profile_column(*parts, count) for parts in every)
     about = []
-    if any(
+    if sample is not None:
+        about.append("≥ before distinct: so many in the rows read")
+    elif any(
         column.distinct_count is not None and not column.is_distinct_exact for column in columns
     ):
         about.append("≈ before distinct: estimated, mostly within 3 %")
@@ -200,7 +253,12 @@ def _profile(title: str, table: str, profiled: _Profiled, notes: Sequence[str]) 
     ):
         about.append(f"most frequent: without texts of more than {profiling.LONGEST_BYTES} bytes")
     return views.Profile(
-        title=title, table=table, row_count=count, columns=columns, notes=(*notes, *about)
+        title=title,
+        table=table,
+        row_count=count,
+        columns=columns,
+        notes=(*notes, *about),
+        sample=sample,
     )
 
 
@@ -228,7 +286,7 @@ def _read_note(scan: Scan, read: Sequence[str], known_count: int) -> str:
     splits = scan.plan_here().splits
     files = sum(len(split.files) for split in splits)
     size = "" if is_deterministic() else f" of {bytes_text(sum(s.size_bytes for s in splits))}"
-    by_statistics = f"{known_count:,} columns by statistics alone" if known_count else ""
+    by_statistics = f"{many(known_count, 'column')} by statistics alone" if known_count else ""
     if not read:
         return f"nothing read: {by_statistics}" if known_count else "nothing read"
     text = f"{files:,} data {'file' if files == 1 else 'files'}{size} read"

@@ -59,32 +59,44 @@ _ROWS = pa.schema(
         ("longest", pa.int64()),
         ("mean_length", pa.float64()),
         ("longest_text", pa.string()),
+        ("all_nulls", pa.int64()),
+        ("all_low", pa.string()),
+        ("all_high", pa.string()),
     ]
 )
 
 
 def draw(value: Profile) -> Drawn[Profile]:
     """Draw a row per column, and above them the distributions of their values."""
-    rows = [_row(column, value.row_count) for column in value.columns]
+    rows = [_row(value, column) for column in value.columns]
     footer = "; ".join(value.notes)
     ends = {
-        "min": number_align(column.low for column in value.columns),
-        "max": number_align(column.high for column in value.columns),
+        "min": number_align(column.all_low or column.low for column in value.columns),
+        "max": number_align(column.all_high or column.high for column in value.columns),
     }
     columns = tuple(replace(head, align=ends.get(head.name, head.align)) for head in _COLUMNS)
-    headline = f"{many(value.row_count, 'row')}, {many(len(value.columns), 'column')}"
+    headline = _headline(value)
     grid = Grid(columns, rows, f"{value.title}: columns", footer, headline).without_empty()
     return Drawn(value, grid, partial(_arrow, value), picture(value), link=value.table)
 
 
-def _row(column: ProfileColumn, rows: int) -> Sequence[Cell]:
+def _headline(value: Profile) -> str:
+    rows, columns = many(value.row_count, "row"), many(len(value.columns), "column")
+    sample = value.sample
+    if sample is None:
+        return f"{rows}, {columns}"
+    of_rows = rows if sample.of_rows is None else f"{value.row_count:,} of {sample.of_rows:,} rows"
+    return f"{columns}, from {sample.file_count:,} of {sample.of_files:,} files ({of_rows})"
+
+
+def _row(value: Profile, column: ProfileColumn) -> Sequence[Cell]:
     texts = (
         column.name,
         column.type,
-        _nulls(column, rows),
-        _distinct(column),
-        _end(column, column.low),
-        _end(column, column.high),
+        _nulls(column, *value.null_share(column)),
+        _distinct(column, is_sample=value.sample is not None),
+        _end(column, column.all_low or column.low),
+        _end(column, column.all_high or column.high),
         _number(column.mean),
         _number(column.standard_deviation),
         _quarters(column),
@@ -97,7 +109,7 @@ def _row(column: ProfileColumn, rows: int) -> Sequence[Cell]:
 
 def _with_absent(column: ProfileColumn, texts: Sequence[str | None]) -> list[str | None]:
     """Write nothing where a column has no such fact; least and largest of no values are NULL."""
-    is_empty = column.has_facts and column.low is None
+    is_empty = column.has_facts and column.low is None and column.all_low is None
     return [
         text if text is not None or (is_empty and number in {4, 5}) else ""
         for number, text in enumerate(texts)
@@ -109,8 +121,8 @@ def _end(column: ProfileColumn, text: str | None) -> str | None:
     return short_fractions(text) if text and column.type in _FLOATS else text
 
 
-def _nulls(column: ProfileColumn, rows: int) -> str:
-    nulls = share(column.null_count, rows)
+def _nulls(column: ProfileColumn, null_count: int, rows: int) -> str:
+    nulls = share(null_count, rows)
     others = [(column.nan_count, "NaN"), (column.infinite_count, "infinite")]
     return ", ".join([nulls, *(f"{count:,} {name}" for count, name in others if count)])
 
@@ -125,10 +137,11 @@ def share(count: int, rows: int) -> str:
     return "<0.1 %" if percent < 0.1 else ">99.9 %" if percent > 99.9 else f"{percent:.1f} %"
 
 
-def _distinct(column: ProfileColumn) -> str:
+def _distinct(column: ProfileColumn, *, is_sample: bool) -> str:
     if column.distinct_count is None:
         return ""
-    return f"{'' if column.is_distinct_exact else '≈'}{column.distinct_count:,}"
+    about = "≥" if is_sample else "" if column.is_distinct_exact else "≈"
+    return f"{about}{column.distinct_count:,}"
 
 
 def _number(value: float | None) -> str:

@@ -19,8 +19,8 @@ export function render({ data, el }) {
   const view = data.view;
   const total = view.rowCount;
   const title = `${view.title}: columns`;
-  const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), headline: `${many(total, "row")}, ${many(view.columns.length, "column")}`, css: PROFILE_CSS });
-  const isFigures = view.columns.every((column) => areNumbers([column.low]) || column.low === null);
+  const { body, say, stop } = frame(el, { title, note: view.notes.join("; "), headline: headlineOf(view), css: PROFILE_CSS });
+  const isFigures = view.columns.every(({ allLow, low }) => areNumbers([allLow ?? low]) || (allLow ?? low) === null);
   /** @type {ProfileColumn | null} */
   let chosen = view.columns[0] ?? null;
   let wanted = "";
@@ -36,12 +36,12 @@ export function render({ data, el }) {
       heads: [
         { name: "column", text: breaking, prose: 160 }, { name: "type", less: 700 },
         { name: "distribution", optional: true, prose: 124, text: (_value, row) => spread(row[9], total, 110, 18) },
-        { name: "NULL", right: true, text: (value) => shareOf(value, total) },
-        { name: "distinct", right: true, less: 700, text: (value, row) => distinctOf(row[9]) },
+        { name: "NULL", right: true, text: (_value, row) => nullsOf(row[9], view) },
+        { name: "distinct", right: true, less: 700, text: (_value, row) => distinctOf(row[9], view) },
         { name: "min", right: isFigures, optional: true, text: figureOf }, { name: "max", right: isFigures, optional: true, text: figureOf },
         { name: "mean", right: true, optional: true, less: 1000, text: short }, { name: "std", right: true, optional: true, less: 1000, text: short },
       ],
-      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.nullCount, column.distinctCount, column.low, column.high,
+      rows: columns.map((column) => [column.name, column.type, column.bins.length + column.top.length || null, column.allNulls ?? column.nullCount, column.distinctCount, column.allLow ?? column.low, column.allHigh ?? column.high,
         column.mean, column.standardDeviation, column]),
       selected: (row) => row[9] === chosen,
       onChoose: (row) => {
@@ -54,8 +54,8 @@ export function render({ data, el }) {
   };
   const open = () => {
     if (!chosen) return;
-    detail.replaceChildren(...columnParts(chosen, total));
-    say(`${chosen.name}: ${shareOf(chosen.nullCount, total)} NULL, ${distinctOf(chosen) || "unknown"} distinct`);
+    detail.replaceChildren(...columnParts(chosen, view));
+    say(`${chosen.name}: ${nullsOf(chosen, view)} NULL, ${distinctOf(chosen, view) || "unknown"} distinct`);
   };
   const search = h("input", { type: "search", placeholder: "search", "aria-label": "search columns by name and type",
     oninput: (/** @type {any} */ event) => { wanted = event.target.value.toLowerCase(); draw(); } });
@@ -65,16 +65,25 @@ export function render({ data, el }) {
   return stop;
 }
 
-/** Everything of one column. @param {ProfileColumn} column @param {number} total */
-function columnParts(column, total) {
+/** @param {Profile} view */
+function headlineOf({ columns, rowCount, sample }) {
+  const rows = many(rowCount, "row");
+  if (!sample) return `${rows}, ${many(columns.length, "column")}`;
+  const ofRows = sample.ofRows === null ? rows : `${count(rowCount)} of ${count(sample.ofRows)} rows`;
+  return `${many(columns.length, "column")}, from ${count(sample.fileCount)} of ${count(sample.ofFiles)} files (${ofRows})`;
+}
+
+/** Everything of one column. @param {ProfileColumn} column @param {Profile} view */
+function columnParts(column, view) {
+  const total = view.rowCount;
   const facts = card([
     ["type", column.type],
-    ["rows", count(total)],
-    ["NULL", column.nullCount ? `${count(column.nullCount)}, ${shareOf(column.nullCount, total)}` : "none"],
+    [view.sample ? "rows read" : "rows", count(total)],
+    ["NULL", column.allNulls ?? column.nullCount ? `${count(column.allNulls ?? column.nullCount)}, ${nullsOf(column, view)}` : "none"],
     ["NaN", column.nanCount ? count(column.nanCount) : ""],
     ["infinite", column.infiniteCount ? count(column.infiniteCount) : ""],
-    ["distinct", distinctOf(column)],
-    ["min", column.low && valueText(column.low)], ["max", column.high && valueText(column.high)],
+    ["distinct", distinctOf(column, view)],
+    ["min", valueOf(column.allLow ?? column.low)], ["max", valueOf(column.allHigh ?? column.high)],
     ["mean", column.mean === null ? "" : valueText(String(column.mean))],
     ["standard deviation", column.standardDeviation === null ? "" : valueText(String(column.standardDeviation))],
     ...column.quantiles.map((text, place) => /** @type {[string, string]} */ ([SHARE_NAMES[place], `${column.isSampled ? "≈" : ""}${text}`])),
@@ -127,9 +136,19 @@ function shareOf(part, total) {
   return percent < 0.1 ? "<0.1 %" : percent > 99.9 ? ">99.9 %" : `${percent.toFixed(1)} %`;
 }
 
-/** @param {ProfileColumn} column */
-function distinctOf({ distinctCount, isDistinctExact }) {
-  return distinctCount === null ? "" : `${isDistinctExact ? "" : "≈"}${count(distinctCount)}`;
+/** The share of NULLs: of all rows where that is known. @param {ProfileColumn} column @param {Profile} view */
+function nullsOf({ allNulls, nullCount }, { rowCount, sample }) {
+  return allNulls === null || !sample?.ofRows ? shareOf(nullCount, rowCount) : shareOf(allNulls, sample.ofRows);
+}
+
+/** @param {ProfileColumn} column @param {Profile} view */
+function distinctOf({ distinctCount, isDistinctExact }, { sample }) {
+  return distinctCount === null ? "" : `${sample ? "≥" : isDistinctExact ? "" : "≈"}${count(distinctCount)}`;
+}
+
+/** @param {string | null} text */
+function valueOf(text) {
+  return text && valueText(text);
 }
 
 /** @param {number | null} value */

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.notebook import views
@@ -71,6 +72,24 @@ def profile_column(
         mean_length=None if lengths is None else lengths.total / value_count,
         longest_text=longest[0] if longest else None,
     )
+
+
+def with_all_rows(
+    column: views.ProfileColumn, null_count: int | None, ends: pa.Array | None
+) -> views.ProfileColumn:
+    """Add what is known of all rows to what is in some of them.
+
+    Parameters
+    ----------
+    column
+        What is in some rows.
+    null_count
+        NULLs of all rows; None: unknown.
+    ends
+        The least value of all rows and the largest; None: unknown.
+    """
+    low, high = [None, None] if ends is None else _texts(ends)
+    return replace(column, all_nulls=null_count, all_low=low, all_high=high)
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -8,6 +8,15 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Shares of the rows for which `ProfileColumn.quantiles` has values."""
 
 
+class FilesRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The files that stand for all of a table."""
+
+    file_count: int
+    of_files: int
+    of_rows: int | None
+    """Rows of the table; None: unknown, some are merged, deleted or ruled out."""
+
+
 class ProfileColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A column and what is in it. Long texts are truncated."""
 
@@ -46,6 +55,11 @@ class ProfileColumn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     longest: int | None
     mean_length: float | None
     longest_text: str | None
+    all_nulls: int | None = None
+    """NULLs in all rows, where only some are read; None: unknown, or all are read."""
+    all_low: str | None = None
+    """The least value of all rows, where only some are read; None as before."""
+    all_high: str | None = None
 
 
 class Profile(
@@ -58,6 +72,15 @@ class Profile(
     table: str
     """Empty for a query."""
     row_count: int
+    """Those that were read."""
     columns: tuple[ProfileColumn, ...]
     notes: tuple[str, ...]
     """What was read, and what is not exact."""
+    sample: FilesRead | None = None
+    """None: all rows were read."""
+
+    def null_share(self, column: ProfileColumn) -> tuple[int, int]:
+        """Return how many rows are NULL, of how many: of all rows if that is known."""
+        if self.sample is None or column.all_nulls is None or self.sample.of_rows is None:
+            return column.null_count, self.row_count
+        return column.all_nulls, self.sample.of_rows
