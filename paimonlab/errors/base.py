@@ -8,22 +8,34 @@ from collections.abc import Iterable
 from paimonlab.secrets import without_secrets
 
 
-def close_matches(name: str, known: Iterable[str]) -> str:
+def close_matches(name: str, known: Iterable[str], within: str = "") -> str:
     """Say which known names look like ``name``: `` Did you mean 'a' or 'b'?``, or nothing.
+
+    Parameters
+    ----------
+    name, known
+        A name, and those that there are. One that differs in the case alone is what is meant.
+    within
+        What is written before each name, as ``db.``.
 
     Examples
     --------
     >>> close_matches("Unit", ["id", "unity", "Unit Price"])
     " Did you mean `Unit Price` or 'unity'?"
+    >>> close_matches("orders", ["Orders", "orders_old"], within="db.")
+    " Did you mean 'db.Orders'?"
     """
     candidates = {candidate.lower(): candidate for candidate in known}
     wanted = name.lower()
+    if wanted in candidates and candidates[wanted] != name:
+        return f" Did you mean {_quoted(within + candidates[wanted])}?"
     matches = [candidate for candidate in candidates if candidate.startswith(f"{wanted} ")][:3]
     close = difflib.get_close_matches(wanted, list(candidates), n=3, cutoff=0.6)
     matches.extend(match for match in close[: 3 - len(matches)] if match not in matches)
     if not matches:
         return ""
-    return " Did you mean " + " or ".join(_quoted(candidates[match]) for match in matches) + "?"
+    shown = [_quoted(within + candidates[match]) for match in matches]
+    return f" Did you mean {' or '.join(shown)}?"
 
 
 def _quoted(name: str) -> str:

@@ -37,7 +37,16 @@ class TableNotFoundError(NotFoundError):
         super().__init__(table, self.known)
 
     def __str__(self) -> str:
-        return f"table {self.table} not found.{close_matches(self.table, self.known)}"
+        return f"table {self.table} not found.{self.near}"
+
+    @property
+    def near(self) -> str:
+        """Which tables are probably meant, as a sentence with a blank before it; or nothing."""
+        database, dot, table = self.table.partition(".")
+        within = f"{database}{dot}"
+        if not all(name.startswith(within) for name in self.known):
+            return close_matches(self.table, self.known)
+        return close_matches(table, [name[len(within) :] for name in self.known], within)
 
 
 class ViewNotFoundError(NotFoundError):

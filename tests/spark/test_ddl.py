@@ -7,7 +7,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import PaimonError, SchemaError
+from paimonlab.errors import PaimonError, SchemaError, TableNotFoundError
 from paimonlab.spark import connect
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
@@ -111,6 +111,30 @@ def test_what_is_missing_or_taken_is_an_analysis_error_of_the_right_condition(
         spark.sql(sql)
 
     assert str(caught.value.getCondition()).startswith(condition)
+
+
+def test_what_is_missing_is_told_with_the_names_near_it(
+    spark: SparkSession, catalog: Catalog
+) -> None:
+    for name in ("db.Orders", "db.customers"):
+        catalog.create_table(name, {"id": "INT"})
+    spark.sql("USE paimon.db")
+    try:
+        for statement, near in (
+            ("SELECT * FROM paimon.db.orders", " Did you mean 'db.Orders'?"),
+            ("DELETE FROM custmers", " Did you mean 'db.customers'?"),
+            ("SELECT * FROM `orders$files`", " Did you mean 'db.Orders'?"),
+            ("INSERT INTO paimon.dbs.Orders VALUES (1)", " Did you mean 'db'?"),
+            ("SELECT * FROM paimon.db.zzz", ""),
+        ):
+            with pytest.raises(AnalysisException) as caught:
+                spark.sql(statement)
+            assert f"cannot be found.{near} Verify" in str(caught.value)
+            assert ("Did you mean" in str(caught.value)) == bool(near)
+    finally:
+        spark.sql("USE spark_catalog.default")
+    with pytest.raises(TableNotFoundError, match=r"not found\. Did you mean 'db\.Orders'\?$"):
+        catalog.table("db.orders")
 
 
 # CREATE TABLE

@@ -25,7 +25,7 @@ _NOISE = re.compile(
     r"|If you did not qualify|If the schema is inferred).*",
     re.DOTALL,
 )
-_SUGGESTION = re.compile(r"\s*Did you mean one of the following\?.*", re.DOTALL)
+_SUGGESTION = re.compile(r"\s*Did you mean (?:one of the following\?|['`]).*", re.DOTALL)
 _MOST_CAUSES = 50
 KnownTables = Callable[[], Sequence[str]]
 

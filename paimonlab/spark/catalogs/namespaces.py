@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from py4j.java_gateway import JavaObject
 
-from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, UnsupportedError
+from paimonlab.errors import (
+    AlreadyExistsError,
+    DatabaseNotFoundError,
+    TableNotFoundError,
+    UnsupportedError,
+    close_matches,
+)
 from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge, Proxy
+from paimonlab.spark.jvm.missing_names import remember_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,8 +158,22 @@ class Namespaces(Proxy):
 
     def _throw(self, exception: str, what: Any) -> NoReturn:
         """Throw one of Spark's analysis exceptions; ``what`` is an identifier or a namespace."""
+        if exception == "NoSuchTableException":
+            self._remember_missing(self._names(what.namespace()), str(what.name()))
         argument = what if isinstance(what, JavaObject) else self._bridge.strings(what)
         self._bridge.throw(self._bridge.java_class(ANALYSIS + exception)(argument))
+
+    def _remember_missing(self, namespace: Sequence[str], name: str) -> None:
+        catalog, path = self._catalog, ".".join([*namespace, name])
+
+        def near() -> str:
+            try:
+                known = [f"{namespace[0]}.{one}" for one in catalog.tables(namespace[0])]
+            except DatabaseNotFoundError as error:
+                return close_matches(error.database, error.known)
+            return TableNotFoundError(path, known).near
+
+        remember_missing([self._name, *namespace, name], near)
 
 
 def catalog_behind(found: Any) -> Namespaces | None:

@@ -23,6 +23,7 @@ from paimonlab import errors
 from paimonlab.errors import PaimonError
 from paimonlab.spark.jvm.file_failures import damaged_file
 from paimonlab.spark.jvm.java_names import names_of
+from paimonlab.spark.jvm.missing_names import with_near_names
 
 _KEPT = 16
 """Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
@@ -37,6 +38,7 @@ _OF_WORKERS = (
 """What PySpark makes of an error of a Python worker, among others."""
 _END_OF_ITERATION = "java.util.NoSuchElementException"
 """Ends each loop over a Java collection in py4j; PySpark would ask forty times what it means."""
+_NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
 _SPARK_EXCEPTION = "org.apache.spark.SparkException"
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
@@ -84,13 +86,20 @@ def install() -> None:
             return damage
         converted = convert(java_exception)
         if isinstance(converted, _OF_WORKERS):
-            return from_worker(str(converted)) or converted
+            return from_worker(str(converted)) or _with_near_names(converted)
         said = _error_of_rows(java_exception)
         return converted if said is None else captured.SparkRuntimeException(origin=said)
 
     convert_exception._raises_originals = True  # type: ignore[attr-defined]
     captured.convert_exception = convert_exception  # type: ignore[assignment]
     logging.getLogger("py4j.clientserver").addFilter(_is_no_callback_failure)
+
+
+def _with_near_names(converted: Any) -> Any:
+    if converted.getCondition() == _NOT_FOUND:
+        relation = (converted.getMessageParameters() or {}).get("relationName", "")
+        converted._desc = with_near_names(converted._desc, relation)
+    return converted
 
 
 def _error_of_rows(java_exception: Any) -> Any | None:
