@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -75,6 +75,21 @@ class AppendedRows:
                 wanted.append(ChangeSplit(after=_of_files(side, names)))
         first = int(starts[is_read][0]) if is_read.any() else offset
         return reported_of(self.changes, wanted).rows.slice(offset - first, count)
+
+    def parts(self, row_count: int) -> Iterator[pa.Table]:
+        """Read whole files, in the order of `all`, and yield about so many rows of them at once.
+
+        Parameters
+        ----------
+        row_count
+            The least rows of each part, but for the last.
+        """
+        start = 0
+        while start < self.row_count:
+            wanted = min(start + row_count, self.row_count)
+            end = int(self._ends[np.searchsorted(self._ends, wanted)])
+            yield self.rows(start, end - start)
+            start = end
 
     @cached_property
     def all(self) -> pa.Table:

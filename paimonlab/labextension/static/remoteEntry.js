@@ -541,6 +541,7 @@ function render({ data, el, host }) {
   }
   const page = Math.max(rows.length, 1);
   let shown = rows;
+    let isMore = false;
   let matching = rowCount;
   let offset = 0;
   let asked = 0;
@@ -604,7 +605,7 @@ function render({ data, el, host }) {
     });
     list.replaceChildren(made.element);
     const last = offset + shown.length;
-    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${count(matching)}` : "no rows", isAll ? "" : `; some of ${count(columns.length)} columns, a row that is chosen shows all`);
+    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${isMore ? "at least " : ""}${count(matching)}` : "no rows", isAll ? "" : `; some of ${count(columns.length)} columns, a row that is chosen shows all`);
     back.disabled = !host.ask || offset === 0;
     next.disabled = !host.ask || last >= matching;
   };
@@ -624,9 +625,10 @@ function render({ data, el, host }) {
       if (mine !== asked) return;
       shown = (reply.rows);
       matching = Number(reply.count);
+      isMore = Boolean(reply.isMore);
       offset = to;
       draw();
-      say(many(matching, "row"));
+      say(`${isMore ? "at least " : ""}${many(matching, "row")}`);
     } catch (error) {
       say(String(error));
     }

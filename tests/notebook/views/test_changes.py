@@ -222,6 +222,15 @@ def test_of_many_appended_files_those_of_a_page_are_read(
         assert view.answer is not None
         assert whole.answer is not None
         assert view.answer(request) == whole.answer(request)
+    opened.clear()
+    monkeypatch.setattr(command, "ROWS_SEARCHED_AT_ONCE", 20)
+    some = view.answer({"offset": 0, "key": "1"})
+    assert (some["rows"], some["isMore"]) == (whole.answer({"offset": 0, "key": "1"})["rows"], True)
+    assert 100 < some["count"] < whole.answer({"offset": 0, "key": "1"})["count"]
+    assert len(opened) == len({*opened}) < 18 - 3, "files that follow those of a page stay unread"
+    rest = view.answer({"offset": 100, "key": "1"})
+    assert rest == whole.answer({"offset": 100, "key": "1"})
+    assert len(opened) == len({*opened}) == 15, "no file is read twice"
     assert view.to_arrow() == whole.to_arrow()
 
 

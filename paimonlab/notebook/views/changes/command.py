@@ -30,6 +30,8 @@ from paimonlab.table.texts import names_of_partitions, partition_values_name
 PAGE = 100
 FILES_READ_AT_ONCE = 1_000
 """Of more files that appends added, only those of a page are read at first."""
+ROWS_SEARCHED_AT_ONCE = 10_000
+"""Rows of whole files that are read before it is seen whether a page was found."""
 _READ_LATER = "counted by metadata, and read when they are asked for"
 _CHARACTERS = 300
 """Of a cell, longer ones are truncated; `to_arrow` has all."""
@@ -239,6 +241,10 @@ class _Shown:
         rows = [to_builtins(row) for row in self.page(offset, chosen)]
         return {"rows": rows, "count": len(chosen)}
 
+    def with_text(self, text: str) -> pa.Table:
+        """Return the changes with a key, or without key any value, that contains the text."""
+        return self._rows.take(self._with_key(text))
+
     def _with_key(self, text: str) -> pa.Array:
         """Find the rows with a key, or without key any value, that contains the text."""
         matches = np.zeros(self._rows.num_rows, np.bool_)
@@ -255,6 +261,7 @@ class _ShownLater:
         self._table = table
         self._appended = appended
         self._first = self._shown(0)
+        self._search: _Search | None = None
         self.columns, self.floats = self._first.columns, self._first.floats
         self.row_count, self.file_count = appended.row_count, appended.file_count
 
@@ -289,15 +296,43 @@ class _ShownLater:
         return (self._shown(offset) if offset else self._first).page(0)
 
     def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer the interactive form; all rows are read to look for a value."""
-        if request.get("key"):
-            every = RowChanges(self._appended.all, self.file_count)
-            return _Shown(self._table, every).answer(request)
+        """Answer the interactive form; no more is read for a value than finds a page with it.
+
+        ``isMore`` says that ``count`` rows are only those that were found so far.
+        """
         offset = max(int(request.get("offset", 0)), 0)
+        key = str(request.get("key", ""))
+        if key:
+            if self._search is None or self._search.text != key:
+                self._search = _Search(self._table, self._appended, key)
+            return self._search.answer(offset)
         return {"rows": [to_builtins(row) for row in self.page(offset)], "count": self.row_count}
 
     def _shown(self, offset: int) -> _Shown:
         return _Shown(self._table, RowChanges(self._appended.rows(offset, PAGE), 0))
+
+
+class _Search:
+    """The rows with a text in any value, of files that are read one after the other."""
+
+    def __init__(self, table: Table, appended: AppendedRows, text: str) -> None:
+        self.text = text
+        self._table = table
+        self._parts = appended.parts(ROWS_SEARCHED_AT_ONCE)
+        self._found = [appended.rows(0, 0)]
+        self._is_more = True
+
+    def answer(self, offset: int) -> Mapping[str, Any]:
+        """Return rows ``offset`` to ``offset + PAGE``, and how many were found."""
+        while self._is_more and sum(map(len, self._found)) <= offset + PAGE:
+            part = next(self._parts, None)
+            if part is None:
+                self._is_more = False
+            else:
+                self._found.append(_Shown(self._table, RowChanges(part, 0)).with_text(self.text))
+        found = RowChanges(pa.concat_tables(self._found), 0)
+        reply = _Shown(self._table, found).answer({"offset": offset})
+        return {**reply, "isMore": True} if self._is_more else reply
 
 
 def _count(place: str, inserts: int, updates: int, deletes: int) -> views.ChangeCount:

@@ -31,6 +31,8 @@ export function render({ data, el, host }) {
   }
   const page = Math.max(rows.length, 1);
   let shown = rows;
+  /** Whether more rows may match: no more files are read than fill a page. */
+  let isMore = false;
   let matching = rowCount;
   let offset = 0;
   let asked = 0;
@@ -99,7 +101,7 @@ export function render({ data, el, host }) {
     });
     list.replaceChildren(made.element);
     const last = offset + shown.length;
-    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${count(matching)}` : "no rows", isAll ? "" : `; some of ${count(columns.length)} columns, a row that is chosen shows all`);
+    where.replaceChildren(shown.length ? `rows ${count(offset + 1)} to ${count(last)} of ${isMore ? "at least " : ""}${count(matching)}` : "no rows", isAll ? "" : `; some of ${count(columns.length)} columns, a row that is chosen shows all`);
     back.disabled = !host.ask || offset === 0;
     next.disabled = !host.ask || last >= matching;
   };
@@ -120,9 +122,10 @@ export function render({ data, el, host }) {
       if (mine !== asked) return;
       shown = /** @type {ChangedRow[]} */ (reply.rows);
       matching = Number(reply.count);
+      isMore = Boolean(reply.isMore);
       offset = to;
       draw();
-      say(many(matching, "row"));
+      say(`${isMore ? "at least " : ""}${many(matching, "row")}`);
     } catch (error) {
       say(String(error));
     }
