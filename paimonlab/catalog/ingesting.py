@@ -30,6 +30,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     metadata: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     evolve: Literal["lenient", "exact", "strict"] = "lenient",
     on_truncate: Literal["ignore", "apply"] = "ignore",
+    on_delete: str = "apply",
     on_error: Literal["stop-table", "stop"] = "stop-table",
     interval: float | str | timedelta = 10.0,
     max_bytes: int | str = "256 mb",
@@ -90,6 +91,10 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     on_truncate
         What happens when the source empties a table: ``ignore`` keeps the rows, ``apply`` deletes
         them.
+    on_delete
+        What happens when the source deletes a row: ``apply`` deletes it; ``mark:<column>`` keeps
+        it as it was, and the column, a BOOLEAN that is added, is true. A row that is inserted
+        again is not marked any more. A table without a key stops at a delete.
     on_error
         ``stop-table``: a table that cannot go on stops, the others do not; ``stop``: the job ends.
     interval
@@ -151,6 +156,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         metadata=metadata,
         evolve=evolve,
         on_truncate=on_truncate,
+        on_delete=on_delete,
         on_error=on_error,
         interval=interval,
         max_bytes=max_bytes,

@@ -21,6 +21,7 @@ from paimonlab.errors import DataError, SchemaError
 from paimonlab.ingest.changes import RowChanges, SourceColumn, SourceSchema
 from paimonlab.ingest.computed import BoundColumn, ComputedColumn, bound
 from paimonlab.ingest.fitting import BadRow, FittedRows
+from paimonlab.ingest.marking import MARK_TYPE
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 from paimonlab.spec.types.text import parse_type
@@ -29,6 +30,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock
 
 
 _METADATA = "metadata of the source"
+_MARK = "whether the source deleted the row"
 NAMES: Mapping[str, DataType] = {
     "database_name": parse_type("STRING NOT NULL"),
     "table_name": parse_type("STRING NOT NULL"),
@@ -53,12 +55,15 @@ class AddedColumns:
     computed: tuple[ComputedColumn, ...] = ()
     metadata: tuple[MetadataColumn, ...] = ()
     """After the computed ones."""
+    mark: str = ""
+    """The last one, which says of rows that the source deleted them; empty: they are deleted here,
+    too. `Target.take` gives it to rows."""
     keys: tuple[str, ...] = ()
     """Columns of metadata that are part of the key of rows that have one."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to add."""
-        return bool(self.computed or self.metadata)
+        return bool(self.computed or self.metadata or self.mark)
 
     def planned(self, schema: SourceSchema) -> SourceSchema:
         """Return a schema with what is added.
@@ -98,6 +103,12 @@ class AddedColumns:
                 )
             reason = _METADATA
             added.append(SourceColumn(name=column.name, type=column.type, source_type=reason))
+        if self.mark:
+            if self.mark in (*schema.names, *(column.name for column in added)):
+                raise SchemaError(
+                    f"on_delete = 'mark:{self.mark}': there is a column of this name already"
+                )
+            added.append(SourceColumn(name=self.mark, type=MARK_TYPE, source_type=_MARK))
         keys = (*schema.primary_keys, *self.keys) if schema.primary_keys else ()
         return replace(schema, columns=(*schema.columns, *added), primary_keys=keys)
 
@@ -125,7 +136,8 @@ class AddedColumns:
             kind = None if needed is None else needed.type
             is_instant = isinstance(kind, AtomicType) and kind.root is TypeRoot.TIMESTAMP_LTZ
             found[column.name] = f"{_reason(column)}{', in UTC' * is_instant}"
-        return found | {column.name: _METADATA for column in self.metadata}
+        found |= {column.name: _METADATA for column in self.metadata}
+        return found | ({self.mark: _MARK} if self.mark else {})
 
     def origin(self, name: str) -> ComputedColumn | None:
         """Return the computed column at the end of what a computed column needs.

@@ -47,6 +47,11 @@ def check_engine(engine: str, source: Source, rules: IngestRules, pace: Pace) ->
             f"engine = 'spark' from {source.name}",
             f"it reads Kafka, whose partitions executors share; {_NATIVE}",
         )
+    _check_rules(rules)
+    _check_pace(pace)
+
+
+def _check_rules(rules: IngestRules) -> None:
     if rules.evolve is Evolve.EXACT:
         raise UnsupportedError(
             "engine = 'spark' with evolve = 'exact'",
@@ -57,6 +62,14 @@ def check_engine(engine: str, source: Source, rules: IngestRules, pace: Pace) ->
             "engine = 'spark' with on_truncate = 'apply'",
             f"a batch has rows before and after it; {_NATIVE}",
         )
+    if rules.mark:
+        raise UnsupportedError(
+            f"engine = 'spark' with on_delete = '{rules.on_delete}'",
+            f"its tasks do not look rows up; {_NATIVE}",
+        )
+
+
+def _check_pace(pace: Pace) -> None:
     if pace.tags:
         raise UnsupportedError(
             f"engine = 'spark' with tags = {pace.tags}",

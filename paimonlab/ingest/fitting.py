@@ -34,6 +34,9 @@ class FittedRows:
     """The place of the first row among those."""
     unchanged: Mapping[str, pa.Array] = dataclasses.field(default_factory=dict)
     """By column: in which rows its value is that of the row before; see `RowChanges`."""
+    untold: Mapping[str, pa.Array] = dataclasses.field(default_factory=dict)
+    """By column: in which rows that are marked as deleted it is null since the source may not have
+    told it."""
 
     @property
     def size_bytes(self) -> int:
@@ -47,15 +50,16 @@ class FittedRows:
             rows=self.rows.slice(start, count),
             first=self.first + start,
             unchanged={name: mask.slice(start, count) for name, mask in self.unchanged.items()},
+            untold={name: mask.slice(start, count) for name, mask in self.untold.items()},
         )
 
     def with_values(self, columns: Mapping[str, pa.Array]) -> FittedRows:
-        """Return the rows with other values of columns; none of them is unchanged."""
+        """Return the rows with other values of columns, all of which are known."""
         rows = self.rows
         for name, column in columns.items():
             place = rows.schema.get_field_index(name)
             rows = rows.set_column(place, pa.field(name, column.type), column)
-        return replace(self, rows=rows, unchanged={})
+        return replace(self, rows=rows, unchanged={}, untold={})
 
     def renamed(self, old: str, new: str) -> FittedRows:
         """Return the rows with another name for a column, if they have it."""
@@ -64,6 +68,7 @@ class FittedRows:
             self,
             rows=self.rows.rename_columns(names),
             unchanged={new if name == old else name: mask for name, mask in self.unchanged.items()},
+            untold={new if name == old else name: mask for name, mask in self.untold.items()},
         )
 
     def without(self, name: str) -> FittedRows:
@@ -74,6 +79,7 @@ class FittedRows:
             self,
             rows=self.rows.drop_columns([name]),
             unchanged={other: mask for other, mask in self.unchanged.items() if other != name},
+            untold={other: mask for other, mask in self.untold.items() if other != name},
         )
 
 

@@ -527,6 +527,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
     metadata: Columns = None,
     evolve: Literal["lenient", "exact", "strict"] = "lenient",
     on_truncate: Literal["ignore", "apply"] = "ignore",
+    on_delete: str = "apply",
     on_error: Literal["stop-table", "stop"] = "stop-table",
     interval: Span = 10.0,
     max_bytes: int | str = "256 mb",
@@ -567,6 +568,7 @@ def ingest(  # noqa: PLR0913 - as the verb of the catalog
         metadata_types=source.metadata_types if isinstance(source, MetadataSource) else {},
         evolve=Evolve(evolve),
         on_truncate=on_truncate,
+        on_delete=on_delete,
         on_error=on_error,
     )
     size = parse_memory_size_bytes(max_bytes) if isinstance(max_bytes, str) else max_bytes

@@ -169,6 +169,7 @@ _JOB: _Taken = {
     "tags": _count,
     "evolve": _text,
     "on_truncate": _text,
+    "on_delete": _text,
     "on_error": _text,
     "state": _text,
     "engine": _text,

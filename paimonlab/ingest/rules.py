@@ -24,7 +24,6 @@ Computed: TypeAlias = Mapping[str, str | Mapping[str, str]]
 
 _NOT_HERE = {
     "type_mapping": "other types than the source maps to; sources that map types take it",
-    "on_delete": "marking rows in place of deleting them",
 }
 
 
@@ -66,6 +65,9 @@ class IngestRules:
     evolve: Evolve = Evolve.LENIENT
     on_truncate: str = "ignore"
     """``ignore``: rows are kept when the source empties a table; ``apply``: they are deleted."""
+    on_delete: str = "apply"
+    """``apply``: rows that the source deletes are deleted; ``mark:<column>``: they are kept, and
+    the column says so."""
     on_error: str = "stop-table"
     """What happens when a table cannot go on: ``stop-table`` or ``stop``, which ends the job."""
 
@@ -85,6 +87,8 @@ class IngestRules:
         ):
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: it is {' or '.join(words)}")
+        if self.on_delete != "apply" and not self.mark:
+            raise ValueError(f"on_delete = {self.on_delete!r}: it is apply or mark:<column>")
         if len(self.shard_columns) > len(NAMES) or "" in self.shard_columns:
             raise ValueError(
                 f"shard_columns = {list(self.shard_columns)}: a name for the database, and one for "
@@ -95,6 +99,12 @@ class IngestRules:
             tables += self.metadata
         for table in tables:
             self.added_for(table)
+
+    @property
+    def mark(self) -> str:
+        """Name of the column that says of rows that they were deleted; empty: there is none."""
+        word, _, column = self.on_delete.partition(":")
+        return column if word == "mark" else ""
 
     def widened(self, patterns: Sequence[str]) -> IngestRules:
         """Return the rules with more tables, by patterns as in ``including``."""
@@ -160,6 +170,7 @@ class IngestRules:
             found = self._added[table] = AddedColumns(
                 computed=computed_columns(told),
                 metadata=self._metadata_for(table),
+                mark=self.mark,
                 keys=self.shard_columns if own_key is None else (),
             )
         return found

@@ -433,6 +433,14 @@ class Runner:
                 "with a primary key and merge-engine = deduplicate or partial-update without "
                 "aggregate functions bear; write to such a table and let the job begin anew",
             )
+        engine = target.table.options.get("merge-engine", "deduplicate")
+        if target.stopped is None and self.rules.mark and engine != "deduplicate":
+            self.tables.stop(
+                target,
+                f"on_delete = {self.rules.on_delete!r} is for merge-engine = deduplicate: {engine} "
+                "would take the row a second time; leave one of them out and let the job begin "
+                "anew",
+            )
         if target.stopped is not None:
             target.skipped += count
             self.tables.has_news = True

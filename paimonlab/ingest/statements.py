@@ -224,6 +224,7 @@ _JOB_WORDS: Mapping[str, Any] = {
     "tags": int,
     "evolve": str,
     "on-truncate": str,
+    "on-delete": str,
     "on-error": str,
     "metadata": _list,
     "prefix": str,

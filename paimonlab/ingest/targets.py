@@ -15,6 +15,7 @@ from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.epochs import Stopped
 from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values_in_deletes
 from paimonlab.ingest.letters import key_text
+from paimonlab.ingest.marking import kept, marked
 from paimonlab.ingest.unchanged import filled, has_unchanged
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.schema.schema_changes import DropColumn, RenameColumn, SchemaChange
@@ -95,6 +96,8 @@ class Target:
             if isinstance(part, BadRow):
                 bad.append(replace(part, place=len(self.open)))
             else:
+                if mark := self.added.mark:
+                    part = marked(part, mark, self.table.primary_keys)  # noqa: PLW2901
                 self.open.append(part)
                 size_bytes += part.size_bytes
         return size_bytes, bad
@@ -199,7 +202,8 @@ class Target:
         return self.table.lookup(keys, columns=columns)
 
     def _given(self, rows: FittedRows) -> pa.RecordBatch:
-        return self._filled(rows).rows
+        filled_rows = self._filled(rows)
+        return kept(filled_rows) if self.added.mark else filled_rows.rows
 
     def _filled(self, rows: FittedRows) -> FittedRows:
         has_key = bool(self.table.primary_keys)

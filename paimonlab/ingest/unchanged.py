@@ -6,7 +6,7 @@ All rows are followed at once: each points at the row before it, until no pointe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ LookUp = Callable[[pa.Table, list[str]], pa.Table]
 
 def has_unchanged(waiting: Sequence[FittedRows]) -> bool:
     """Say whether there is a value to be found."""
-    return any(rows.unchanged for rows in waiting)
+    return any(rows.unchanged or rows.untold for rows in waiting)
 
 
 def filled(
@@ -54,9 +54,10 @@ def filled(
     list of BadRow
         Rows whose values there are nowhere; they are not among the others.
     """
-    names = sorted({name for rows in waiting for name in rows.unchanged})
+    unchanged = {name for rows in waiting for name in rows.unchanged}
+    names = sorted(unchanged.union(*(rows.untold for rows in waiting)))
     keys = list(schema.primary_keys)
-    if wrong := [name for name in names if name in keys]:
+    if wrong := [name for name in sorted(unchanged) if name in keys]:
         raise DataError(f"{table}: the source does not tell the key column {wrong[0]!r} of a row")
     chain = _Chain.of(waiting, keys)
     lost = np.zeros(len(chain.before), np.bool_)
@@ -106,14 +107,16 @@ class _Chain:
         before[order[1:][same]] = order[:-1][same]
         return cls(found, codes, before, np.isin(kinds, _RETRACTS))
 
-    def origins(self, unchanged: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    def origins(
+        self, unchanged: npt.NDArray[np.bool_], untold: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.int64]:
         """Return the row whose value each row has: itself, or where its unchanged value began."""
         origin = np.arange(len(unchanged))
         before = self.before.copy()
         # A row that was taken away without its value hands it to the row of the new key.
         handed = np.flatnonzero(unchanged[1:] & unchanged[:-1] & self.retracts[:-1]) + 1
         before[handed] = handed - 1
-        moves = unchanged & (before >= 0)
+        moves = (unchanged | untold) & (before >= 0)
         origin[moves] = before[moves]
         while True:
             further = origin[origin]
@@ -152,9 +155,12 @@ def _found(
             for rows in waiting
         ]
     )
-    unchanged = np.concatenate([_mask(rows, name) for rows in waiting])
-    origins = chain.origins(unchanged)
-    needed = distinct_integers(origins[unchanged & unchanged[origins]])
+    unchanged = np.concatenate([_mask(rows.unchanged, rows, name) for rows in waiting])
+    untold = np.concatenate([_mask(rows.untold, rows, name) for rows in waiting])
+    origins = chain.origins(unchanged, untold)
+    open_rows = unchanged | untold
+    roots = open_rows & open_rows[origins]
+    needed = distinct_integers(origins[roots])
     if not len(needed):
         return values.take(arrow_array(origins))
     wanted = chain.keys.take(arrow_array(needed))
@@ -171,17 +177,16 @@ def _found(
     is_there[inside] = of_there[order[at[inside]]] == of_wanted[inside]
     places = np.full(len(values), -1, np.int64)
     places[needed[is_there]] = len(values) + order[at[is_there]]
-    roots = unchanged & unchanged[origins]
     final = origins.copy()
     final[roots] = places[origins[roots]]
-    lost |= final < 0
+    lost |= (final < 0) & unchanged
     column = there.column(name).cast(arrow_type)
-    every = pa.concat_arrays([values, *column.chunks])
-    return every.take(arrow_array(np.where(final < 0, 0, final)))
+    every = pa.concat_arrays([values, *column.chunks, pa.nulls(1, arrow_type)])
+    return every.take(arrow_array(np.where(final < 0, len(every) - 1, final)))
 
 
-def _mask(rows: FittedRows, name: str) -> npt.NDArray[np.bool_]:
-    mask = rows.unchanged.get(name)
+def _mask(masks: Mapping[str, pa.Array], rows: FittedRows, name: str) -> npt.NDArray[np.bool_]:
+    mask = masks.get(name)
     if mask is None:
         return np.zeros(rows.rows.num_rows, np.bool_)
     return numpy_values(mask, zero_copy_only=False)

@@ -21,6 +21,7 @@ from tests.ingest.parted_log import PartedLog
     [
         ({"evolve": "exact"}, "with evolve = 'exact'"),
         ({"on_truncate": "apply"}, "with on_truncate = 'apply'"),
+        ({"on_delete": "mark:gone"}, "with on_delete = 'mark:gone'"),
         ({"max_dead": 3}, "with max_dead = 3"),
         ({"tags": 2}, "with tags = 2"),
         ({"max_bytes": "1 mb"}, "with max_bytes = 1048576 .*no rows wait"),

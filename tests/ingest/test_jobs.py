@@ -607,7 +607,7 @@ def test_jobs_are_listed_and_forgotten(catalog: pm.Catalog) -> None:
     [
         ({"computed": {"d": "soon()"}}, UnsupportedError),
         ({"metadata": ["topic"]}, UnsupportedError),
-        ({"on_delete": "mark:gone"}, UnsupportedError),
+        ({"on_delete": "mark"}, ValueError),
         ({"evolve": "loose"}, ValueError),
         ({"max_dead": -1}, ValueError),
         ({"tags": -1}, ValueError),

@@ -207,8 +207,8 @@ def test_what_was_followed_so_far_is_planned_not_what_the_source_is_now() -> Non
 
 
 def test_what_is_not_here_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedError, match="on_delete = "):
-        refuse_missing({"on_delete": "mark:gone"})
+    with pytest.raises(UnsupportedError, match="type_mapping = "):
+        refuse_missing({"type_mapping": ["to-string"]})
     with pytest.raises(TypeError, match="'colour'"):
         refuse_missing({"colour": 1})
 

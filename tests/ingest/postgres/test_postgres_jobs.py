@@ -148,6 +148,32 @@ def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database
     assert _rows(catalog, "t") == sorted(database.run("SELECT *, left(big, 8) FROM t"))
 
 
+def test_deleted_rows_of_which_the_log_has_the_key_are_marked(
+    tmp_path: Path, database: Database
+) -> None:
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, big text)",
+        "ALTER TABLE t ALTER big SET STORAGE EXTERNAL",
+        "INSERT INTO t SELECT i, i, repeat(i::text, 9000) FROM generate_series(1, 4) i",
+    )
+    job, catalog = _job(tmp_path, database, "t", on_delete="mark:gone")
+    job.run()
+    database.run(
+        "DELETE FROM t WHERE id = 1",
+        "UPDATE t SET id = 9 WHERE id = 2",  # the value that is not logged goes with the row
+        "BEGIN; UPDATE t SET n = 7 WHERE id = 3; DELETE FROM t WHERE id = 3; COMMIT",
+    )
+    job.run()
+
+    assert [(key, n, big[:2], gone) for key, n, big, gone in _rows(catalog, "t")] == [
+        (1, 1, "11", True),
+        (2, 2, "22", True),
+        (3, 7, "33", True),
+        (4, 4, "44", False),
+        (9, 2, "22", False),
+    ]
+
+
 def test_a_value_that_is_nowhere_is_no_null(tmp_path: Path, database: Database) -> None:
     database.run(
         "CREATE TABLE t (id int PRIMARY KEY, n int, big text)",
