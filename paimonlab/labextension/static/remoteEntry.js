@@ -2883,7 +2883,7 @@ function shareOf(part, total) {
 }
 
 function nullsOf({ allNulls, nullCount }, { rowCount, sample }) {
-  return allNulls === null || !sample?.ofRows ? shareOf(nullCount, rowCount) : shareOf(allNulls, sample.ofRows);
+  return typeof allNulls === "number" && sample?.ofRows ? shareOf(allNulls, sample.ofRows) : shareOf(nullCount, rowCount);
 }
 
 function distinctOf({ distinctCount, isDistinctExact }, { sample }) {

@@ -138,7 +138,7 @@ function shareOf(part, total) {
 
 /** The share of NULLs: of all rows where that is known. @param {ProfileColumn} column @param {Profile} view */
 function nullsOf({ allNulls, nullCount }, { rowCount, sample }) {
-  return allNulls === null || !sample?.ofRows ? shareOf(nullCount, rowCount) : shareOf(allNulls, sample.ofRows);
+  return typeof allNulls === "number" && sample?.ofRows ? shareOf(allNulls, sample.ofRows) : shareOf(nullCount, rowCount);
 }
 
 /** @param {ProfileColumn} column @param {Profile} view */
