@@ -155,8 +155,9 @@ class _Held:
 class VendedFileIO(ForwardingFileIO):
     """Files of one table, reached with tokens that the server hands out.
 
-    Requests of a store of S3's protocol are signed with the newest token, also those of files that
-    are open; an open file of another store goes on with the token that it was opened with.
+    Requests of a store of S3's protocol, and of Azure, are signed with the newest token, also those
+    of files that are open; an open file of another store goes on with the token that it was opened
+    with.
     """
 
     path: str

@@ -8,12 +8,13 @@ with the host of an account, which it is then for.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.secrets import is_secret
 from paimonlab.storage.schemes import AZURE, named_options
+from paimonlab.storage.stores.keys import AzureKey
 from paimonlab.storage.stores.option_values import OptionValues
 
 _OF_ACCOUNTS = (
@@ -48,6 +49,8 @@ class AzureOptions:
     """Name without prefix, and value, of those that name accounts or containers."""
     endpoint: str | None = None
     """Of all accounts, with the account in its path: an emulator; None: of the account."""
+    renewal: Callable[[], AzureKey] | None = field(default=None, repr=False)
+    """Gives keys that hold for a while, and is asked for them again and again; None: they stay."""
     max_retries: int = 10
     timeout_millis: int = 60_000
     connect_timeout_millis: int = 10_000
@@ -112,6 +115,15 @@ def container_config(options: AzureOptions, authority: str) -> dict[str, str]:
         "endpoint": endpoint,
     }
     return {**found, **_keys(_Account(options, container, match["account"], match["domain"]))}
+
+
+def azure_key(options: AzureOptions, authority: str) -> AzureKey | None:
+    """Return the key of an account or the signature that options give; None: they give neither."""
+    config = container_config(options, authority)
+    for name, kind in (("account_key", "access_key"), ("sas_key", "sas_token")):
+        if name in config:
+            return AzureKey(kind, config[name])
+    return None
 
 
 @dataclass(frozen=True, slots=True)

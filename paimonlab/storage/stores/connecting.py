@@ -16,9 +16,9 @@ from paimonlab.storage.forks import Home, fork_count
 from paimonlab.storage.schemes import S3
 from paimonlab.storage.stores.answers import is_answer_of_store
 from paimonlab.storage.stores.aws_profiles import profile
-from paimonlab.storage.stores.azure_options import container_config
+from paimonlab.storage.stores.azure_options import AzureOptions, azure_key, container_config
 from paimonlab.storage.stores.gcs_options import GcsOptions
-from paimonlab.storage.stores.keys import Keys, keys_of
+from paimonlab.storage.stores.keys import AzureKey, Keys, keys_of
 from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.store_options import StoreOptions
 
@@ -112,8 +112,17 @@ def _opened(
         return S3Store(name, **others, **_s3_config(name, options))
     if isinstance(options, GcsOptions):
         return GCSStore(name, **others, **_gcs_config(options))
-    container: Any = container_config(options, name)
-    return AzureStore(**others, **container)
+    return AzureStore(**others, **_azure_config(name, options))
+
+
+def _azure_config(name: str, options: AzureOptions) -> dict[str, Any]:
+    config: dict[str, Any] = dict(container_config(options, name))
+    if options.renewal is None or azure_key(options, name) is None:
+        return config
+    for of_first in ("credential_type", "account_key", "sas_key"):
+        config.pop(of_first, None)
+    config["credential_provider"] = functools.partial(_renewed_azure, options.renewal)
+    return config
 
 
 def _gcs_config(options: GcsOptions) -> dict[str, Any]:
@@ -195,6 +204,12 @@ def _signing(access_key: str, secret_key: str, token: str | None) -> dict[str, A
 def _renewed(renewal: Callable[[], Keys]) -> dict[str, Any]:
     """Return keys for the requests of a moment: files that are open outlive them."""
     return _signing(*renewal()) | {"expires_at": datetime.now(UTC) + _RENEWED}
+
+
+def _renewed_azure(renewal: Callable[[], AzureKey]) -> dict[str, Any]:
+    """Return what `_renewed` does, for Azure."""
+    key = renewal()
+    return {key.kind: key.value, "expires_at": datetime.now(UTC) + _RENEWED}
 
 
 def _environment() -> tuple[tuple[str, str], ...]:

@@ -17,6 +17,14 @@ class Keys(NamedTuple):
     token: str | None
 
 
+class AzureKey(NamedTuple):
+    """By what requests to Azure's storage are allowed."""
+
+    kind: str
+    """``access_key`` or ``sas_token``."""
+    value: str
+
+
 _VARIABLES = {
     OSS.name: (
         ("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET", "OSS_SESSION_TOKEN"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
 
 from paimonlab.storage.guards import Guard
 from paimonlab.storage.places import place_of
 from paimonlab.storage.schemes import SINGLE_WRITER
-from paimonlab.storage.stores.keys import Keys
+from paimonlab.storage.stores.azure_options import AzureOptions, azure_key
+from paimonlab.storage.stores.keys import AzureKey, Keys
 from paimonlab.storage.stores.object_file_io import ObjectFileIO
 from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.store_options import store_options
@@ -19,7 +22,7 @@ def open_warehouse(
     options: Mapping[str, str],
     *,
     has_lock: bool = False,
-    renewal: Callable[[], Keys] | None = None,
+    renewal: Callable[[], Any] | None = None,
 ) -> ObjectFileIO:
     """Return the store of a warehouse.
 
@@ -32,8 +35,8 @@ def open_warehouse(
     has_lock
         Whether the catalog has locks, and takes one of the table wherever others may take a name.
     renewal
-        Gives keys of a store of S3's protocol that hold for a while, whenever requests are signed;
-        None: those of the options stay.
+        Gives what `keys_in` returns, which holds for a while, whenever requests are signed; None:
+        keys of the options stay.
 
     Returns
     -------
@@ -54,6 +57,8 @@ def open_warehouse(
     of_store = store_options(warehouse, options)
     if renewal is not None and isinstance(of_store, S3Options):
         of_store = replace(of_store, renewal=renewal)
+    if renewal is not None and isinstance(of_store, AzureOptions):
+        of_store = replace(of_store, renewal=renewal)
     guard = Guard.LOCK if has_lock else Guard.CONDITIONS
     return ObjectFileIO(
         root=root,
@@ -62,9 +67,20 @@ def open_warehouse(
     )
 
 
-def keys_in(path: str, options: Mapping[str, str]) -> Keys:
-    """Return the keys that options give for a store of S3's protocol."""
+def keys_in(path: str, options: Mapping[str, str]) -> Keys | AzureKey:
+    """Return the keys that options give for a store of S3's protocol, or of Azure.
+
+    Raises
+    ------
+    ValueError
+        If they give none for Azure.
+    """
     found = store_options(path, options)
+    if isinstance(found, AzureOptions):
+        key = azure_key(found, urlsplit(path).netloc)
+        if key is None:
+            raise ValueError(f"a token for {path} has neither a key of the account nor a signature")
+        return key
     assert isinstance(found, S3Options), "others do not renew keys"
     assert found.access_key is not None, "a token has keys"
     return Keys(found.access_key, str(found.secret_key), found.session_token)
