@@ -25,8 +25,6 @@ OF_A_TOOL = tuple(f"-J{option}" for option in OPTIONS)
 SPARK_CLASSES = Path(__file__).parents[1] / "build" / "spark-classes.jsa"
 """Classes of one version of Java and Spark, loaded and linked; JVMs of others pass it by."""
 
-_LOCAL_ROWS = "spark.sql.execution.arrow.localRelationThreshold"
-
 
 def spark_options() -> str:
     """Return the options of a JVM of Spark, as its settings take them."""
@@ -39,14 +37,10 @@ def let_spark_have_them() -> None:
 
 
 def let_notebooks_have_them() -> None:
-    """Give them besides to masters, workers and executors of a cluster that a notebook starts.
-
-    Flights of a year stay in a frame as Arrow's bytes: as rows on the driver, which Spark makes of
-    tables of less than 48 MB, they are interpreted, copied and serialized at each statement.
-    """
+    """Give them besides to masters, workers and executors of a cluster that a notebook starts."""
     options = spark_options()
     os.environ["SPARK_DAEMON_JAVA_OPTS"] = options
-    conf = f"--conf {_LOCAL_ROWS}=1 --conf 'spark.executor.extraJavaOptions={options}'"
+    conf = f"--conf 'spark.executor.extraJavaOptions={options}'"
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"{conf} {submit_arguments(options)}"
 
 

@@ -309,6 +309,9 @@ def _settings(master: str, memory: str | None) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Smaller frames of Arrow and pandas become rows on the driver, which each statement takes
+        # through it again; their size is known, so that joins may broadcast them.
+        "spark.sql.execution.arrow.localRelationThreshold": "10m",
         # Spark makes this folder in the working directory otherwise.
         "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),
         LOG_FILE_KEY: str(scratch / "spark.log"),
