@@ -13,7 +13,7 @@ SELECT mode(store) FROM (SELECT 'a' AS store UNION ALL SELECT 'a' UNION ALL SELE
 -- stack
 SELECT stack(2, 'a', 1, 'b', 2) AS (k, v);
 
--- to_json
+-- to_json with fractions
 SELECT id, to_json(place) AS j FROM db.events;
 
 -- from_json

@@ -146,6 +146,11 @@ EVERYDAY = (
         "named_struct('a', id, 'b', 'x'), map('a', id), map_entries(k) FROM {v}"
     ),
     "SELECT bit_and(x), bit_or(s), bit_xor(id), bit_or(x) FROM {t} GROUP BY b",
+    (
+        "SELECT id, to_json(struct(id, raw)), to_json(named_struct('a b', raw, 'n', CAST(id AS "
+        "BIGINT), 'is', id > 3, 'none', CAST(NULL AS INT))), to_json(CASE WHEN id > 3 THEN "
+        "named_struct('r', raw) END) FROM {v}"
+    ),
 )
 """What people write every day, over ``{t}`` and ``{v}``, which has an array and a map."""
 
@@ -169,6 +174,7 @@ def test_functions_of_every_day(spark: SparkSession, catalog: Catalog) -> None:
     t, _ = tables(rng)
     words = ["a", "b", "c", None, "a b"]
     counts = [rng.randint(0, 3) for _ in range(20)]
+    every = "".join(map(chr, (*range(1, 256), 0x2028, 0xFEFF, 0xFFFD, 0x1F600)))
     v = pa.table(
         {
             "id": pa.array(range(20), pa.int32()),
@@ -177,10 +183,11 @@ def test_functions_of_every_day(spark: SparkSession, catalog: Catalog) -> None:
                 [None if n == 3 else [(w, n) for w in "abc"[:n]] for n in counts],
                 pa.map_(pa.string(), pa.int32()),
             ),
+            "raw": [None if n == 9 else every[n::20] for n in range(20)],
         }
     )
     catalog.create_table("db.t", T).write(t)
-    columns = {"id": "INT", "l": "ARRAY<STRING>", "k": "MAP<STRING, INT>"}
+    columns = {"id": "INT", "l": "ARRAY<STRING>", "k": "MAP<STRING, INT>", "raw": "STRING"}
     catalog.create_table("db.v", columns).write(v)
     for name in ("t", "v"):
         spark.table(f"paimon.db.{name}").createOrReplaceTempView(f"plain_{name}")

@@ -1,10 +1,11 @@
-"""``get_json_object``: one value of a JSON text, by a path that the statement has."""
+"""``get_json_object``: one value of a JSON text, by a path that the statement has; ``to_json``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from paimonlab.spec.types.data_types import RowType, with_nullable
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.failures import NOT_PROVEN, fails
 from paimonlab.sql_engine.functions.signatures import (
@@ -60,5 +61,31 @@ def _get(values: Sequence[Value]) -> Value:
     return Value(text, kinds.STRING, named("get_json_object", values))
 
 
-JSON_FIELDS: dict[str, Translate] = {"get_json_object": _get}
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_ .-]+")
+
+
+def _written(values: Sequence[Value]) -> Value:
+    """Write a struct of texts, whole numbers and truth values; fields that are NULL are left out.
+
+    Both write texts with the same escapes; numbers with fractions are written in other ways.
+    """
+    if len(values) != 1 or not isinstance(values[0].kind, RowType):
+        raise WrongUseError
+    sql, parts = values[0].text, list[str]()
+    for field in values[0].kind.fields:
+        kind = with_nullable(field.type, nullable=True)
+        is_plain = kinds.is_whole(kind) or kind in (kinds.STRING, kinds.BOOLEAN)
+        if not is_plain or not _PLAIN_NAME.fullmatch(field.name):
+            raise WrongUseError
+        part = f"struct_extract({sql}, {quoted(field.name)})"
+        head = quoted(f'"{field.name}":')
+        # DuckDB writes NULL as the text null; concat_ws leaves out NULL.
+        written = f"{head} || CAST(to_json({part}) AS VARCHAR)"
+        parts.append(f"CASE WHEN {part} IS NOT NULL THEN {written} END")
+    whole = f"'{{' || concat_ws(',', {', '.join(parts)}) || '}}'"
+    text = f"(CASE WHEN {sql} IS NOT NULL THEN {whole} END)"
+    return Value(text, kinds.STRING, named("to_json", values))
+
+
+JSON_FIELDS: dict[str, Translate] = {"get_json_object": _get, "to_json": _written}
 """By name in small letters."""
