@@ -36,6 +36,8 @@ _INTEGERS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
 _BLANK_END = r"(?s) *([\x00-\x1f].*)?\z"
 """The end of a least CHAR that another value may lack: statistics of ORC files count the blanks
 at the end, which are not read, so that "a" may be less than a minimum of "a\\t" or "a "."""
+_OF_GROUPS = ("file_name", "row_count", "schema_id", "value_stats_cols", "write_cols")
+"""Columns of entries that say what the statistics of files are over."""
 _GROWING = (TypeRoot.VARCHAR, TypeRoot.VARBINARY)
 
 
@@ -198,12 +200,13 @@ def _groups(entries: pa.Table, kind: Kind, schemas: SchemaManager) -> Iterator[_
 def _group(
     rows: npt.NDArray[np.int64], entries: pa.Table, kind: Kind, schemas: SchemaManager
 ) -> _Group:
-    ours = entries.take(arrow_array(rows)).combine_chunks()
+    parts = [f"{kind}_{part}" for part in ("min_values", "max_values", "null_counts")]
+    ours = entries.select([*_OF_GROUPS, *parts])
+    if rows.size < entries.num_rows:
+        ours = ours.take(arrow_array(rows))
+    ours = ours.combine_chunks()
     file_schema = schemas.get(ours["schema_id"][0].as_py())
-    low, high, nulls = (
-        ours[f"{kind}_{part}"].combine_chunks()
-        for part in ("min_values", "max_values", "null_counts")
-    )
+    low, high, nulls = (ours[part].combine_chunks() for part in parts)
     return _Group(
         rows=rows,
         row_count=ours["row_count"].combine_chunks(),
