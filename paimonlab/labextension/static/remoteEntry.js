@@ -2841,7 +2841,7 @@ function columnParts(column, view) {
   ]);
   const sign = column.topError ? "≥" : "";
   const top = column.top.length > 0 && grid({ caption: "most frequent",
-    heads: [{ name: "value" }, { name: "rows", right: true, text: (value) => `${sign}${count(value)}` }, { name: "of all", right: true, text: (value) => shareOf(value, total) }],
+    heads: [{ name: "value" }, { name: "rows", right: true, text: (value) => `${sign}${count(value)}` }, { name: view.sample ? "of those read" : "of all", right: true, text: (value) => shareOf(value, total) }],
     rows: column.top.map(([text, times]) => [text, times, times]) }).element;
   const bins = column.bins.length > 1 && h("details", {}, h("summary", {}, `counts of ${column.bins.length} ranges`),
     grid({ caption: "ranges", heads: [{ name: "from" }, { name: "rows", right: true, text: count }], rows: column.bins.map((number, place) => [column.binStarts[place], number]) }).element);
