@@ -19,9 +19,9 @@ from tests.ingest.scripted import rows
 KEYED = "id BIGINT NOT NULL, v STRING KEY(id)"
 WIDE = "id BIGINT NOT NULL, v STRING, n INT KEY(id)"
 LOG = "no BIGINT, what STRING"
-TRANSACTIONS = 120
+TRANSACTIONS = 60
 KEYS = 40
-WIDENED_AT = 60
+WIDENED_AT = 30
 
 
 def transaction(number: int, state: dict[int, tuple[Any, ...]]) -> list[RowChanges]:
