@@ -118,7 +118,7 @@ def profile(
     sample = None
     if files < of_files:
         sample = FilesRead(file_count=files, of_files=of_files, of_rows=settled.row_count)
-        notes[:0] = ["all else: of the rows read (all_files=True, --all-files: of all)"]
+        notes[:0] = ["the rest is of the rows read; --all-files (all_files=True) reads all"]
     value = _profile(opened_table.name, opened_table.name, profiled, notes, sample)
     view = draw(value if sample is None else _with_all_rows(value, names, settled))
     if path is not None:
@@ -140,7 +140,7 @@ def _with_all_rows(
         for what, of in (("NULL", nulls), ("min and max", ends))
         if of
     ]
-    exact = [f"by statistics of all rows: {'; '.join(known)}"] if known else []
+    exact = [f"from statistics of all rows: {'; '.join(known)}"] if known else []
     return msgspec.structs.replace(value, columns=columns, notes=(*exact, *value.notes))
 
 
@@ -238,7 +238,7 @@ def _profile(
     columns = tuple(profile_view.profile_columns.profile_column(*parts, count) for parts in every)
     about = []
     if sample is not None:
-        about.append("≥ before distinct: so many in the rows read")
+        about.append("≥ distinct: at least so many")
     elif any(
         column.distinct_count is not None and not column.is_distinct_exact for column in columns
     ):
