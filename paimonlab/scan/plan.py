@@ -130,10 +130,13 @@ class Plan(Struct, frozen=True, kw_only=True, dict=True):
     def without(self, partitions: Collection[bytes]) -> Plan:
         """Return the plan without the files of some partitions, as serialised BinaryRows."""
         values = arrow_array([*partitions], self.files.schema.field("partition").type)
+        return self.keeping(numpy_values(pc.invert(pc.is_in(self.files["partition"], values))))
+
+    def keeping(self, keeps: npt.NDArray[np.bool_]) -> Plan:
+        """Return the plan of some of the files, by a mark for each of `files`."""
         if self.planned is None:
             return self
-        is_left = pc.invert(pc.is_in(self.files["partition"], values))
-        left = self.planned.filter(numpy_values(is_left))
+        left = self.planned.filter(keeps)
         return replace(
             self,
             planned=left,

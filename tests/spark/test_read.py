@@ -473,3 +473,32 @@ def test_a_name_that_no_table_can_have_is_one_that_is_not_there(
         assert not spark.catalog.tableExists(f"paimon.db.{name}")
     with pytest.raises(SchemaError, match="cannot be the name of a table"):
         spark.sql("CREATE TABLE paimon.db.`a/b` (id INT)")
+
+
+@pytest.mark.parametrize("primary_keys", [[], ["id"]], ids=["append", "keyed"])
+def test_files_that_are_lost_or_damaged_are_left_out_where_a_session_says_so(
+    primary_keys: list[str], spark: SparkSession, catalog: Catalog
+) -> None:
+    options = {"bucket": "1", "bucket-key": "id", "write-only": "true"}
+    columns = {"id": "INT NOT NULL", "v": "STRING"}
+    table = catalog.create_table("db.t", columns, primary_keys=primary_keys, options=options)
+    for key, value in ((1, "a"), (2, "b"), (1, "c"), (3, "d")):
+        table.write([{"id": key, "v": value}])
+    files = sorted(Path(table.path).rglob("data-*"), key=lambda path: path.stat().st_mtime_ns)
+    damaged, lost = files[2:]
+    damaged.write_bytes(b"corrupt file")
+    lost.unlink()
+    lenient = [f"spark.paimon.scan.ignore-{kind}-files" for kind in ("corrupt", "lost")]
+    try:
+        spark.conf.set(lenient[0], "true")
+        with pytest.raises(CorruptDataError, match=lost.name):
+            spark.sql("SELECT * FROM paimon.db.t").collect()
+        spark.conf.set(lenient[1], "true")
+        found = spark.sql("SELECT *, count(*) OVER () FROM paimon.db.t ORDER BY id").collect()
+        (count,) = spark.sql("SELECT count(*) FROM paimon.db.t").collect()
+    finally:
+        for name in lenient:
+            spark.conf.unset(name)
+
+    assert [tuple(row) for row in found] == [(1, "a", 2), (2, "b", 2)]
+    assert count[0] == 2

@@ -189,6 +189,8 @@ scan.bounded.watermark  long  -
 scan.creation-time-millis  long  -
 scan.fallback-branch  string  -
 scan.file-creation-time-millis  long  -
+scan.ignore-corrupt-files  boolean  false
+scan.ignore-lost-files  boolean  false
 scan.mode  enum  default  default*|from-timestamp*|from-snapshot*|latest-full*|full*|latest*|latest-delta|compacted-full*|from-creation-timestamp*|from-file-creation-time*|from-snapshot-full*|incremental*
 scan.snapshot-id  long  -
 scan.tag-name  string  -
@@ -291,8 +293,6 @@ lookup.blob-as-descriptor  boolean  false
 read.allow.fullScan  boolean  true
 read.changelog  boolean  false
 scan.bucket  int  -
-scan.ignore-corrupt-files  boolean  false
-scan.ignore-lost-files  boolean  false
 scan.partitions  string  -
 scan.plan-auto-tag-for-read.time-retained  duration  -
 stream-scan-mode  enum  none  none|compact-bucket-table|file-monitor

@@ -13,6 +13,7 @@ from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
+from paimonlab.table.reading.skipped_files import refuse_skipping
 from paimonlab.table.reading.time_travel import to_millis
 from paimonlab.table.store import TableStore
 
@@ -71,6 +72,7 @@ def check_followable(definition: TableDefinition) -> None:
         raise UnsupportedError(
             f"scan.fallback-branch = '{fallback}'", f"following {definition.name}"
         )
+    refuse_skipping(definition, "following")
     if not definition.schema.primary_keys or options.producer != "none":
         return
     if options.engine in _MERGING_ENGINES:

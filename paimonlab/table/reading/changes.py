@@ -21,6 +21,7 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.incremental import ChangeRange
 from paimonlab.table.reading.shown import shown_read
+from paimonlab.table.reading.skipped_files import refuse_skipping
 from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Changes:
         if not self.range.snapshots:
             return []
         definition, store = self.definition, self.store
+        refuse_skipping(definition, "changes")
         options = definition.options.slice(ScanOptions)
         request = ChangeRequest(
             schema=self.schema,

@@ -31,6 +31,7 @@ from paimonlab.table.reading.scan_kinds import (
     WithFallback,
 )
 from paimonlab.table.reading.shown import shown_read
+from paimonlab.table.reading.skipped_files import SkipOptions
 from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ class Scan(habits.FamiliarNames, what="a scan", instead=habits.READ):
     def is_one_snapshot(self) -> bool:
         """Whether all files of a snapshot are read, and no others."""
         kind = self.kind
-        return isinstance(kind, OfSnapshot) and kind == OfSnapshot(level=kind.level)
+        skips = self.definition.options.slice(SkipOptions).skips
+        return isinstance(kind, OfSnapshot) and kind == OfSnapshot(level=kind.level) and not skips
 
     def narrowed(self, columns: Sequence[str], predicate: Predicate | None) -> Self:
         """Return the read of all rows for which another condition is true.

@@ -16,6 +16,7 @@ from paimonlab.scan.plan import Plan, ScanOptions, ScanRequest
 from paimonlab.scan.sampling import FileSample
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.memories.scan_plans import planned
+from paimonlab.table.reading.skipped_files import SkipOptions, without_damaged
 
 if TYPE_CHECKING:
     from paimonlab.read.read_plan import ReadPlan
@@ -145,6 +146,8 @@ class OfSnapshot(Struct, frozen=True, kw_only=True):
             options=definition.options.slice(ScanOptions),
             table=definition.name,
         )
+        if definition.options.slice(SkipOptions).skips:
+            found = without_damaged(found, definition, scan.read_plan(), store.file_io)
         return found if self.sample is None else found.sampled(self.sample)
 
     def plan(self, scan: Read) -> Plan:
