@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -48,13 +49,12 @@ class FileNames:
         return f"{self.prefix}{self._names.next()}.{extension}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileTarget:
+class FileTarget(msgspec.Struct, frozen=True, kw_only=True):
     """Where and how files are written: one bucket of one writer."""
 
     folder: str
     """Absolute."""
-    external: ExternalFolders = field(default_factory=ExternalFolders)
+    external: ExternalFolders = msgspec.field(default_factory=ExternalFolders)
     """If there are some, files go there."""
     schema_id: int
     columns: FileColumns
@@ -63,8 +63,8 @@ class FileTarget:
     target_file_size_bytes: int
     target_file_rows: int = sys.maxsize
     """Rows at which a new file is begun, however small this one is."""
-    indexes: FileIndexOptions = field(default_factory=FileIndexOptions)
-    names: FileNames = field(default_factory=FileNames)
+    indexes: FileIndexOptions = msgspec.field(default_factory=FileIndexOptions)
+    names: FileNames = msgspec.field(default_factory=FileNames)
     level: int = 0
     source: FileSource = FileSource.APPEND
 

@@ -6,7 +6,8 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.io.KeyValueFileWriterFactory``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from paimonlab.datafile.layout import file_columns
 from paimonlab.datafile.writer import FileNames, FileTarget

@@ -5,12 +5,13 @@ What the files of many groups share is found out once, by some rows of the large
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TypeVar
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.datafile.together import AdjacentRows
 from paimonlab.datafile.writer import FileTarget
@@ -106,4 +107,4 @@ def _count(group: Group) -> int:
 
 def _sampled(group: Group) -> Group:
     assert group.rows is not None, "a group of many has positions"
-    return replace(group, rows=group.rows[:_SAMPLED_ROWS])
+    return dataclasses.replace(group, rows=group.rows[:_SAMPLED_ROWS])
