@@ -8,13 +8,14 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.postpone.PostponeBucketFileStore
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.datafile.writer import FileNames, FileTarget
@@ -50,14 +51,14 @@ def postponed_target(plan: WritePlan, folder: str, user: str) -> FileTarget:
     return replace(
         target,
         format=_avro_if_possible(plan, target.format),
-        stats=replace(target.stats, modes=(none,) * len(target.stats.modes)),
+        stats=dataclasses.replace(target.stats, modes=(none,) * len(target.stats.modes)),
         names=FileNames(f"{plan.options.file_prefix}-u-{user}-s-{writer}-w-"),
     )
 
 
 def _avro_if_possible(plan: WritePlan, otherwise: DataFormat) -> DataFormat:
-    choice = replace(plan.formats.choice, name="avro", name_by_level={})
-    avro = replace(plan.formats, choice=choice).at_level(0)
+    choice = dataclasses.replace(plan.formats.choice, name="avro", name_by_level={})
+    avro = dataclasses.replace(plan.formats, choice=choice).at_level(0)
     try:
         avro.check(plan.schema.fields)
     except UnsupportedError:
