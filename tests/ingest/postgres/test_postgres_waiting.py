@@ -63,7 +63,8 @@ def test_a_server_that_is_gone_without_a_word_is_an_error(
 def test_a_connection_that_is_lost_in_the_midst_of_a_table_ends_the_reading(
     database: Database,
 ) -> None:
-    database.run("CREATE TABLE t AS SELECT repeat('x', 1000) FROM generate_series(1, 9000)")
+    # More than the sockets between hold, or the rest would have been sent already.
+    database.run("CREATE TABLE t AS SELECT repeat('x', 1000) FROM generate_series(1, 40000)")
     database.run("ALTER TABLE t REPLICA IDENTITY FULL")
     with relay(database.server.port) as between:
         options = {"sslmode": "disable"}
@@ -74,6 +75,7 @@ def test_a_connection_that_is_lost_in_the_midst_of_a_table_ends_the_reading(
             for event in events:
                 if isinstance(event, RowChanges):
                     between.forget_clients()
+                assert getattr(event, "phase", None) is not Phase.CAUGHT_UP
 
         with pytest.raises(SourceError, match=r"(?s)lost while public\.t was copied .* next run"):
             read()
