@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 import paimonlab as pl
@@ -150,9 +152,14 @@ def shown(spark: SparkSession) -> str:
     as_java = spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava  # type: ignore[union-attr]
     texts = [Path(spark.conf.get(LOG_FILE_KEY) or "").read_text(errors="replace")]
     statements = java.sharedState().statusStore()
+    nodes: list[str] = []
     for one in as_java(statements.executionsList()):
         texts += [one.description(), one.details(), one.physicalPlanDescription()]
-        texts += [node.desc() for node in as_java(statements.planGraph(one.executionId()).nodes())]
+        with suppress(Py4JJavaError):  # one whose job went on after it was dropped has no graph
+            graph = statements.planGraph(one.executionId())
+            nodes += [node.desc() for node in as_java(graph.nodes())]
+    assert nodes
+    texts += nodes
     context = spark._jsc.sc().statusStore()
     texts += [str(one.description()) + one.name() for one in as_java(context.jobsList(None))]
     environment = context.environmentInfo()
