@@ -86,4 +86,4 @@ class Progress:
         """Say since when nothing has changed, and what should."""
         since = datetime.fromtimestamp(self._since_millis // 1000, UTC)
         what = "" if self._sign is None else self._sign.what
-        return f"Spark makes no progress since {since:%Y-%m-%d %H:%M:%S} UTC: {what}"
+        return f"Spark has made no progress since {since:%Y-%m-%d %H:%M:%S} UTC: {what}"
