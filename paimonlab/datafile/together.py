@@ -8,7 +8,7 @@ the array is.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 from paimonlab.datafile.row_sizes import sizes_of_slices
 from paimonlab.datafile.writer import DataFileWriter, FileTarget, write_small_file
 from paimonlab.datafile.written_file import WrittenFile, described, described_slices
+from paimonlab.formats.parquet.small_files import Slice
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.storage import FileIO
 
@@ -96,19 +97,18 @@ def written_together(
         The files of each bucket, as `written_alone` returns them.
     """
     in_files = targets[0].format.as_in_files(rows.rows)
-    written = list[Sequence[WrittenFile]]()
+    written: list[Sequence[WrittenFile]] = [()] * len(targets)
     try:
         write = _SmallOrAny(file_io, targets[0], in_files)
-        sizes = sizes_of_slices(in_files, rows.lengths)
         starts = itertools.accumulate([0, *rows.lengths[:-1]])
-        for target, place, size, number in zip(
-            targets, zip(starts, rows.lengths, strict=True), sizes, first_numbers, strict=True
-        ):
-            written.append(write(target, *place, size, number))
+        sizes = sizes_of_slices(in_files, rows.lengths)
+        slices = [Slice(*one) for one in zip(starts, rows.lengths, sizes, strict=True)]
+        for number, files in write(targets, slices, first_numbers):
+            written[number] = files
         found = iter(described_slices([file for files in written for file in files], rows.rows))
         return [[next(found) for _ in files] for files in written]
     except BaseException:
-        for target, files in zip(targets, written, strict=False):
+        for target, files in zip(targets, written, strict=True):
             for path in (path for file in files for path in target.paths_of(file)):
                 file_io.delete(path)
         raise
@@ -128,19 +128,38 @@ class _SmallOrAny:
         self._most_rows = first.target_file_rows
 
     def __call__(
-        self, target: FileTarget, start: int, count: int, size: int, number: int
-    ) -> Sequence[WrittenFile]:
-        if (
+        self, targets: Sequence[FileTarget], slices: Sequence[Slice], first_numbers: Sequence[int]
+    ) -> Iterator[tuple[int, Sequence[WrittenFile]]]:
+        """Yield the number of a bucket and its files; each bucket once."""
+        wanted = [*zip(itertools.count(), targets, slices, first_numbers)]
+        for is_small, run in itertools.groupby(wanted, lambda one: self._take(one[2])):
+            if is_small:
+                yield from self._together([*run])
+            else:
+                for at, target, rows, number in run:
+                    yield at, self._alone(target, rows, number)
+
+    def _together(
+        self, wanted: Sequence[tuple[int, FileTarget, Slice, int]]
+    ) -> Iterator[tuple[int, Sequence[WrittenFile]]]:
+        assert self._small is not None, "they are taken"
+        batches = self._small.batches([rows for _, _, rows, _ in wanted])
+        encoded = (file for batch in batches for file in self._small.encoded(self._taken, batch))
+        for (at, target, rows, number), file in zip(wanted, encoded, strict=True):
+            yield at, [write_small_file(self._file_io, target, file, rows.count, number)]
+
+    def _take(self, one: Slice) -> bool:
+        return (
             self._small is not None
-            and self._small.take(count, size)
-            and 0 < count <= self._most_rows
-            and size <= self._most_bytes
-        ):
-            file = self._small.encoded(self._taken.slice(start, count), size)
-            return [write_small_file(self._file_io, target, file, count, number)]
+            and self._small.take(one.count, one.size)
+            and 0 < one.count <= self._most_rows
+            and one.size <= self._most_bytes
+        )
+
+    def _alone(self, target: FileTarget, one: Slice, number: int) -> Sequence[WrittenFile]:
         writer = DataFileWriter(self._file_io, target, only_counts=True)
         try:
-            writer.write(self._rows.slice(start, count), number)
+            writer.write(self._rows.slice(one.start, one.count), number)
             writer.finish()
         except BaseException:
             writer.abort()

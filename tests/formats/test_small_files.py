@@ -10,7 +10,7 @@ import pytest
 
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
-from paimonlab.formats.parquet.small_files import SmallFiles
+from paimonlab.formats.parquet.small_files import EncodedFile, Slice, SmallFiles
 from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
@@ -49,6 +49,12 @@ def _rows(count: int, rng: np.random.Generator) -> pa.Table:
     return pa.table(made, schema=SHAPE.schema)
 
 
+def _encoded(small: SmallFiles, table: pa.Table, size: int | None = None) -> EncodedFile:
+    one = Slice(0, table.num_rows, table.nbytes if size is None else size)
+    [batch] = small.batches([one])
+    return next(iter(small.encoded(small.as_taken(table), batch)))
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -74,11 +80,50 @@ def test_files_are_those_that_the_writer_of_one_file_makes(
         writer.close()
         if small.take(table.num_rows, table.nbytes):
             taken += 1
-            encoded = small.encoded(small.as_taken(table), table.nbytes)
+            encoded = _encoded(small, table)
             assert bytes(encoded.data) == Path(path).read_bytes()
             assert encoded.text_bounds == {}  # not where a column is nested
 
     assert taken >= 2
+
+
+@pytest.mark.parametrize("with_long_texts", [False, True])
+def test_files_of_one_writer_are_those_of_many(
+    with_long_texts: bool, tmp_path: Path, rng: np.random.Generator
+) -> None:
+    counts = [int(one) for one in rng.integers(1, 3000, 40)]
+    tables = [_rows(count, rng).drop_columns(["n"]) for count in counts]
+    fields = [field for field in FIELDS if field.name != "n"]
+    if with_long_texts:
+        for number in range(0, 40, 3):
+            texts = pa.array(
+                [None if number % 2 else "x" * (100 + number)] * counts[number], pa.string()
+            )
+            tables[number] = tables[number].set_column(3, tables[number].schema.field(3), texts)
+    shape = FileShape.of(fields, tables[:4])
+    small = SmallFiles(ParquetOptions(), shape)
+    rows = small.as_taken(pa.concat_tables(tables).combine_chunks())
+    sizes = [table.nbytes for table in tables]
+    assert all(map(small.take, counts, sizes))
+    slices = [*map(Slice, [sum(counts[:at]) for at in range(40)], counts, sizes)]
+
+    batches = [*small.batches(slices)]
+    files = [
+        (bytes(one.data), one.text_bounds)
+        for batch in batches
+        for one in small.encoded(rows, batch)
+    ]
+
+    assert 1 < len(batches) < 40
+    assert [one for batch in batches for one in batch] == slices
+    for number, (table, (data, bounds)) in enumerate(zip(tables, files, strict=True)):
+        path = str(tmp_path / f"{number}.parquet")
+        writer = ParquetWriter(LocalFileIO(), path, fields, ParquetOptions(), shape=shape)
+        writer.write(table)
+        writer.close()
+        assert data == Path(path).read_bytes()
+        texts = [one.encode() for one in table["s"].to_pylist() if one is not None]
+        assert bounds == ({"s": (min(texts), max(texts))} if texts else {})
 
 
 @pytest.mark.parametrize(
@@ -105,7 +150,7 @@ def test_the_only_value_of_a_column_is_not_compressed(
 
     small = SmallFiles(options, shape)
     named = shape.named(table)
-    assert bytes(small.encoded(small.as_taken(named), named.nbytes).data) == path.read_bytes()
+    assert bytes(_encoded(small, named).data) == path.read_bytes()
     group = pq.read_metadata(path).row_group(0)
     assert [group.column(number).compression for number in range(2)] == ["ZSTD", codec]
     assert pq.read_table(path).equals(named)
@@ -117,7 +162,7 @@ def test_a_file_that_is_larger_than_it_seemed_is_encoded_all_the_same() -> None:
     options = ParquetOptions(own_compression="uncompressed", enable_dictionary=False)
     table = pa.table({"s": [str(one) * 20 for one in range(4000)]}, schema=shape.schema)
 
-    encoded = SmallFiles(options, shape).encoded(table, 10)
+    encoded = _encoded(SmallFiles(options, shape), table, 10)
 
     assert pq.read_table(pa.BufferReader(encoded.data)).equals(table)
 
@@ -150,7 +195,7 @@ def test_a_file_says_the_bounds_of_its_texts_as_far_as_they_are_known(
     shape = FileShape.of(fields, [pa.table({"i": [1], "s": ["a"]})])
     table = pa.table({"i": [1] * len(texts), "s": texts}).cast(shape.schema)
 
-    encoded = SmallFiles(ParquetOptions(), shape).encoded(table, table.nbytes)
+    encoded = _encoded(SmallFiles(ParquetOptions(), shape), table)
 
     expected = {} if bounds is None else {"s": tuple(one.encode() for one in bounds)}
     assert encoded.text_bounds == expected

@@ -1,8 +1,8 @@
-"""Small Parquet files that are written at once, alike, each encoded in one piece."""
+"""Small Parquet files that are written at once, alike, many of them by one writer of pyarrow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +10,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
+from paimonlab.formats.parquet.cut_groups import GroupCutter
+from paimonlab.formats.parquet.file_end import MAGIC, footer_of, with_end
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.repetitive import FEW_ROWS, may_have_dictionary
 from paimonlab.formats.parquet.whole_numbers import WholeNumbers, with_whole_numbers
-from paimonlab.formats.parquet.writer import page_bounds
 from paimonlab.formats.parquet.writer_settings import is_one_page, writer_settings
 
 _COLUMN_BYTES = 2048
 """What is stored of a column beside its values, about."""
+_MOST_BYTES = 4 << 20
+"""Bytes of the rows that are encoded together: they and what they become fit into a cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Rows of a table that become a file."""
+
+    start: int
+    count: int
+    size: int
+    """Their bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +39,7 @@ class EncodedFile:
     """A file in memory."""
 
     data: memoryview
-    """Valid until the next file is encoded."""
+    """Valid until the next file is asked for."""
     text_bounds: Mapping[str, tuple[bytes, bytes]]
     """The smallest and the largest text or bytes of columns; some may be missing."""
 
@@ -78,6 +91,7 @@ class SmallFiles:
                 is_one_page=True,
             )
         self._memory = pa.py_buffer(b"")
+        self._cutter = GroupCutter()
 
     def as_taken(self, rows: pa.Table) -> pa.Table:
         """Return rows of many files, which have the schema of the shape, as they are encoded."""
@@ -87,60 +101,72 @@ class SmallFiles:
         """Whether rows of so many bytes are one page of each column of one row group."""
         return is_one_page(row_count, size, self._options)
 
-    def encoded(self, rows: pa.Table, size: int) -> EncodedFile:
-        """Encode a file.
+    def batches(self, slices: Sequence[Slice]) -> Iterator[Sequence[Slice]]:
+        """Say which files of some that are taken, in order, are encoded together."""
+        batch, size = list[Slice](), 0
+        for one in slices:
+            is_alike = batch and _is_of_few(batch[0]) == _is_of_few(one)
+            if not is_alike or size + one.size > _MOST_BYTES:
+                if batch:
+                    yield batch
+                batch, size = [], 0
+            batch.append(one)
+            size += one.size
+        if batch:
+            yield batch
+
+    def encoded(self, rows: pa.Table, batch: Sequence[Slice]) -> Iterator[EncodedFile]:
+        """Encode the files of a batch.
 
         Parameters
         ----------
         rows
-            Rows that are taken, as `as_taken` returns them.
-        size
-            Their bytes.
+            As `as_taken` returns them.
+        batch
+            One of `batches`.
 
-        Returns
-        -------
+        Yields
+        ------
         EncodedFile
-            What the writer has found out of texts comes with it: to look for it takes long.
+            One for each. What the writer has found out of texts comes with it: to look for it takes
+            long.
         """
-        room = size + size // 4 + _COLUMN_BYTES * len(self._schema)
+        size = sum(one.size for one in batch)
+        room = size + size // 4 + _COLUMN_BYTES * len(self._schema) * (len(batch) + 1)
         if self._memory.size < room:
             self._memory = pa.py_buffer(np.empty(1 << room.bit_length(), np.uint8))
         file = pa.FixedSizeBufferWriter(self._memory)
         try:
-            bounds = self._write(rows, size, file)
-            memory = memoryview(self._memory).cast("B")
-            return EncodedFile(self._finished(memory, file.tell()), bounds)
+            footer = self._write(rows, batch, file)
         except OSError:  # it is larger than it seemed, for values that a dictionary has once
             grown = pa.BufferOutputStream()
-            bounds = self._write(rows, size, grown)
-            end = grown.tell()
-            larger = bytearray(end + _COLUMN_BYTES * len(self._schema))
-            memory = memoryview(larger)
-            memory[:end] = memoryview(grown.getvalue()).cast("B")
-            return EncodedFile(self._finished(memory, end), bounds)
+            footer = self._write(rows, batch, grown)
+            encoded = memoryview(grown.getvalue()).cast("B")
+            memory = memoryview(bytearray(len(encoded) + _COLUMN_BYTES * len(self._schema)))
+            memory[: len(encoded)] = encoded
+            yield from self._cut(memory, len(encoded), footer)
+        else:
+            yield from self._cut(memoryview(self._memory).cast("B"), file.tell(), footer)
 
-    def _finished(self, memory: memoryview, end: int) -> memoryview:
-        """Say what the columns of a file mean, which may make it longer.
-
-        Raises
-        ------
-        OSError
-            If there is no room for it.
-        """
-        if self._whole is not None:
-            start, rest = self._whole.end_of(memory[:end])
-            end = start + len(rest)
-            if end > len(memory):
-                raise OSError("the memory is full")
-            memory[start:end] = rest
-        return memory[:end]
+    def _cut(self, memory: memoryview, end: int, footer: pq.FileMetaData) -> Iterator[EncodedFile]:
+        """Make files of row groups: each in turn has its own beginning and end."""
+        for number, group in enumerate(self._cutter.cut(footer_of(memory[:end]))):
+            own = group.footer if self._whole is None else self._whole.footer(group.footer)
+            tail = with_end(own)
+            start, stop = group.start - len(MAGIC), group.end + len(tail)
+            next_pages = bytes(memory[group.end : stop])
+            memory[start : group.start] = MAGIC  # over pages of the file before
+            memory[group.end : stop] = tail
+            yield EncodedFile(memory[start:stop], _text_bounds(footer, number, self._texts))
+            memory[group.end : stop] = next_pages
 
     def _write(
-        self, rows: pa.Table, size: int, file: pa.NativeFile
-    ) -> Mapping[str, tuple[bytes, bytes]]:
-        settings = self._settings if rows.num_rows >= FEW_ROWS else self._settings_of_few
-        page_rows, _ = page_bounds(rows, size, self._options)
+        self, rows: pa.Table, batch: Sequence[Slice], file: pa.NativeFile
+    ) -> pq.FileMetaData:
+        """Write each file as a row group; return what the footer says."""
+        settings = self._settings_of_few if _is_of_few(batch[0]) else self._settings
         # However soon the size of a page is looked at, it does not fill one.
+        page_rows = self._options.page_rows
         footers = list[pq.FileMetaData]()
         writer = pq.ParquetWriter(
             file,
@@ -151,12 +177,17 @@ class SmallFiles:
             **settings,
         )
         try:
-            writer.write_table(rows, row_group_size=rows.num_rows)
+            for one in batch:
+                writer.write_table(rows.slice(one.start, one.count), row_group_size=one.count)
             writer.close()
         except BaseException:
             writer.is_open = False  # or it would be closed when it is collected, and fail again
             raise
-        return _text_bounds(footers[0], self._texts)
+        return footers[0]
+
+
+def _is_of_few(one: Slice) -> bool:
+    return one.count < FEW_ROWS
 
 
 def _empty(schema: pa.Schema) -> bytes:
@@ -183,12 +214,12 @@ def _text_columns(schema: pa.Schema) -> Mapping[str, int]:
 
 
 def _text_bounds(
-    footer: pq.FileMetaData, columns: Mapping[str, int]
+    footer: pq.FileMetaData, row_group: int, columns: Mapping[str, int]
 ) -> Mapping[str, tuple[bytes, bytes]]:
     """Return the bounds of columns as far as they are known: long ones are not."""
     if not columns:
         return {}
-    group = footer.row_group(0)
+    group = footer.row_group(row_group)
     found = {name: group.column(number).statistics for name, number in columns.items()}
     return {
         name: (statistics.min_raw, statistics.max_raw)

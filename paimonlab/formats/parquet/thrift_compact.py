@@ -246,21 +246,22 @@ def encode(fields: Sequence[tuple[int, Kind, Any]]) -> bytes:
 def encoded(kind: Kind, value: Any) -> bytes:
     """Encode one value; see `encode`."""
     if kind in (Kind.I16, Kind.I32, Kind.I64):
-        return _varint(value << 1 if value >= 0 else (-value << 1) - 1)
+        return varint_of(value << 1 if value >= 0 else (-value << 1) - 1)
     if kind is Kind.BINARY:
-        return _varint(len(value)) + bytes(value)
+        return varint_of(len(value)) + bytes(value)
     if kind is Kind.LIST:
         item_kind, items = value
         size = len(items)
         head = bytes([min(size, _SHORT_LIST) << 4 | item_kind])
-        rest = _varint(size) if size >= _SHORT_LIST else b""
+        rest = varint_of(size) if size >= _SHORT_LIST else b""
         return head + rest + b"".join(encoded(item_kind, item) for item in items)
     if kind is Kind.STRUCT:
         return bytes(value)
     raise AssertionError(f"nothing is written as {kind!r}")
 
 
-def _varint(value: int) -> bytes:
+def varint_of(value: int) -> bytes:
+    """Encode a number of at least 0."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
