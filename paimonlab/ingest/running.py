@@ -54,6 +54,7 @@ from paimonlab.ingest.landing import land, user_of
 from paimonlab.ingest.leases import Lease
 from paimonlab.ingest.replaying import Mend, Replay, Replayed
 from paimonlab.ingest.rules import IngestRules
+from paimonlab.ingest.sources.losses import TornError
 from paimonlab.ingest.status import JobStatus, TableStatus, position_text
 from paimonlab.ingest.steering import Ask, Waiting
 from paimonlab.ingest.targets import RefusedRowsError, Target
@@ -74,6 +75,8 @@ _WAITED_SECONDS = 3.0
 """Without being told so again, nothing is waited for any more."""
 _LOST_SECONDS = 30.0
 """Without a word of it, before a lost server is another loss."""
+_MOST_TORN = 3
+"""Losses in the midst of the same rows, before it is an error."""
 _POSITION_SECONDS = 60.0
 """How often a position is noted down after which nothing was to be written."""
 
@@ -122,6 +125,12 @@ class Runner:
     """What the source waits for, and when it said so."""
     _lost: float | None = None
     """When the source said last that its server is gone; None: it came back."""
+    _is_torn: bool = False
+    """Whether reading ended since rows were lost that are read again."""
+    _torn_count: int = 0
+    """How often what came after the last boundary was lost since rows came before one."""
+    _rows_at_boundary: tuple[int, int] = (0, 0)
+    """Of the snapshot, and of the run."""
     _asks: Sequence[Ask] = ()
     """What other processes ask."""
     _is_apart: bool = False
@@ -306,8 +315,9 @@ class Runner:
         self._looked_for_rows = self.clock()
         self._has_spilled = False
         self.tables.read_again()
+        self._rows_at_boundary = self._snapshot_rows, self._read_rows
         self._doing, self._told = f"waits for {self.source.name}", self.clock()
-        with closing(_closable(events)) as reading:
+        with closing(self._until_torn(events)) as reading:
             for event in reading:
                 if self.controls.interrupt.is_set():
                     raise KeyboardInterrupt
@@ -319,6 +329,8 @@ class Runner:
                     return Ending.DONE
                 if self._may_end(event) and (ending := self._steered()) is not None:
                     return ending
+        if self._is_torn:
+            return Ending.ASKED
         raise IngestError(
             self.job,
             f"{self.source.name} ended without saying so, as if its reader had been killed; what "
@@ -375,6 +387,26 @@ class Runner:
         if self._lost is None or now - self._lost > _LOST_SECONDS:
             self.journal.note("lost", None, f"waits for {what}")
         self._lost = now
+
+    def _until_torn(self, events: Iterator[Event]) -> Generator[Event]:
+        """Yield events until a connection is lost; what came after the last boundary is read again.
+
+        Raises
+        ------
+        TornError
+            If the same rows were lost too often.
+        """
+        self._is_torn = False
+        try:
+            with closing(_closable(events)) as reading:
+                yield from reading
+        except TornError as torn:
+            self._torn_count += 1
+            if self._torn_count > _MOST_TORN:
+                raise
+            self._is_torn = True
+            self.journal.note("lost", None, str(torn))
+            self._snapshot_rows, self._read_rows = self._rows_at_boundary
 
     def _take_rows(self, changes: RowChanges) -> None:
         count = changes.rows.num_rows
@@ -459,8 +491,8 @@ class Runner:
 
     def _make_room(self) -> None:
         """Let rows go that take too much memory before the source comes to a boundary."""
-        if self._waiting_bytes and self._boundary is not None:
-            self._commit()
+        if not self._has_spilled:
+            self._commit_waiting()
         if self._open_bytes >= self.pace.max_bytes:
             self._apart(self._spill)
 
@@ -483,6 +515,9 @@ class Runner:
             self._lost = None
         self._looked_for_rows = self.clock()
         self._has_spilled = False
+        if self._read_rows > self._rows_at_boundary[1]:
+            self._torn_count = 0
+        self._rows_at_boundary = self._snapshot_rows, self._read_rows
         self._is_snapshot = self._is_snapshot and boundary.phase is Phase.SNAPSHOT
         for target in self.tables.targets.values():
             if target.open:
@@ -523,7 +558,8 @@ class Runner:
     def _finish(self) -> None:
         """Commit what was read up to the last boundary."""
         boundary = self._boundary
-        is_whole = not self.tables.again
+        # Rows that were spilled are after it, and all before it is committed then.
+        is_whole = not (self.tables.again or self._has_spilled)
         if (
             boundary is not None
             and is_whole

@@ -5,9 +5,9 @@ import os
 import random
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.ingest import JobStatus, batches, running
-from paimonlab.ingest.changes import Boundary, Phase, SourceSchema, Truncated, Unreadable
+from paimonlab.ingest.changes import Boundary, Event, Phase, SourceSchema, Truncated, Unreadable
 from paimonlab.ingest.cuts import cut
 from paimonlab.ingest.job import Job, noted_jobs
 from paimonlab.ingest.leases import take
+from paimonlab.ingest.sources.losses import TornError
 from tests.ingest.drawing import source
 from tests.ingest.scripted import BrokenError, ScriptedSource, change, rows
 from tests.waiting import until
@@ -438,6 +439,43 @@ def test_a_large_transaction_waits_in_files(catalog: pm.Catalog) -> None:
     assert len(_rows(catalog)) == 391
     assert status.epoch == 2
     assert status.rows == 391
+
+
+@pytest.mark.parametrize("max_bytes", ["1 GB", 40])
+def test_rows_that_a_lost_connection_tore_are_read_again(
+    catalog: pm.Catalog, max_bytes: Any
+) -> None:
+    """Whether they wait in memory or in files; a table whose rows are torn each time ends it."""
+
+    @dataclass
+    class Tearing(ScriptedSource):
+        tears: int = 0
+
+        def read(self, position: Any, wanted: Callable[[str], bool]) -> Iterator[Event]:
+            end = len(self.script) - 3
+            for event in super().read(position, wanted):
+                yield event
+                if self.tears and event is self.script[end]:
+                    self.tears -= 1
+                    raise TornError("script", "lost")
+
+    lines = [rows("a.t", PLAIN, f"+I {number} {'v' * 30}") for number in range(6)]
+    bad = Unreadable(table="a.t", errors=pa.array(["bad"]), raw=pa.array([b"x"]))
+    script = [lines[0], bad, "|", lines[1], "|", bad, *lines[2:4], lines[4], lines[5], "|"]
+    made = Tearing(script, {"a.t": source(PLAIN)}, tears=3)
+    job = _of(catalog, made, max_bytes=max_bytes, max_dead=2)
+
+    status = job.run()
+
+    assert [number for number, _ in _rows(catalog)] == list(range(6))
+    assert len(_rows(catalog, "ods.job__dead")) == status.dead == 2
+    assert [event.kind for event in job.events].count("lost") == 3
+    assert (status.rows, made.began_at) == (6, [None, 5, 5, 5])
+
+    made.script, made.tears = [*script, *lines[:3], "|"], 4
+    with pytest.raises(TornError):
+        _of(catalog, made, max_bytes=max_bytes, max_dead=2).run()
+    assert len(_rows(catalog)) == 6
 
 
 def test_an_interrupted_large_transaction_leaves_no_row(catalog: pm.Catalog) -> None:

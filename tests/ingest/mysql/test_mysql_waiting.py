@@ -9,8 +9,8 @@ import pytest
 import paimonlab as pm
 from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import Event, Phase, RowChanges, Waits
-from paimonlab.ingest.sources import silence
-from paimonlab.ingest.sources.mysql import connection, losses, snapshot, source, stream
+from paimonlab.ingest.sources import losses, silence
+from paimonlab.ingest.sources.mysql import connection, snapshot, source, stream
 from paimonlab.ingest.sources.mysql.source import MySql
 from tests.ingest.mysql.server import Server
 from tests.ingest.relay import relay

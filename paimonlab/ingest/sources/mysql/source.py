@@ -23,7 +23,9 @@ from paimonlab.ingest.changes import (
     Unreadable,
     Waits,
 )
-from paimonlab.ingest.sources.mysql import losses, snapshot
+from paimonlab.ingest.sources import losses
+from paimonlab.ingest.sources.losses import Patience, TornError
+from paimonlab.ingest.sources.mysql import snapshot
 from paimonlab.ingest.sources.mysql.columns import (
     CASCADES,
     ENGINES,
@@ -40,7 +42,7 @@ from paimonlab.ingest.sources.mysql.columns import (
 )
 from paimonlab.ingest.sources.mysql.connection import Connection, Login, ServerError
 from paimonlab.ingest.sources.mysql.log_tables import Charsets
-from paimonlab.ingest.sources.mysql.losses import Patience, is_loss
+from paimonlab.ingest.sources.mysql.losses import is_loss
 from paimonlab.ingest.sources.mysql.positions import Place, Position, from_json
 from paimonlab.ingest.sources.mysql.snapshot import Moment, TableReading
 from paimonlab.ingest.sources.mysql.stream import Stream
@@ -485,10 +487,10 @@ class _Reading:
                 if not is_loss(error):
                     raise
                 if self._torn:
-                    raise SourceError(
+                    raise TornError(
                         self._source.name,
-                        f"the connection was lost while {self._torn} was read ({error}); the next "
-                        "run goes on after what was committed",
+                        f"the connection was lost while {self._torn} was read ({error}); it is "
+                        "read again",
                     ) from error
                 waits = patience.waits(error, has_heard=self._has_heard)
             if self._reached is not None:

@@ -30,7 +30,8 @@ from paimonlab.ingest.changes import (
     Waits,
     no_rows,
 )
-from paimonlab.ingest.sources.mysql import losses
+from paimonlab.ingest.sources import losses
+from paimonlab.ingest.sources.losses import Patience, TornError
 from paimonlab.ingest.sources.mysql.columns import TableInfo
 from paimonlab.ingest.sources.mysql.connection import GONE, Connection, ServerError
 from paimonlab.ingest.sources.mysql.events import (
@@ -48,7 +49,7 @@ from paimonlab.ingest.sources.mysql.events import (
 )
 from paimonlab.ingest.sources.mysql.gathered_rows import Group
 from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info, table_rows
-from paimonlab.ingest.sources.mysql.losses import Patience, is_loss
+from paimonlab.ingest.sources.mysql.losses import is_loss
 from paimonlab.ingest.sources.mysql.positions import MariaDbGtids, MySqlGtids, Place, Position
 from paimonlab.ingest.sources.mysql.statements import Change, Kind, meaning_of
 from paimonlab.ingest.sources.mysql.table_changes import TableChanges
@@ -177,10 +178,10 @@ class Stream:
         if not is_loss(error):
             raise error
         if self._is_torn:
-            raise SourceError(
+            raise TornError(
                 self._around.name,
-                f"the connection was lost in the midst of a large transaction ({error}); the next "
-                "run reads it again",
+                f"the connection was lost in the midst of a large transaction ({error}); it is "
+                "read again",
             ) from error
 
     def _left_over(self) -> Iterator[Event]:

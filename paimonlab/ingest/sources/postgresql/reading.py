@@ -27,6 +27,7 @@ from paimonlab.ingest.changes import (
     Waits,
     no_rows,
 )
+from paimonlab.ingest.sources.losses import TornError
 from paimonlab.ingest.sources.postgresql import catalog, pgoutput, publishing
 from paimonlab.ingest.sources.postgresql.catalog import (
     Published,
@@ -164,10 +165,10 @@ class Reading:
         if isinstance(error, ServerError) and error.state not in _STARTING:
             raise error
         if self._torn:
-            raise SourceError(
+            raise TornError(
                 self.settings.name,
-                f"the connection was lost while {self._torn} was copied ({error}); the next run "
-                "copies it again",
+                f"the connection was lost while {self._torn} was copied ({error}); it is copied "
+                "again",
             ) from error
 
     def _before_log(self) -> Iterator[Event]:
@@ -594,11 +595,30 @@ class Reading:
         if last is None:
             if self._pending_bytes >= _OPEN_BYTES:
                 self._pending, self._pending_bytes = [], 0
-                yield from self._decoded(pending)
+                yield from self._answered(pending)
             return
         self._pending = pending[last + 1 :]
         self._pending_bytes = sum(map(len, self._pending))
-        yield from self._decoded(pending[: last + 1])
+        yield from self._answered(pending[: last + 1])
+
+    def _answered(self, given: list[Any]) -> Iterator[Event]:
+        """Yield what messages say; what is asked of the server meanwhile may be lost.
+
+        Raises
+        ------
+        TornError
+            If it is.
+        """
+        try:
+            yield from self._decoded(given)
+        except ServerError as error:
+            if error.state not in _STARTING:
+                raise
+            raise TornError(
+                self.settings.name,
+                f"the connection was lost while columns were asked for ({error}); what changed "
+                "is read again",
+            ) from error
 
     def _decoded(self, given: list[Any]) -> Iterator[Event]:
         """Yield what messages say; boundaries at their end and before relations change.
