@@ -29,7 +29,7 @@ from paimonlab.ingest.sources.kafka_positions import (
     start_of,
     to_json,
 )
-from paimonlab.ingest.sources.kafka_reader import Reader, Wanted
+from paimonlab.ingest.sources.kafka_reader import Brokers, Reader, Wanted
 from paimonlab.ingest.sources.login_options import check_options
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.types.data_types import DataType
@@ -397,7 +397,8 @@ class KafkaSource:
             has_group=self._cluster.group is not None,
             decoder=self._decoder,
         )
-        return Reader(wanted, _consumer(self._cluster))
+        brokers = Brokers()
+        return Reader(wanted, _consumer(self._cluster, error_cb=brokers.note), brokers)
 
     def _decoder(self, topic: str) -> Decode:
         found = self._decoders.get(topic)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from paimonlab.ingest.apart import answer_of, done_within
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, Waits
 from paimonlab.ingest.formats import Decode, Messages
 from paimonlab.ingest.formats.messages import UNKNOWN_TIME
+from paimonlab.ingest.sources import losses
 from paimonlab.ingest.sources.kafka_positions import (
     Offsets,
     Partition,
@@ -33,9 +34,10 @@ from paimonlab.ingest.sources.kafka_positions import (
     specific,
     to_json,
 )
+from paimonlab.ingest.sources.losses import Patience
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Message
+    from confluent_kafka import Consumer, KafkaError, Message
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +51,8 @@ _CLOSE_SECONDS = 1.0
 _SECOND = 1.0
 _PATIENCE_SECONDS = 60.0
 """Without any broker, before it is an error: brokers may start again meanwhile."""
+_LOST_SECONDS = 5.0
+"""Without an answer, before brokers that can be connected to are lost, too."""
 _BATCH_BYTES = 8 << 20
 _MOST_MESSAGES = 20_000
 _FIRST_MESSAGES = 200
@@ -74,11 +78,30 @@ class Wanted:
     """Of a topic."""
 
 
+class Brokers:
+    """What a consumer says of the brokers it knows."""
+
+    def __init__(self) -> None:
+        self.are_down = False
+        """Whether none could be connected to since one answered."""
+
+    def note(self, error: KafkaError) -> None:
+        """Take what a consumer says of itself."""
+        logger.info("kafka: %s", error.str())
+        if error.code() == error._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
+            self.are_down = True
+
+
+class _UnansweredError(SourceError):
+    """Brokers did not answer, or not yet; they may later."""
+
+
 class Reader:
     """One reading: a consumer, and how far it came."""
 
-    def __init__(self, wanted: Wanted, consumer: Consumer) -> None:
+    def __init__(self, wanted: Wanted, consumer: Consumer, brokers: Brokers) -> None:
         self.consumer = consumer
+        self._brokers = brokers
         self._wanted = wanted
         self._name = wanted.name
         self._next: Offsets = {}
@@ -149,7 +172,13 @@ class Reader:
         return continued(self._name, offsets, ranges)
 
     def _metadata(self, timeout: float) -> Any:
-        return self._ask(lambda: self.consumer.list_topics(timeout=timeout))
+        found = self._ask(lambda: self.consumer.list_topics(timeout=timeout))
+        for name, topic in found.topics.items():
+            error = topic.error if self._wanted.wants(name) else None
+            # A broker that has just started has no leader yet.
+            if error is not None and error.code() == error.LEADER_NOT_AVAILABLE:
+                raise _UnansweredError(self._name, f"{name}: {error.str()}")
+        return found
 
     def _partitions(self, metadata: Any) -> list[Partition]:
         """Return all partitions of the wanted topics."""
@@ -180,7 +209,14 @@ class Reader:
         try:
             answer = answer_of(question, name="a question to Kafka")
         except KafkaException as error:
-            raise SourceError(self._name, error.args[0].str()) from error
+            said = error.args[0]
+            is_loss = said.retriable() or said.code() in (
+                said._TRANSPORT,  # noqa: SLF001 - librdkafka's own names
+                said._TIMED_OUT,  # noqa: SLF001
+                said._ALL_BROKERS_DOWN,  # noqa: SLF001
+            )
+            raised = _UnansweredError if is_loss else SourceError
+            raise raised(self._name, said.str()) from error
         self._last_answer = time.monotonic()
         return answer
 
@@ -188,7 +224,8 @@ class Reader:
 
     def events(self, position: JsonValue) -> Iterator[Event]:
         """Yield what comes after a position, without end."""
-        self._assign(self.first_offsets(position))
+        offsets = yield from self._awaited_offsets(position)
+        self._assign(offsets)
         while True:
             messages = self._consume()
             for batch in self._batches(messages):
@@ -198,8 +235,20 @@ class Reader:
             if self._silent is not None:
                 seconds = time.monotonic() - self._last_answer
                 yield Waits(
-                    what=f"any broker, which was last heard {seconds:.0f} s ago: {self._silent}"
+                    what=f"any broker, which was last heard {seconds:.0f} s ago: {self._silent}",
+                    is_lost=self._brokers.are_down or seconds >= _LOST_SECONDS,
                 )
+
+    def _awaited_offsets(self, position: JsonValue) -> Generator[Event, None, Offsets]:
+        """Return where to begin; wait for brokers that do not answer."""
+        patience = Patience(self._name)
+        while True:
+            try:
+                return self.first_offsets(position)
+            except _UnansweredError as error:
+                waits = patience.waits(error, has_heard=False)
+            yield waits
+            time.sleep(losses.WAIT_SECONDS)
 
     def sample(self, offsets: Offsets) -> Iterator[Event]:
         """Yield the first rows from some offsets on."""
@@ -351,7 +400,8 @@ class Reader:
             found = self.consumer.get_watermark_offsets(TopicPartition(*partition), cached=True)
             if found is not None and found[1] > offset:
                 behind += found[1] - offset
-        is_all = all(map(self._is_at_end, self._next))
+        # Ends that were reached before all brokers were gone may have moved.
+        is_all = self._silent is None and all(map(self._is_at_end, self._next))
         return Boundary(
             position=to_json(self._next),
             phase=Phase.CAUGHT_UP if is_all else Phase.STREAM,
@@ -363,18 +413,19 @@ class Reader:
     def _look_around(self) -> None:
         """Look for new partitions and topics now and then, and whether brokers are there at all."""
         now = time.monotonic()
-        pause = _DISCOVERY_SECONDS if self._silent is None else _AGAIN_SECONDS
+        is_lost = self._silent is not None or self._brokers.are_down
+        pause = _AGAIN_SECONDS if is_lost else _DISCOVERY_SECONDS
         if now - self._looked < pause:
             return
         self._looked = now
         try:
             metadata = self._metadata(_SECOND)
-        except SourceError as error:
+        except _UnansweredError as error:
             if now - self._last_answer > _PATIENCE_SECONDS:
                 raise
             self._silent = str(error)
             return
-        self._silent = None
+        self._silent, self._brokers.are_down = None, False
         partitions = self._partitions(metadata)
         known = set(self._next)
         gone = known - set(partitions)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ from paimonlab.ingest.sources import kafka_reader as module
 from paimonlab.ingest.sources.kafka import KafkaSource, kafka
 from tests.certificates import certificates
 from tests.ingest.kafka.broker import Broker
+from tests.waiting import until
 
 
 def _row(number: int, table: str = "t") -> bytes:
@@ -377,28 +377,38 @@ def test_settings_that_are_the_jobs_are_refused(monkeypatch: pytest.MonkeyPatch)
     assert cluster._configuration()["sasl.password"] == "hidden words"
 
 
-@pytest.mark.skipif(
-    "PAIMONLAB_KAFKA_KILLS" not in os.environ, reason="long: set PAIMONLAB_KAFKA_KILLS"
-)
-def test_a_broker_that_is_killed_and_started_again_loses_nothing(
-    kafka_broker: Broker, topic: str
+def test_a_broker_that_is_killed_and_started_again_loses_and_doubles_nothing(
+    tmp_path: Path, kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kafka_broker.create(topic, flush_messages="1")
-    kafka_broker.produce(topic, _rows(100))
-    events = _source(kafka_broker, topic).read(None, lambda _: True)
-    found: list[Event] = []
-    while len(_ids(found)) < 100:
-        found.append(next(events))
+    """It is gone in the midst of messages, and as another reading begins."""
+    monkeypatch.setattr(module, "_AGAIN_SECONDS", 0.2)
+    monkeypatch.setattr(module, "_CONTACT_SECONDS", 0.5)
+    kafka_broker.create(topic, 2, flush_messages="1")
+    catalog = pm.connect(tmp_path)
 
-    kafka_broker.kill()
-    began = time.monotonic()
-    found += islice(events, 4)
-    assert time.monotonic() - began < 10, "boundaries come while there is no broker"
-    kafka_broker.start()
-    kafka_broker.produce(topic, _rows(100, 100))
-    found += _until(events, lambda boundary: boundary.position == {topic: {"0": 200}})
-
-    assert _ids(found) == list(range(200))
+    kafka_broker.produce(topic, _rows(500))
+    # Not all messages are on their way when the broker ends.
+    options = {"fetch.message.max.bytes": "1000", "reconnect.backoff.max.ms": "200"}
+    cluster = kafka(kafka_broker.address, options=options)
+    source = cluster.topic(topic, format="debezium-json", columns={"id": "BIGINT"})
+    made = catalog.ingest(source, into="ods", name="j", interval="50 ms", table_names="t")
+    made.start()
+    try:
+        until(lambda: made.status.rows > 0)
+        kafka_broker.kill()
+        until(lambda: any("any broker" in one for one in made.status.warnings))
+        begins = _source(kafka_broker, topic).read(None, lambda _: True)
+        assert isinstance(next(begins), Waits)
+        kafka_broker.start()
+        kafka_broker.produce(topic, _rows(100, 500), partition=1)
+        until(lambda: made.status.rows >= 600)
+        assert len(_ids(_until(begins, lambda one: one.phase is Phase.CAUGHT_UP))) == 600
+    finally:
+        made.stop()
+    found = catalog.table("ods.t").scan(columns=["id"]).to_arrow()["id"].to_pylist()
+    assert sorted(found) == list(range(600))
+    kinds = [event.kind for event in made.events]
+    assert (kinds.count("lost"), kinds.count("failed")) == (1, 0)
 
 
 def test_brokers_that_say_nothing_are_waited_for_and_then_an_error(
