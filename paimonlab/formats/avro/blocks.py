@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from paimonlab.formats.varints import varint_of
+
 MAGIC = b"Obj\x01"
 BLOCK_BYTES = 64 * 1024
 """Encoded records that fill a block."""
@@ -61,10 +63,4 @@ def block_head(block: Block) -> bytes:
 
 def encoded_long(value: int) -> bytes:
     """Return a number as Avro has it."""
-    zigzag = (value << 1) ^ (value >> 63)
-    encoded = bytearray()
-    while zigzag > 0x7F:
-        encoded.append(zigzag & 0x7F | 0x80)
-        zigzag >>= 7
-    encoded.append(zigzag)
-    return bytes(encoded)
+    return varint_of((value << 1) ^ (value >> 63))

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from paimonlab.formats.varints import varint_of
+
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 Value: TypeAlias = int | bytes
 """A number or bytes, as fields hold them."""
@@ -137,21 +139,12 @@ def encode(fields: Iterable[tuple[int, Value]]) -> bytes:
     out = bytearray()
     for number, value in fields:
         if isinstance(value, int):
-            out += _encoded(number << 3 | _VARINT) + _encoded(value)
+            out += varint_of(number << 3 | _VARINT) + varint_of(value)
         else:
-            out += _encoded(number << 3 | _BYTES) + _encoded(len(value)) + value
+            out += varint_of(number << 3 | _BYTES) + varint_of(len(value)) + value
     return bytes(out)
 
 
 def varints(numbers: Iterable[int]) -> bytes:
     """Encode numbers one after the other, as packed fields have them."""
-    return b"".join(_encoded(number) for number in numbers)
-
-
-def _encoded(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return b"".join(varint_of(number) for number in numbers)

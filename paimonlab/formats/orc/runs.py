@@ -11,6 +11,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from paimonlab.formats.varints import varint_at
+
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
 _WIDTHS = (*range(1, 25), 26, 28, 30, 32, 40, 48, 56, 64)
@@ -125,9 +127,9 @@ def _patched(data: bytes, position: int, length: int, width: int) -> tuple[Numbe
 def _deltas(
     data: bytes, position: int, length: int, code: int, *, signed: bool
 ) -> tuple[Numbers, int]:
-    first, position = _varint(data, position)
+    first, position = varint_at(data, position)
     first = first >> 1 ^ -(first & 1) if signed else first
-    step, position = _varint(data, position)
+    step, position = varint_at(data, position)
     step = step >> 1 ^ -(step & 1)
     steps = np.full(length, step, np.int64)
     steps[0] = first
@@ -135,14 +137,3 @@ def _deltas(
         more, position = _packed(data, position, length - 2, _WIDTHS[code])
         steps[2:] = more.astype(np.int64) * (-1 if step < 0 else 1)
     return np.cumsum(steps), position
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 128:
-            return value, position

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from paimonlab.formats.parquet.file_end import MAGIC
-from paimonlab.formats.parquet.thrift_compact import DamagedThriftError, Kind, Reader, varint_of
+from paimonlab.formats.parquet.thrift_compact import DamagedThriftError, Kind, Reader
+from paimonlab.formats.varints import varint_at, varint_of
 
 _ROWS = 3  # of FileMetaData; the row groups are next
 _ONE_GROUP = bytes([1 << 4 | Kind.LIST, 1 << 4 | Kind.STRUCT])
@@ -162,7 +163,7 @@ class _Shape:
                 continue
             if slot == _NOTHING:
                 break
-            value, position = _varint(data, start)
+            value, position = varint_at(data, start)
             if slot == _BYTES:
                 position += value
             elif slot == _PLACE and value:  # twice the place: its sign is the last bit
@@ -174,18 +175,6 @@ class _Shape:
                 row_count = data[start:position]
         out.append(data[copied:position])
         return _Moved(b"".join(out), row_count, size, position)
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return a number, and where the next byte is; see `Reader.varint`, which takes longer."""
-    byte = data[position]
-    value, bits = byte & _LAST, 0
-    while byte > _LAST:
-        position += 1
-        bits += 7
-        byte = data[position]
-        value |= (byte & _LAST) << bits
-    return value, position + 1
 
 
 class _Walker(Reader):

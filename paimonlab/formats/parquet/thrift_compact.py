@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
+from paimonlab.formats.varints import varint_of
+
 _SHORT_LIST = 15
 _MOST_STEP = 15
 _MOST_VARINT_BITS = 70
@@ -258,13 +260,3 @@ def encoded(kind: Kind, value: Any) -> bytes:
     if kind is Kind.STRUCT:
         return bytes(value)
     raise AssertionError(f"nothing is written as {kind!r}")
-
-
-def varint_of(value: int) -> bytes:
-    """Encode a number of at least 0."""
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
