@@ -56,6 +56,8 @@ class MongoServer:
     """All that were asked, but greetings."""
     lost: int = 0
     """Changes that the oplog has no more."""
+    is_gone: Callable[[str], bool] = lambda _command: False
+    """Whether the connection ends that asked a command, or greets."""
     before: Callable[[str], object] = lambda _command: None
     """Called with the name of each command before it is answered."""
     port: int = 0
@@ -251,14 +253,20 @@ class _Connection(socketserver.StreamRequestHandler):
             body = self.rfile.read(size - _HEAD.size)
             if code == _OP_QUERY:  # the greeting of drivers
                 place = body.index(b"\0", 4) + 9
-                said = bson.encode(server.answer(bson.decode(body[place:], _CODEC)))
+                asked = bson.decode(body[place:], _CODEC)
+                if server.is_gone(next(iter(asked))):
+                    return
+                said = bson.encode(server.answer(asked))
                 answer = struct.pack("<iqii", 8, 0, 0, 1) + said
                 code = _OP_REPLY
             else:
                 assert code == _OP_MSG
                 assert body[4] == 0, "one document"
                 length = struct.unpack_from("<i", body, 5)[0]
-                found = server.answer(bson.decode(body[5 : 5 + length], _CODEC))
+                asked = bson.decode(body[5 : 5 + length], _CODEC)
+                if server.is_gone(next(iter(asked))):
+                    return
+                found = server.answer(asked)
                 answer = b"\0\0\0\0\0" + bson.encode(found)
             self.wfile.write(_HEAD.pack(_HEAD.size + len(answer), 0, number, code) + answer)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +43,7 @@ from paimonlab.spec.sql_text.ingest_syntax import parse_ingest_statement
 from paimonlab.spec.sql_text.tokens import tokenize
 from tests.ingest.mongodb.server import MongoServer, key_of
 from tests.ingest.mongodb.writing import TABLES, Writer, said_by_server
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -121,6 +123,55 @@ def test_tables_are_the_collections_whatever_happens(
 
     for table in TABLES:
         assert _table(catalog, table.replace("shop", "ods")) == said_by_server(mongo, table)
+
+
+def test_a_cluster_that_is_lost_is_waited_for(
+    mongo: MongoServer, catalog: pm.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the midst of documents, of changes, and of a transaction; no row comes twice."""
+    monkeypatch.setattr("paimonlab.ingest.sources.mongodb.client._MILLIS_TO_FIND", 50)
+    monkeypatch.setattr("paimonlab.ingest.sources.losses.WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("paimonlab.ingest.sources.mongodb.source._FIRST_ROWS", 7)
+    mongo.batch = 5
+    mongo.insert("shop.items", *({"_id": number, "n": 0} for number in range(40)))
+    asked, at, is_lost = 0, 3, False
+
+    def is_gone(command: str) -> bool:
+        nonlocal asked, at, is_lost
+        asked += command == "getMore"
+        if asked == at:
+            at, is_lost = 0, True
+        return is_lost
+
+    def comes_back() -> None:
+        nonlocal is_lost
+        until(lambda: any("server to come back" in one for one in job.status.warnings))
+        is_lost = False
+
+    options = {"bucket": "1"}
+    job = catalog.ingest(_source(mongo), into="ods", name="j", options=options, interval="20 ms")
+    monkeypatch.setattr(mongo, "is_gone", is_gone)
+    job.start()
+    try:
+        comes_back()
+        until(lambda: job.status.rows == 40)
+        with mongo.held():
+            at = asked + 1
+            mongo.update("shop.items", 3, n=1)
+        comes_back()
+        until(lambda: job.status.rows == 41)
+        with mongo.held():
+            at = asked + 3
+            told = {"lsid": {"id": 1}, "txnNumber": 4}
+            mongo.insert("shop.items", *({"_id": n, "n": 0} for n in range(40, 60)), **told)
+            mongo.delete("shop.items", 5)
+        comes_back()
+        until(lambda: job.status.rows == 62)
+    finally:
+        job.stop()
+    assert _table(catalog, "ods.items") == said_by_server(mongo, "shop.items")
+    kinds = Counter(event.kind for event in job.events)
+    assert (kinds["lost"], kinds["failed"], at) == (3, 0, 0)
 
 
 def test_it_does_what_sources_promise(mongo: MongoServer) -> None:

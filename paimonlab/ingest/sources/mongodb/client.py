@@ -22,6 +22,7 @@ from paimonlab.errors import SourceError
 from paimonlab.ingest.sources.login_options import check_options
 from paimonlab.ingest.sources.mongodb.positions import Moment
 from paimonlab.ingest.sources.mongodb.values import ID, extended, from_extended
+from paimonlab.ingest.sources.silence import ConnectionEndedError
 from paimonlab.secrets import hides_secrets
 
 _OURS = {
@@ -235,7 +236,9 @@ class Cluster:
             problem = said if advice is None else f"{said}: {advice}"
             raise SourceError(self._login.name, problem) from error
         except ConnectionFailure as error:
-            raise SourceError(self._login.name, f"it cannot be reached: {error}") from error
+            raise ConnectionEndedError(
+                self._login.name, f"it cannot be reached: {error}"
+            ) from error
         except (PyMongoError, ValueError) as error:
             raise SourceError(self._login.name, str(error)) from error
 

@@ -27,7 +27,10 @@ from paimonlab.ingest.changes import (
     SourceSchemaChange,
     Truncated,
 )
+from paimonlab.ingest.sources import losses
+from paimonlab.ingest.sources.losses import Patience
 from paimonlab.ingest.sources.mongodb.positions import Moment, Place, place_of
+from paimonlab.ingest.sources.silence import ConnectionEndedError
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.data_types import DataType
@@ -312,13 +315,35 @@ class _Run:
     place: Place = field(default_factory=Place)
     gathered: Gathered = field(init=False)
     seen_millis: int | None = None
+    _has_begun: bool = False
+    _has_heard: bool = False
+    """Whether something came since the cluster was lost the time before."""
+    _transaction: object = None
+    """That of the change that was read last."""
 
     def events(self, position: JsonValue) -> Iterator[Event]:
-        if position is None:
-            self.place = self._first()
-        else:
-            self.place = place_of(self.source.name, position)
-        self.gathered = self.source.gathered(self.place.kinds)
+        """Yield what comes after a position; a cluster that is lost is waited for."""
+        if position is not None:
+            self._begin(place_of(self.source.name, position))
+        patience = Patience(self.source.name)
+        while True:
+            self._has_heard = False
+            try:
+                yield from self._until_lost()
+            except ConnectionEndedError as error:
+                waits = patience.waits(error, has_heard=self._has_heard)
+            else:
+                return
+            yield waits
+            time.sleep(losses.WAIT_SECONDS)
+
+    def _begin(self, place: Place) -> None:
+        self.place, self._has_begun = place, True
+        self.gathered = self.source.gathered(place.kinds)
+
+    def _until_lost(self) -> Iterator[Event]:
+        if not self._has_begun:
+            self._begin(self._first())
         while True:
             if self.place.rows:
                 yield from self._documents()
@@ -359,18 +384,28 @@ class _Run:
                 self.place = replace(self.place, since={**self.place.since, table: since})
                 documents = self.cluster.documents(table, session, last)
                 most = _FIRST_ROWS if last is None else _MOST_ROWS
-                for raw in documents:
-                    place = self._id_of(raw)
-                    self.gathered.document(table, raw, place)
-                    if self.gathered.count >= most or self.gathered.size_bytes >= _MOST_BYTES:
-                        most = _MOST_ROWS
-                        yield from self.gathered.events()
-                        self.place = self.place.with_rows(table, place)
-                        yield self._boundary(Phase.SNAPSHOT)
+                place = None
+                try:
+                    for raw in documents:
+                        self._has_heard = True
+                        place = self._id_of(raw)
+                        self.gathered.document(table, raw, place)
+                        if self.gathered.count >= most or self.gathered.size_bytes >= _MOST_BYTES:
+                            most = _MOST_ROWS
+                            yield from self._rows_up_to(table, place)
+                except ConnectionEndedError:
+                    if place is not None:
+                        yield from self._rows_up_to(table, place)
+                    raise
             yield from self.gathered.events()
             self.place = self.place.without_rows(table)
             if self.place.rows:
                 yield self._boundary(Phase.SNAPSHOT)
+
+    def _rows_up_to(self, table: str, place: str) -> Iterator[Event]:
+        yield from self.gathered.events()
+        self.place = self.place.with_rows(table, place)
+        yield self._boundary(Phase.SNAPSHOT)
 
     def _id_of(self, raw: bytes) -> str:
         from paimonlab.ingest.sources.mongodb.values import decoded, extended  # noqa: PLC0415
@@ -381,24 +416,24 @@ class _Run:
 
     def _changes(self) -> Iterator[Event]:
         """Yield changes until documents are to be read."""
-        transaction: object = None
         told = time.monotonic()
         while not self.place.rows:
             with closing(self._stream(self.place)) as changes:
                 while not self.place.rows:
                     raw = changes.next()
+                    self._has_heard = True
                     if raw is None:
                         yield from self.gathered.events()
                         self.place = self.place.after(changes.token, None)
                         yield self._boundary(Phase.CAUGHT_UP)
-                        told, transaction = time.monotonic(), None
+                        told, self._transaction = time.monotonic(), None
                         if not changes.is_open:
                             break
                         continue
                     event = self._decoded(raw)
                     mine = _transaction_of(event)
-                    is_whole = mine is None or mine != transaction
-                    transaction = mine
+                    is_whole = mine is None or mine != self._transaction
+                    self._transaction = mine
                     if self._is_full():
                         yield from self.gathered.events()
                         if is_whole:
