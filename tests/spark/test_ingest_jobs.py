@@ -17,8 +17,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import paimonlab as pm
 from paimonlab.errors import IngestDataError, IngestError, IngestStalledError, UnsupportedError
-from paimonlab.ingest import landing
+from paimonlab.ingest import landing, running
 from paimonlab.ingest.added_columns import AddedColumns
+from paimonlab.ingest.spark import running as spark_running
 from paimonlab.ingest.spark.executor_write import DivideTask, ShareTask, TableWrite, Written
 from paimonlab.ingest.spark.reading import FACTS, ChangesReader
 from paimonlab.ingest.spark.running import problem_of
@@ -287,6 +288,28 @@ def test_a_batch_that_hangs_is_seen_and_ends_the_run(
     _job(catalog, log, "native").run()
     assert [row["id"] for row in _rows(catalog, "keyed")] == sorted(shop.rows)
     assert _rows(catalog, "log") == shop.lines
+
+
+def test_a_commit_that_hangs_is_seen_and_ends_the_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = pm.connect(tmp_path / "w")
+    log = PartedLog(tmp_path / "log")
+    log.add(0, ['{"op":"c","after":{"id":1},"source":{"db":"d","table":"t"}}'])
+    land, goes_on = landing.land, threading.Event()
+
+    def hanging(*given: Any, **told: Any) -> Any:
+        assert goes_on.wait(60)
+        return land(*given, **told)
+
+    monkeypatch.setattr(running, "land", hanging)
+    monkeypatch.setattr(spark_running, "_STOP_SECONDS", 0.5)
+    told: Any = {"into": "ods", "name": "j", "max_stall": 3}
+    with pytest.raises(IngestStalledError, match=r"the driver commits epoch 1\. It was ended"):
+        catalog.ingest(log, engine="spark", **told).run()
+    goes_on.set()
+    catalog.ingest(log, into="ods", name="j").run()
+    assert [row["id"] for row in _rows(catalog, "t")] == ["1"]
 
 
 def test_keys_that_move_are_refused(spark: SparkSession, tmp_path: Path) -> None:

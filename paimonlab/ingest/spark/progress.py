@@ -1,15 +1,12 @@
-"""Whether a stream of Spark makes progress: a batch goes on to its next part, or a task ends.
-
-What the driver does between Spark's jobs, such as a commit, is not looked at here: there is no job
-then that could hang.
-"""
+"""Whether a stream of Spark makes progress: a batch goes on to its next part, or a task ends."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pyspark import SparkContext
+from pyspark import SparkContext, SparkStageInfo, StatusTracker
 from pyspark.sql.streaming.query import StreamingQuery
 
 from paimonlab.clock import now_millis
@@ -27,8 +24,8 @@ class Sign:
     """Of each stage that runs: its number, and how many tasks ended well, and failed."""
 
 
-def sign_of(query: StreamingQuery, context: SparkContext, *, is_batch: bool) -> Sign | None:
-    """Ask Spark what a stream does; None: it waits, or the driver works.
+def sign_of(query: StreamingQuery, context: SparkContext, *, driver: str | None) -> Sign | None:
+    """Ask Spark what a stream does; None: it waits.
 
     Parameters
     ----------
@@ -36,28 +33,37 @@ def sign_of(query: StreamingQuery, context: SparkContext, *, is_batch: bool) -> 
         The stream.
     context
         Of its session.
-    is_batch
-        Whether our part of a batch runs.
+    driver
+        What the driver does in our part of a batch; None: another part runs.
     """
     told = query.status
     message = str(told["message"])
     if not told["isTriggerActive"] and message.startswith("Waiting"):
         return None
     tracker = context.statusTracker()
-    stages = []
+    stages = list[int]()
     for number in tracker.getJobIdsForGroup(str(query.runId)):
         job = tracker.getJobInfo(number)
         if job is not None and job.status == _RUNNING:
-            stages += [tracker.getStageInfo(stage) for stage in job.stageIds]
-    running = [stage for stage in stages if stage is not None and stage.numActiveTasks]
+            stages += job.stageIds
+    running = _running(tracker, stages)
+    if not running and driver is not None:
+        # What the driver asks of workers, such as compaction, is of no group of ours.
+        running = _running(tracker, tracker.getActiveStageIds())
     if not running:
-        return None if is_batch else Sign(message[:1].lower() + message[1:])
+        return Sign(driver or message[:1].lower() + message[1:])
     shown = ", ".join(
         f"{stage.numCompletedTasks} of {stage.numTasks} tasks of stage {stage.stageId} have ended"
         for stage in running
     )
     counts = ((one.stageId, one.numCompletedTasks, one.numFailedTasks) for one in running)
     return Sign(shown, tuple(counts))
+
+
+def _running(tracker: StatusTracker, stages: Iterable[int]) -> list[SparkStageInfo]:
+    """Return stages of which tasks run."""
+    found = map(tracker.getStageInfo, stages)
+    return [stage for stage in found if stage is not None and stage.numActiveTasks]
 
 
 class Progress:

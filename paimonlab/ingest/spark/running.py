@@ -242,8 +242,9 @@ class SparkRunner(Runner):
             return
         self._asked = now
         context = bridge.spark.sparkContext
+        driver = f"the driver {self._doing}" if self._between.locked() else None
         sign = answer_of(
-            lambda: sign_of(query, context, is_batch=self._between.locked()),
+            lambda: sign_of(query, context, driver=driver),
             name="a question to Spark",
         )
         seconds = self._progress.still_seconds(sign, now)
