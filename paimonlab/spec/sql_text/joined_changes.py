@@ -1,12 +1,13 @@
-"""UPDATE … FROM, DELETE … USING and LIMIT in both, of other databases: which MERGE INTO does it.
+"""UPDATE … FROM, DELETE … USING and their like, of other databases: which MERGE INTO does it.
 
-Source: PostgreSQL 17 ``UPDATE … FROM`` and ``DELETE … USING``; MySQL 8.4 ``ORDER BY … LIMIT``.
+Source: PostgreSQL 17 ``UPDATE … FROM`` and ``DELETE … USING``; MySQL 8.4 ``ORDER BY … LIMIT`` and
+``DELETE t FROM t JOIN s``.
 Spark's grammar has none of them (apache/spark@v4.3.0 ``SqlBaseParser.g4``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paimonlab.errors import UnsupportedError
@@ -15,6 +16,8 @@ from paimonlab.spec.sql_text.reader import StatementSyntaxError, TokenReader
 from paimonlab.spec.sql_text.tokens import Token, TokenKind
 
 _CLAUSES = frozenset({"SET", "FROM", "USING", "WHERE", "ORDER", "LIMIT"})
+_CONDITIONS = frozenset({"ON", "USING", "WHERE", "ORDER", "LIMIT"})
+_JOINS = ("JOIN", "INNER", "CROSS", "LEFT", "RIGHT", "FULL", "NATURAL", ",")
 _SEVERAL = frozenset({",", "JOIN", "LATERAL"})
 
 
@@ -29,7 +32,7 @@ class JoinedChange:
     target: str
     """The table and its alias, as written."""
     clause: str
-    """What Spark's grammar lacks: ``FROM``, ``USING`` or ``LIMIT``."""
+    """What Spark's grammar lacks: ``FROM``, ``USING``, ``JOIN`` or ``LIMIT``."""
     before: str
     """WITH and its queries; empty if there are none."""
     parts: Mapping[str, str]
@@ -98,7 +101,7 @@ def joined_change(tokens: Sequence[Token], text: str) -> JoinedChange | None:
         start = reader.offset
         verb = _verb(reader)
         if not verb:
-            return None
+            return _joined_delete(reader, tokens, text, start)
         beginning = reader.offset
         table = reader.names("a table")
         _ = reader.take("AS")
@@ -116,9 +119,52 @@ def joined_change(tokens: Sequence[Token], text: str) -> JoinedChange | None:
         for mark, end in zip(marks, ends, strict=True)
     }
     target = text[beginning : marks[0].start].strip()
-    has_several = clause != "LIMIT" and _has_several(tokens, by_name[clause], marks)
+    has_several = clause != "LIMIT" and _has_several(tokens, by_name[clause].end, marks)
     before = text[tokens[0].start : start]
     return JoinedChange(verb, table, target, clause, before, parts, has_several)
+
+
+def _joined_delete(
+    reader: TokenReader, tokens: Sequence[Token], text: str, start: int
+) -> JoinedChange | None:
+    """Read ``DELETE t FROM t JOIN s ON …``; None if it is another statement.
+
+    Raises
+    ------
+    StatementSyntaxError
+        If it is another statement.
+    """
+    if not reader.take("DELETE"):
+        return None
+    deleted = reader.names("a table")
+    reader.expect("FROM")
+    beginning = reader.offset
+    table = reader.names("a table")
+    known = [table[-len(deleted) :]]
+    if not any(map(reader.is_at, _JOINS)):
+        _ = reader.take("AS")
+        known.append((reader.name("an alias"),))
+    if [name.lower() for name in deleted] not in [[part.lower() for part in one] for one in known]:
+        return None
+    target = text[beginning : reader.offset].strip()
+    is_joined = any(map(reader.is_at, _JOINS))
+    is_inner = reader.take("JOIN") or reader.take("INNER", "JOIN") or reader.take(",")
+    source = reader.offset
+    marks = {mark.text.upper(): mark for mark in _clauses(tokens, source, _CONDITIONS)}
+    if not is_joined or reader.is_at_end or {"ORDER", "LIMIT"} & marks.keys():
+        return None
+    before = text[tokens[0].start : start]
+    where = [marks["WHERE"]] if "WHERE" in marks else []
+    if not is_inner or "USING" in marks or _has_several(tokens, source, where):
+        parts = {"JOIN": text[beginning : tokens[-1].end].rstrip("; \n")}
+        return JoinedChange("DELETE FROM", table, target, "JOIN", before, parts, has_several=True)
+    ends = [*(mark.start for mark in marks.values()), tokens[-1].end]
+    first, *conditions = (
+        text[begin:end].rstrip("; \n").strip()
+        for begin, end in zip([source, *(mark.end for mark in marks.values())], ends, strict=True)
+    )
+    on = " AND ".join(f"({one})" for one in conditions) if conditions[1:] else "".join(conditions)
+    return JoinedChange("DELETE FROM", table, target, "JOIN", before, {"JOIN": first, "WHERE": on})
 
 
 def changed_name(tokens: Sequence[Token]) -> str:
@@ -185,7 +231,7 @@ def _is_merge(reader: TokenReader) -> bool:
     )
 
 
-def _clauses(tokens: Sequence[Token], start: int) -> list[Token]:
+def _clauses(tokens: Sequence[Token], start: int, words: Collection[str] = _CLAUSES) -> list[Token]:
     """Return the keywords that begin clauses, outside of parentheses."""
     found: list[Token] = []
     depth = 0
@@ -193,21 +239,21 @@ def _clauses(tokens: Sequence[Token], start: int) -> list[Token]:
     for token in tokens:
         word = token.text.upper()
         depth += {"(": 1, ")": -1}.get(word, 0) if token.kind is TokenKind.SYMBOL else 0
-        is_clause = token.kind is TokenKind.WORD and word in _CLAUSES and not depth
+        is_clause = token.kind is TokenKind.WORD and word in words and not depth
         if is_clause and token.start >= start and before not in ("DISTINCT", "."):
             found.append(token)
         before = word
     return found
 
 
-def _has_several(tokens: Sequence[Token], clause: Token, marks: Sequence[Token]) -> bool:
+def _has_several(tokens: Sequence[Token], start: int, marks: Iterable[Token]) -> bool:
     """Whether a source is more than one table or query."""
-    end = min((mark.start for mark in marks if mark.start > clause.start), default=None)
+    end = min((mark.start for mark in marks if mark.start >= start), default=None)
     depth = 0
     for token in tokens:
         if token.kind is TokenKind.SYMBOL:
             depth += {"(": 1, ")": -1}.get(token.text, 0)
-        is_within = token.start >= clause.end and (end is None or token.start < end)
+        is_within = token.start >= start and (end is None or token.start < end)
         if is_within and not depth and token.text.upper() in _SEVERAL:
             return True
     return False

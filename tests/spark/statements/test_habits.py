@@ -179,11 +179,12 @@ def test_changes_of_other_databases_are_answered_with_a_merge_that_does_them(
     for statement, after in (
         ("UPDATE paimon.db.t SET v = s.v FROM paimon.db.s AS s WHERE s.id = t.id", [1]),
         ("DELETE FROM paimon.db.t AS old USING (SELECT 2 AS k) AS s WHERE old.id = s.k", [1]),
+        ("DELETE old FROM paimon.db.t old JOIN (SELECT 6 AS k) s ON s.k = old.id;", [1]),
         (
             "UPDATE paimon.db.t SET v = 'new' WHERE v IS DISTINCT FROM 'new' ORDER BY id LIMIT 1;",
             [1, 3],
         ),
-        ("DELETE FROM paimon.db.t WHERE id > 3 ORDER BY id DESC LIMIT 2", [1, 3]),
+        ("DELETE FROM paimon.db.t WHERE id > 3 ORDER BY id DESC LIMIT 1", [1, 3]),
     ):
         with pytest.raises(UnsupportedError) as told:
             spark.sql(statement)
