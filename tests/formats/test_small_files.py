@@ -8,9 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paimonlab.formats.parquet.cut_groups import GroupCutter
+from paimonlab.formats.parquet.file_end import footer_of, with_end
 from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.small_files import EncodedFile, Slice, SmallFiles
+from paimonlab.formats.parquet.thrift_compact import DamagedThriftError
 from paimonlab.formats.parquet.writer import ParquetWriter
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
@@ -199,3 +202,13 @@ def test_a_file_says_the_bounds_of_its_texts_as_far_as_they_are_known(
 
     expected = {} if bounds is None else {"s": tuple(one.encode() for one in bounds)}
     assert encoded.text_bounds == expected
+
+
+def test_a_file_with_more_than_pages_is_not_cut() -> None:
+    file = pa.BufferOutputStream()
+    pq.write_table(pa.table({"i": range(9)}), file, write_page_index=True, row_group_size=3)
+    data = file.getvalue().to_pybytes()
+    footer = footer_of(data)
+
+    with pytest.raises(DamagedThriftError, match="more than pages"):
+        GroupCutter().cut(footer, len(data) - len(with_end(footer)))

@@ -75,13 +75,15 @@ class GroupCutter:
         self._begin: bytes | None = None
         self._shapes: list[_Shape] = []
 
-    def cut(self, footer: bytes) -> list[CutGroup]:
+    def cut(self, footer: bytes, pages_end: int) -> list[CutGroup]:
         """Tell how the row groups of a file become files.
 
         Parameters
         ----------
         footer
-            Of a file whose row groups follow each other, without page indexes.
+            Of a file of row groups and nothing else: no page indexes, no bloom filters.
+        pages_end
+            Where the last page ends.
 
         Raises
         ------
@@ -111,6 +113,8 @@ class GroupCutter:
             own = b"".join((begin, group.row_count, _ONE_GROUP, group.description, rest))
             cut.append(CutGroup(start, start + group.size, own))
             start += group.size
+        if start != pages_end:
+            raise DamagedThriftError("there is more than pages in the file")
         return cut
 
     def _moved(self, footer: bytes, position: int, shift: int) -> _Moved:

@@ -150,7 +150,9 @@ class SmallFiles:
 
     def _cut(self, memory: memoryview, end: int, footer: pq.FileMetaData) -> Iterator[EncodedFile]:
         """Make files of row groups: each in turn has its own beginning and end."""
-        for number, group in enumerate(self._cutter.cut(footer_of(memory[:end]))):
+        joint = footer_of(memory[:end])
+        groups = self._cutter.cut(joint, end - len(with_end(joint)))
+        for number, group in enumerate(groups):
             own = group.footer if self._whole is None else self._whole.footer(group.footer)
             tail = with_end(own)
             start, stop = group.start - len(MAGIC), group.end + len(tail)
