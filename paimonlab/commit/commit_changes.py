@@ -30,7 +30,7 @@ from paimonlab.commit.read_set import (
     check_partitions_unchanged,
     check_schema_unchanged,
 )
-from paimonlab.commit.row_ranges import check_row_ranges, completing_files
+from paimonlab.commit.row_ranges import check_row_ranges, check_whole_ranges, completing_files
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import FilesConflictError, SnapshotNotFoundError
 from paimonlab.scan.entries import concat, with_kind
@@ -157,19 +157,22 @@ class Increment:
 
     def _check_row_ranges(self, latest: Snapshot | None) -> None:
         seen_id = self.changes.rows_seen_id
-        if self.is_compaction or seen_id is None:
+        if not self.is_compaction and seen_id is None:
             return
         added = completing_files(self.changes.entries)
         if not added.num_rows:
             return
         base = self.base.of(latest, added["partition"], None)
-        check_row_ranges(
-            added,
-            base.entries,
-            seen_id,
-            table=self.base.table,
-            snapshot_id=latest.id if latest else 0,
-        )
+        latest_id = latest.id if latest else 0
+        if self.is_compaction:
+            gone = self._deleted_files()
+            check_whole_ranges(
+                added, base.entries, gone, table=self.base.table, snapshot_id=latest_id
+            )
+        elif seen_id is not None:
+            check_row_ranges(
+                added, base.entries, seen_id, table=self.base.table, snapshot_id=latest_id
+            )
 
     def _check_reads(self, latest: Snapshot | None) -> None:
         reads = self.reads

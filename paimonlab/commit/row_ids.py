@@ -27,7 +27,8 @@ def assign_row_ids(
     entries
         Entries of the commit (`ENTRY_SCHEMA`).
     snapshot_id
-        Becomes the sequence number of all rows of the files that are added.
+        Becomes the sequence number of all rows of the files that are added, but for files
+        of all columns with ids in their metadata: compacted ones of a table with data evolution.
     next_row_id
         The first id that no row has.
 
@@ -56,8 +57,13 @@ def assign_row_ids(
     ids = np.where(gets_ids, starts, numpy_values(null_filled(first, 0)))
     has_ids = gets_ids | numpy_values(first.is_valid())
     columns = {"first_row_id": arrow_array(ids, pa.int64(), mask=~has_ids)}
+    # Files of all columns that have ids come of compaction with data evolution: columns that were
+    # written after what they were made of hide theirs.
+    is_whole = numpy_values(pc.and_(first.is_valid(), entries["write_cols"].is_null()))
+    is_whole &= numpy_values(entries["min_sequence_number"]) > 0
+    is_numbered = is_added & ~is_whole
     for name in ("min_sequence_number", "max_sequence_number"):
-        columns[name] = arrow_array(np.where(is_added, snapshot_id, numpy_values(entries[name])))
+        columns[name] = arrow_array(np.where(is_numbered, snapshot_id, numpy_values(entries[name])))
     for name, column in columns.items():
         index = entries.schema.get_field_index(name)
         entries = entries.set_column(index, entries.schema.field(index), column)

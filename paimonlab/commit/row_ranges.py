@@ -6,11 +6,13 @@ Source: apache/paimon@2.0.0 ``org.apache.paimon.operation.commit.ConflictDetecti
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import numpy_values
+from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.errors import FilesConflictError
 from paimonlab.spec.manifests.manifest import FileKind, is_kind
 
@@ -65,3 +67,40 @@ def check_row_ranges(
             "table again and redo this"
         )
         raise FilesConflictError(table, snapshot_id, (late,), problem)
+
+
+def check_whole_ranges(
+    added: pa.Table, alive: pa.Table, gone: Collection[str], *, table: str, snapshot_id: int
+) -> None:
+    """Check that compacted files have all rows of files that complete them, or none.
+
+    Parameters
+    ----------
+    added
+        Files of a compaction with row ids (`ENTRY_SCHEMA`), of different rows.
+    alive
+        All files of their partitions in the snapshot that the commit follows.
+    gone
+        Names of files that the compaction replaces.
+    table, snapshot_id
+        For the message.
+
+    Raises
+    ------
+    FilesConflictError
+        If others wrote columns of some rows of a new file meanwhile.
+    """
+    replaced = arrow_array(sorted(gone), pa.string())
+    is_other = pc.invert(pc.is_in(alive["file_name"], replaced))
+    others = alive.filter(pc.and_(alive["first_row_id"].is_valid(), is_other))
+    starts = numpy_values(added["first_row_id"])
+    order = np.argsort(starts)
+    starts, counts = starts[order], numpy_values(added["row_count"])[order]
+    first, rows = numpy_values(others["first_row_id"]), numpy_values(others["row_count"])
+    last = np.searchsorted(starts, first + rows, side="left") - 1
+    touches = (last >= 0) & (starts[last] + counts[last] > first)
+    late = touches & ~((starts[last] == first) & (counts[last] == rows))
+    if late.any():
+        name = others["file_name"][int(np.flatnonzero(late)[0])].as_py()
+        problem = f"{name} has columns of some of the rows that were compacted meanwhile"
+        raise FilesConflictError(table, snapshot_id, (name,), problem)

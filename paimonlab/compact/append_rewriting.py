@@ -6,7 +6,8 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.BaseAppendFileStoreWri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,11 +20,12 @@ from paimonlab.compact.bucket_vectors import VectorPlace, VectorWriter
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
 from paimonlab.datafile.writer import DataFileWriter, FileTarget
+from paimonlab.errors import CorruptDataError
 from paimonlab.formats.deletion_vectors import DeletionVector
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.manifests.data_file import DataFileMeta, FileSource
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS
 from paimonlab.storage import FileIO
@@ -75,8 +77,45 @@ def rewrite_files(
         the smallest one of the first file.
     """
     target = task.bucket.targets(task.output_level)
+    if plan.read.options.data_evolution:
+        return [_of_row_groups(task, target, plan, file_io)]
     number = task.files[0].min_sequence_number
     return write_files(rows_of(split_of(task, plan), plan.read, file_io), target, file_io, number)
+
+
+def _of_row_groups(
+    task: AppendTask, target: FileTarget, plan: AppendPlan, file_io: FileIO
+) -> DataFileMeta:
+    """Write all columns of rows whose ids follow one another into one file, which has their ids.
+
+    However large it is: its metadata says the first id only. Its sequence numbers are those of its
+    files, so that columns that others write meanwhile hide those in it. Its source is said to be
+    APPEND, as Java does: Java 1.3.1 completes no other files with columns.
+    """
+    whole = msgspec.structs.replace(
+        target, target_file_size_bytes=sys.maxsize, target_file_rows=sys.maxsize
+    )
+    rows = _all_of(task, read_split(split_of(task, plan), plan.read, file_io))
+    (written,) = write_files(rows, whole, file_io, 0)
+    return msgspec.structs.replace(
+        written,
+        file_source=FileSource.APPEND,
+        first_row_id=task.files[0].first_row_id,
+        min_sequence_number=min(file.min_sequence_number for file in task.files),
+        max_sequence_number=max(file.max_sequence_number for file in task.files),
+    )
+
+
+def _all_of(task: AppendTask, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Give rows on, and fail after them if they are not as many as have ids."""
+    total = sum({file.first_row_id: file.row_count for file in task.files}.values())
+    count = 0
+    for batch in batches:
+        count += batch.num_rows
+        yield batch
+    if count != total:
+        path = f"{task.bucket.folder}/{task.files[0].file_name}"
+        raise CorruptDataError(path, f"it and files after it have {count} rows, not {total}")
 
 
 def write_files(

@@ -75,6 +75,13 @@ def test_java_reads_the_columns_we_write(pair: Pair) -> None:
     assert len(found) == 10
     pair.write("java", "db.t", rows_of(2, first=30))
     assert len(assert_same_ids(pair)) == 12
+    columns = ["_ROW_ID", *COLUMNS]
+    before = table.scan(columns).to_arrow().sort_by("_ROW_ID")
+    assert table.compact(full=True).snapshot is not None
+    assert len(assert_same_ids(pair)) == 12
+    assert table.scan(columns).to_arrow().sort_by("_ROW_ID") == before
+    table.write_columns(pa.table({"_ROW_ID": [2], "b": ["after"]}))
+    assert len(assert_same_ids(pair)) == 12
 
 
 def test_java_finds_the_ids_of_rows_we_changed(pair: Pair) -> None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.compact.append_rewriting import rewrite_files
 from paimonlab.errors import (
     ColumnNotFoundError,
     DataError,
@@ -423,3 +424,81 @@ def test_every_format_keeps_ids(
 
     assert rows_by_id(table, ["b"]) == {0: ("b0",), 1: ("B1",), 2: ("B2",), 3: ("b3",)}
     assert table.scan(["a"], "_ROW_ID = 2").to_arrow()["a"].to_pylist() == [2]
+
+
+def test_columns_in_files_of_their_own_become_one_file_and_rows_keep_their_ids(
+    catalog: paimonlab.Catalog,
+) -> None:
+    table = make(catalog, EVOLVING | {"compaction.min.file-num": "3"}, ["p"])
+    for first in (0, 10, 20):
+        table.write(rows_of(4, first=first, parts=2))
+    table.write_columns(pa.table({"_ROW_ID": [1, 4], "b": ["x", "y"]}))
+    expected = rows_by_id(table)
+
+    assert table.compact().snapshot is None, "ids of a partition have gaps, so two files at most"
+    assert table.compact(full=True).snapshot is not None
+    files = table.scan().plan().files
+    assert rows_by_id(table) == expected
+    assert sorted(
+        zip(files["first_row_id"].to_pylist(), files["row_count"].to_pylist(), strict=True)
+    ) == [
+        (0, 2),
+        (2, 2),
+        (4, 2),
+        (6, 2),
+        (8, 2),
+        (10, 2),
+    ]
+
+
+def test_compaction_that_columns_overtake_hides_none_of_them(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+    table.write(rows_of(2, first=3))
+    table.write_columns(pa.table({"_ROW_ID": [1], "b": ["x"]}))
+    expected = rows_by_id(table)
+    seen: list[int] = []
+
+    def overtaken(*arguments: Any, **named: Any) -> Any:
+        written = rewrite_files(*arguments, **named)
+        if not seen:
+            ids = pa.table({"_ROW_ID": [0, 4], "a": pa.array([-1, -2], pa.int32())})
+            catalog.table("db.t").write_columns(ids)
+        seen.append(len(written))
+        return written
+
+    monkeypatch.setattr("paimonlab.table.compacting.append.rewrite_files", overtaken)
+    result = table.compact(full=True)
+
+    assert seen == [1, 1], "it was done again"
+    assert result.snapshot is not None
+    (file,) = catalog.table("db.t").scan().plan().files.to_pylist()
+    assert (file["first_row_id"], file["row_count"]) == (0, 5)
+    expected[0], expected[4] = (-1, *expected[0][1:]), (-2, *expected[4][1:])
+    assert rows_by_id(catalog.table("db.t")) == expected
+    catalog.table("db.t").write_columns(pa.table({"_ROW_ID": [0], "b": ["last"]}))
+    assert rows_by_id(catalog.table("db.t"))[0] == (-1, "last", 0)
+
+
+def test_columns_of_a_file_that_was_rewritten_alone_stay_the_newest(
+    catalog: paimonlab.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make(catalog, EVOLVING)
+    table.write(rows_of(3))
+    table.write_columns(pa.table({"_ROW_ID": [1], "b": ["x"]}))
+
+    def overtaken(*arguments: Any, **named: Any) -> Any:
+        written = rewrite_files(*arguments, **named)
+        catalog.table("db.t").write_columns(pa.table({"_ROW_ID": [0], "b": ["newer"]}))
+        return written
+
+    monkeypatch.setattr("paimonlab.table.compacting.append.rewrite_files", overtaken)
+    table.compact(full=True)
+
+    assert rows_by_id(catalog.table("db.t")) == {
+        0: (0, "newer", 0),
+        1: (1, "x", 0),
+        2: (2, "b2", 0),
+    }

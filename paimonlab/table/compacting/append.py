@@ -32,7 +32,6 @@ from paimonlab.compact.compaction import delete_outputs
 from paimonlab.compact.ordering.sorting import RowsInOrder
 from paimonlab.compact.units import CompactIncrement
 from paimonlab.datafile.index_files import IndexFileOptions
-from paimonlab.errors import UnsupportedError
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -114,13 +113,9 @@ def compact_appends(
 
     Raises
     ------
-    UnsupportedError
-        If files of the table complete each other (``data-evolution.enabled``).
     FilesConflictError, SnapshotExpiredError
         If others changed the same files again and again.
     """
-    if definition.options.slice(RowTrackingOptions).data_evolution:
-        raise UnsupportedError("data-evolution.enabled = 'true'", f"compacting {definition.name}")
     started = time.monotonic()
     user, identifier = new_user(definition.options), BATCH_COMMIT_IDENTIFIER
     if choice.follows is not None:
@@ -155,8 +150,9 @@ def _tasks(
     definition: TableDefinition, store: TableStore, snapshot: Snapshot, choice: AppendChoice
 ) -> list[AppendTask]:
     """Choose files, those of each bucket together."""
-    tracks_rows = definition.options.slice(RowTrackingOptions).row_tracking
-    written = with_stored_tracking(definition.schema) if tracks_rows else definition.schema
+    written = (
+        with_stored_tracking(definition.schema) if _stores_ids(definition) else definition.schema
+    )
     writing = replace(definition, schema=written)
     if choice.follows is None:
         buckets = live_buckets(writing, store, snapshot, choice.keep)
@@ -166,10 +162,15 @@ def _tasks(
     return [task for bucket in buckets for task in choice.strategy.tasks(bucket)]
 
 
+def _stores_ids(definition: TableDefinition) -> bool:
+    """Whether new files have columns of row ids; with data evolution their metadata says them."""
+    options = definition.options.slice(RowTrackingOptions)
+    return options.row_tracking and not options.data_evolution
+
+
 def _plan(definition: TableDefinition, store: TableStore, snapshot: Snapshot) -> AppendPlan:
     """Say how rows are read; rows with ids keep them: the new files have them."""
-    tracks_rows = definition.options.slice(RowTrackingOptions).row_tracking
-    schema = with_tracking(definition.schema) if tracks_rows else definition.schema
+    schema = with_tracking(definition.schema) if _stores_ids(definition) else definition.schema
     return AppendPlan(
         read=read_plan(definition, store, schema, schema.field_names, None, snapshot=snapshot),
         index_files=definition.options.slice(IndexFileOptions),

@@ -27,12 +27,14 @@ from paimonlab.compact.clustering import (
 )
 from paimonlab.compact.ordering.row_order import RowOrder
 from paimonlab.compact.ordering.sorting import RowsInOrder, SortingOptions
+from paimonlab.compact.row_group_packing import pack_row_groups
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.compact.universal import UniversalOptions
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_split
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.table.compacting.append import AppendStrategy
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
@@ -83,6 +85,29 @@ class Packing:
                 if self.once:
                     return
                 picked, later = pick_neighbours(later, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroupPacking:
+    """Puts columns of the same rows together, and small files, of tables with data evolution."""
+
+    options: AppendPackingOptions
+    full: bool
+
+    @property
+    def rows_of(self) -> RowsOf:
+        """Reads rows as they are."""
+        return read_split
+
+    @property
+    def threads(self) -> int:
+        """One per CPU: a task holds few batches."""
+        return os.cpu_count() or 1
+
+    def tasks(self, bucket: BucketFiles) -> Iterator[AppendTask]:
+        """Choose files as Java does, whose row ids follow one another."""
+        for files in pack_row_groups(bucket.files, self.options, full=self.full):
+            yield AppendTask(bucket, files, reason="files of columns, and small files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +192,16 @@ def append_strategy(
     Raises
     ------
     UnsupportedError
-        If the table has buckets, in which rows have an order of their own.
+        If rows have an order of their own: the table has buckets, or data evolution.
     """
     clustering = definition.options.slice(ClusteringOptions)
+    if definition.options.slice(RowTrackingOptions).data_evolution:
+        if order_by is not None or strategy is not None or clustering.is_incremental:
+            raise UnsupportedError(
+                "ordering rows with data-evolution.enabled = 'true'",
+                f"rows of {definition.name} have the order of their ids",
+            )
+        return RowGroupPacking(definition.options.slice(AppendPackingOptions), full)
     if order_by is not None:
         return _sorting(definition, order_by, strategy)
     if strategy is not None:

@@ -101,6 +101,13 @@ def test_only_the_columns_that_are_updated_are_written(
     alone = MERGE + "WHEN NOT MATCHED BY SOURCE THEN UPDATE SET n = 0"
     assert counts(spark, alone) == (3, 3, 0, 0)
 
+    ids = ids_of(made)
+    spark.sql("CALL paimon.sys.compact(table => 'db.t', options => 'compaction.min.file-num=2')")
+    (file,) = live_files(made).values()
+    assert (file.first_row_id, file.row_count, file.write_cols) == (0, 5, None)
+    assert [row[:3] for row in ids_of(made)] == [row[:3] for row in ids]
+    assert counts(spark, alone) == (3, 3, 0, 0)
+
 
 def test_what_data_evolution_cannot_do_is_an_error(catalog: Catalog, spark: SparkSession) -> None:
     made = catalog.create_table("db.t", {"id": "INT", "v": "STRING"}, options=APART)
