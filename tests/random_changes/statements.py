@@ -685,9 +685,7 @@ def next_statement(state: State, rng: random.Random) -> Made:
     """Make up a statement that the table can take."""
     kind = state.kind
     makers: list[Callable[[State, random.Random], Made | None]] = [insert, insert, merge, merge]
-    makers.append(overwrite)
-    if "data-evolution.enabled" not in kind.options:
-        makers.append(compact)
+    makers += [overwrite, compact]
     if kind.evolves:
         makers.append(alter)
     if kind.updates:
