@@ -109,9 +109,7 @@ def test_it_is_known_whether_there_are_more_rows() -> None:
     [
         ("SELECT * FROM db.t LIMIT 1 + 1", "LIMIT that is not a number of rows"),
         ("SELECT crc32(v) FROM db.t", "crc32()"),
-        ("SELECT percentile_approx(v, 0.5) FROM db.t", "percentile_approx()"),
         ("SELECT * FROM db.t LATERAL VIEW explode(v) e", "explode(STRING)"),
-        ("SELECT * FROM db.t TABLESAMPLE (5 ROWS)", "TABLESAMPLE in TABLE"),
         ("SELECT id FROM other.db.t", "the catalog other"),
         ("INSERT INTO db.t PARTITION (id = 1) VALUES ('a')", "PARTITION in TABLE"),
         (
