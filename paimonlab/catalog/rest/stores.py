@@ -28,7 +28,7 @@ from paimonlab.storage.schemes import HDFS, store_kind
 
 DATA_TOKENS = "data-token.enabled"
 _SAFE_MILLIS = 3_600_000
-"""Tokens that have less time left are renewed, or those of short life after half of it."""
+"""Tokens that have less time left are renewed; those of short life in the last quarter of it."""
 
 
 @dataclass(frozen=True)
@@ -143,21 +143,26 @@ class _Held:
 
     def __init__(self) -> None:
         self.turn = threading.Lock()
-        self.store: FileIO | None = None
-        self.options: Mapping[str, str] = {}
-        self.renew_at_millis = 0
+        self.token: _Token | None = None
 
     def __reduce__(self) -> tuple[type[_Held], tuple[()]]:
         return _Held, ()
 
 
 @dataclass(frozen=True, slots=True)
+class _Token:
+    store: FileIO
+    keys: Callable[[], Any] = field(repr=False)
+    renew_at_millis: int
+    ends_at_millis: int
+
+
+@dataclass(frozen=True, slots=True)
 class VendedFileIO(ForwardingFileIO):
     """Files of one table, reached with tokens that the server hands out.
 
-    Requests of a store of S3's protocol, and of Azure, are signed with the newest token, also those
-    of files that are open; an open file of another store goes on with the token that it was opened
-    with.
+    Requests are signed with the newest token, also those of files that are open. One thread asks
+    for the next one before a token ends, and the others go on with the one that still holds.
     """
 
     path: str
@@ -165,29 +170,38 @@ class VendedFileIO(ForwardingFileIO):
     _held: _Held = field(default_factory=_Held, init=False, compare=False, repr=False)
 
     def _store(self) -> FileIO:
-        held = self._held
-        with held.turn:
-            self._renew()
-            assert held.store is not None, "it was opened with the first token"
-            return held.store
+        return self._token().store
 
-    def _renew(self) -> None:
-        """Ask for a token if there is none that holds for long enough."""
+    def _token(self) -> _Token:
+        """Return a token that holds, a new one if the last one ends soon."""
         held = self._held
-        if held.store is not None and now_millis() < held.renew_at_millis:
-            return
+        if (token := held.token) and now_millis() < token.renew_at_millis:
+            return token
+        if not held.turn.acquire(blocking=token is None or now_millis() >= token.ends_at_millis):
+            assert token is not None, "another thread asks for the next one"
+            return token
+        try:
+            if held.token is token:
+                held.token = self._asked()
+            assert held.token is not None
+            return held.token
+        finally:
+            held.turn.release()
+
+    def _asked(self) -> _Token:
         answer = self.source.token()
         left = answer.expires_at_millis - now_millis()
-        wait = left - _SAFE_MILLIS if left > 2 * _SAFE_MILLIS else left // 2
-        held.options = {**self.source.client.options, **answer.token}
-        held.store = opened_store(self.path, held.options, partial(self._keys))
-        held.renew_at_millis = now_millis() + max(wait, 0)
+        options = {**self.source.client.options, **answer.token}
+        return _Token(
+            store=opened_store(self.path, options, self._keys),
+            keys=partial(storage.stores.keys_in, self.path, options),
+            renew_at_millis=answer.expires_at_millis - min(_SAFE_MILLIS, left // 4),
+            ends_at_millis=answer.expires_at_millis,
+        )
 
     def _keys(self) -> Any:
         """Return the keys of the newest token, for requests of files that are open."""
-        with self._held.turn:
-            self._renew()
-            return storage.stores.keys_in(self.path, self._held.options)
+        return self._token().keys()
 
     def within(self, *roots: str) -> Self:
         """Return this store: there are no links that lead out of a folder."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from paimonlab.catalog.rest.stores import TokenSource, VendedFileIO
+from paimonlab.catalog.rest.stores import TokenSource, VendedFileIO, _Token
 from paimonlab.catalog.rest.wire import TokenAnswer
 from paimonlab.storage import FileIO, LocalFileIO
 
@@ -41,7 +43,7 @@ class Client:
     options: Mapping[str, str] = {"s3.endpoint": "http://s", "s3.session-token": "of the catalog"}
 
 
-@pytest.mark.parametrize(("minutes", "renewed_at"), [(300, 240), (30, 15), (90, 45)])
+@pytest.mark.parametrize(("minutes", "renewed_at"), [(300, 240), (40, 30), (120, 90)])
 def test_a_token_is_renewed_in_time(
     minutes: int, renewed_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,10 +65,41 @@ def test_a_token_is_renewed_in_time(
     assert "hush" not in repr(files) + repr(clock.token(files.source))
 
 
+def test_one_thread_asks_for_the_next_token_while_others_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(40)
+    asked, answer = threading.Event(), threading.Event()
+
+    def token(_: TokenSource) -> TokenAnswer:
+        if clock.tokens:
+            asked.set()
+            assert answer.wait(60)
+        return clock.token(_)
+
+    monkeypatch.setattr("paimonlab.catalog.rest.stores.now_millis", lambda: clock.now)
+    monkeypatch.setattr("paimonlab.catalog.rest.stores.opened_store", clock.open)
+    monkeypatch.setattr(TokenSource, "token", token)
+    files = VendedFileIO("s3://b/t", TokenSource(Client(), None))  # type: ignore[arg-type]
+    first = files._token()
+    clock.now = 35 * MINUTE
+
+    with ThreadPoolExecutor(5) as pool:
+        asking = pool.submit(files._token)
+        assert asked.wait(60)
+        assert files._token() is first
+        clock.now = 40 * MINUTE  # it has ended: all wait for the next one
+        waiting = [pool.submit(files._token) for _ in range(4)]
+        answer.set()
+        assert {id(one.result(60)) for one in waiting} == {id(asking.result(60))}
+    assert asking.result() is not first
+    assert clock.tokens == 2
+
+
 def test_a_copy_asks_for_a_token_of_its_own() -> None:
     files = VendedFileIO("s3://b/t", TokenSource(None, None))  # type: ignore[arg-type]
-    files._held.renew_at_millis = 10**15
+    files._held.token = _Token(LocalFileIO(), dict, 10**15, 10**15)
     copy = pickle.loads(pickle.dumps(files))
 
     assert copy == files
-    assert copy._held.renew_at_millis == 0
+    assert copy._held.token is None
