@@ -24,7 +24,7 @@ class StoreKind(Struct, frozen=True):
 
 
 S3 = StoreKind("S3", ("s3", "s3a", "s3n"), ("fs.s3a.", "s3a.", "s3."))
-GCS = StoreKind("GCS", ("gs",), ("fs.gs.", "gs."))
+GCS = StoreKind("GCS", ("gs",), ("fs.gs.", "gcs.", "gs."))
 AZURE = StoreKind("Azure", ("abfs", "abfss", "wasb", "wasbs"), ("fs.azure.", "fs.wasb.", "azure."))
 OSS = StoreKind("OSS", ("oss",), ("fs.oss.",))
 COSN = StoreKind("COS", ("cosn",), ("fs.cosn.",))

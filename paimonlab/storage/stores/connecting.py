@@ -18,7 +18,7 @@ from paimonlab.storage.stores.answers import is_answer_of_store
 from paimonlab.storage.stores.aws_profiles import profile
 from paimonlab.storage.stores.azure_options import AzureOptions, azure_key, container_config
 from paimonlab.storage.stores.gcs_options import GcsOptions
-from paimonlab.storage.stores.keys import AzureKey, Keys, keys_of
+from paimonlab.storage.stores.keys import AzureKey, BearerToken, Keys, keys_of
 from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.store_options import StoreOptions
 
@@ -135,6 +135,10 @@ def _gcs_config(options: GcsOptions) -> dict[str, Any]:
         config["service_account_key"] = options.key
     if options.is_anonymous:
         config["skip_signature"] = True
+    if options.token is not None:
+        fixed = functools.partial(_bearing, BearerToken(options.token))
+        renewed = options.renewal and functools.partial(_renewed_gcs, options.renewal)
+        config["credential_provider"] = renewed or fixed
     return config
 
 
@@ -210,6 +214,15 @@ def _renewed_azure(renewal: Callable[[], AzureKey]) -> dict[str, Any]:
     """Return what `_renewed` does, for Azure."""
     key = renewal()
     return {key.kind: key.value, "expires_at": datetime.now(UTC) + _RENEWED}
+
+
+def _bearing(token: BearerToken) -> dict[str, Any]:
+    return {"token": token.value, "expires_at": None}
+
+
+def _renewed_gcs(renewal: Callable[[], BearerToken]) -> dict[str, Any]:
+    """Return what `_renewed` does, for Google Cloud Storage."""
+    return _bearing(renewal()) | {"expires_at": datetime.now(UTC) + _RENEWED}
 
 
 def _environment() -> tuple[tuple[str, str], ...]:

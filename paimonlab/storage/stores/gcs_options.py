@@ -1,17 +1,19 @@
 """Options of Google Cloud Storage, as Paimon and Hadoop's connector call them.
 
 Sources: apache/paimon@1.3.1 ``org.apache.paimon.gs.GSFileIO`` (``gs.`` and ``fs.gs.`` mean the
-same); GoogleCloudDataproc/hadoop-connectors, ``gcs/CONFIGURATION.md``.
+same); GoogleCloudDataproc/hadoop-connectors, ``gcs/CONFIGURATION.md``. Neither has an option for an
+access token, which is called as Iceberg's catalogs call it: apache/iceberg ``GCPProperties``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.storage.schemes import GCS, named_options, refuse_unknown
+from paimonlab.storage.stores.keys import BearerToken
 from paimonlab.storage.stores.option_values import OptionValues
 
 _KEYFILE = "auth.service.account.json.keyfile"
@@ -23,6 +25,7 @@ _INLINE = (
 _ANONYMOUS = "UNAUTHENTICATED"
 _LOOKED_UP = frozenset(("APPLICATION_DEFAULT", "COMPUTE_ENGINE"))
 """What obstore does anyway if it is given no key."""
+_ACCESS = "oauth2.token"
 _OF_KEYS = "SERVICE_ACCOUNT_JSON_KEYFILE"
 
 
@@ -36,6 +39,10 @@ class GcsOptions:
     """Path of the JSON file of a service account."""
     key: str | None = field(default=None, repr=False)
     """The same document, as text."""
+    token: str | None = field(default=None, repr=False)
+    """An access token of OAuth 2.0."""
+    renewal: Callable[[], BearerToken] | None = field(default=None, repr=False)
+    """Gives tokens that hold for a while, and is asked for them again and again; None: it stays."""
     is_anonymous: bool = False
     max_retries: int = 10
     timeout_millis: int = 60_000
@@ -44,7 +51,10 @@ class GcsOptions:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be in any message."""
-        return () if self.key is None else (self.key, json.loads(self.key)["private_key"])
+        of_token = () if self.token is None else (self.token,)
+        if self.key is None:
+            return of_token
+        return (*of_token, self.key, json.loads(self.key)["private_key"])
 
 
 def gcs_options(options: Mapping[str, str]) -> GcsOptions:
@@ -73,10 +83,14 @@ def gcs_options(options: Mapping[str, str]) -> GcsOptions:
         raise ValueError(f"{keys['auth.type']} = {kind!r}, and the key of an account is given")
     if kind == _OF_KEYS and not (keyfile or key):
         raise ValueError(f"{keys['auth.type']} = {kind!r} without 'fs.gs.{_KEYFILE}'")
+    token = given.text(_ACCESS)
+    if token and (keyfile or key or kind):
+        raise ValueError(f"{keys[_ACCESS]!r} is given, and another way to log in: which of them?")
     return GcsOptions(
         endpoint=given.address("storage.root.url"),
         keyfile=keyfile,
         key=key,
+        token=token,
         is_anonymous=kind == _ANONYMOUS,
         max_retries=given.number("http.max.retry", 10),
         timeout_millis=given.number("http.read.timeout", 60_000),
@@ -103,6 +117,8 @@ _KNOWN = frozenset(
         "http.read.timeout",
         "project.id",  # only those who create buckets need it
         "storage.root.url",
+        _ACCESS,
+        f"{_ACCESS}.expires.at",  # those who hand tokens out say it once more
         _KEYFILE,
         *_INLINE,
     )

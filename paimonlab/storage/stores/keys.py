@@ -25,6 +25,12 @@ class AzureKey(NamedTuple):
     value: str
 
 
+class BearerToken(NamedTuple):
+    """By what requests to Google Cloud Storage are allowed."""
+
+    value: str
+
+
 _VARIABLES = {
     OSS.name: (
         ("OSS_ACCESS_KEY_ID", "OSS_ACCESS_KEY_SECRET", "OSS_SESSION_TOKEN"),

@@ -11,9 +11,9 @@ from paimonlab.storage.guards import Guard
 from paimonlab.storage.places import place_of
 from paimonlab.storage.schemes import SINGLE_WRITER
 from paimonlab.storage.stores.azure_options import AzureOptions, azure_key
-from paimonlab.storage.stores.keys import AzureKey, Keys
+from paimonlab.storage.stores.gcs_options import GcsOptions
+from paimonlab.storage.stores.keys import AzureKey, BearerToken, Keys
 from paimonlab.storage.stores.object_file_io import ObjectFileIO
-from paimonlab.storage.stores.s3_options import S3Options
 from paimonlab.storage.stores.store_options import store_options
 
 
@@ -55,10 +55,9 @@ def open_warehouse(
         raise ValueError(f"{SINGLE_WRITER} = {is_single!r} is neither true nor false")
     root = place_of(warehouse).uri
     of_store = store_options(warehouse, options)
-    if renewal is not None and isinstance(of_store, S3Options):
-        of_store = replace(of_store, renewal=renewal)
-    if renewal is not None and isinstance(of_store, AzureOptions):
-        of_store = replace(of_store, renewal=renewal)
+    if renewal is not None:
+        of_its_kind: Any = renewal
+        of_store = replace(of_store, renewal=of_its_kind)
     guard = Guard.LOCK if has_lock else Guard.CONDITIONS
     return ObjectFileIO(
         root=root,
@@ -67,13 +66,13 @@ def open_warehouse(
     )
 
 
-def keys_in(path: str, options: Mapping[str, str]) -> Keys | AzureKey:
-    """Return the keys that options give for a store of S3's protocol, or of Azure.
+def keys_in(path: str, options: Mapping[str, str]) -> Keys | AzureKey | BearerToken:
+    """Return by what the options of a store allow requests.
 
     Raises
     ------
     ValueError
-        If they give none for Azure.
+        If they give none.
     """
     found = store_options(path, options)
     if isinstance(found, AzureOptions):
@@ -81,6 +80,10 @@ def keys_in(path: str, options: Mapping[str, str]) -> Keys | AzureKey:
         if key is None:
             raise ValueError(f"a token for {path} has neither a key of the account nor a signature")
         return key
-    assert isinstance(found, S3Options), "others do not renew keys"
-    assert found.access_key is not None, "a token has keys"
+    if isinstance(found, GcsOptions):
+        if found.token is None:
+            raise ValueError(f"a token for {path} has no gcs.oauth2.token")
+        return BearerToken(found.token)
+    if found.access_key is None:
+        raise ValueError(f"a token for {path} has no keys")
     return Keys(found.access_key, str(found.secret_key), found.session_token)

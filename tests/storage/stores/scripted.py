@@ -21,11 +21,11 @@ import hmac
 import itertools
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from xml.sax.saxutils import escape, unescape
 
@@ -70,6 +70,8 @@ class Service:
     generations: Iterator[int] = field(default_factory=lambda: itertools.count(1700000000000001))
     refused: list[str] = field(default_factory=list)
     """Codes of errors that were answered."""
+    admits: Callable[[str, str], bool] = lambda token, key: token in ("", TOKEN)
+    """From the token of a request and the key to whether the token holds."""
 
     def put(self, key: str, data: bytes, headers: Mapping[str, str]) -> Stored:
         """Store an object if its conditions hold."""
@@ -97,10 +99,14 @@ class Service:
     ) -> None:
         """Refuse what the service would not take for a request of the holder of the keys."""
         given = headers.get("authorization", "")
+        key = unquote(urlsplit(target).path)[1:].partition("/")[2]
         if self.dialect == "gcs":
-            if given != f"Bearer {TOKEN}":
+            kind, _, token = given.partition(" ")
+            if kind != "Bearer" or not token or not self.admits(token, key):
                 raise RefusalError(401, "AuthenticationRequired")
             return
+        if not self.admits(headers.get("x-amz-security-token", ""), key):
+            raise RefusalError(403, "InvalidAccessKeyId")
         found = re.fullmatch(
             r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d+)/([^/]*)/s3/aws4_request, "
             r"SignedHeaders=([^,]+), Signature=([0-9a-f]{64})",
@@ -243,8 +249,9 @@ def serving(dialect: Dialect) -> Iterator[Service]:  # noqa: C901 - a class with
                 deleted = "".join(f"<Deleted><Key>{escape(one)}</Key></Deleted>" for one in keys)
                 self._say(200, f"<DeleteResult>{deleted}</DeleteResult>".encode())
             elif command == "DELETE":
+                kept: dict[str, Any] = service.uploads if "uploadId" in query else service.objects
                 with service.lock:
-                    gone = service.objects.pop(key, None)
+                    gone = kept.pop(query.get("uploadId", key), None)
                 if gone is None and service.dialect == "gcs":
                     raise RefusalError(404, "NoSuchKey")
                 self._say(204, b"")

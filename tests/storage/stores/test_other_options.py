@@ -95,6 +95,10 @@ def test_tencent_and_huawei_are_reached_by_regions_and_endpoints() -> None:
         ({"fs.gs.auth.type": "UNAUTHENTICATED"}, GcsOptions(is_anonymous=True)),
         ({"gs.storage.root.url": "http://h:1/"}, GcsOptions(endpoint="http://h:1")),
         (
+            {"gcs.oauth2.token": "t", "gcs.oauth2.token-expires-at": "7"},
+            GcsOptions(token="t"),
+        ),
+        (
             {"gs.http.max.retry": "2", "gs.http.read-timeout": "5"},
             GcsOptions(max_retries=2, timeout_millis=5),
         ),
@@ -201,6 +205,11 @@ def test_what_is_not_obeyed_is_refused_by_name(
         ("obs://b/w", {}, "'fs.obs.endpoint' is missing"),
         ("gs://b/w", {"gs.auth.type": "SERVICE_ACCOUNT_JSON_KEYFILE"}, "without 'fs.gs.auth"),
         ("gs://b/w", {"gs.auth.service.account.email": "e"}, "some are missing"),
+        (
+            "gs://b/w",
+            {"gcs.oauth2.token": "t", "gs.auth.type": "UNAUTHENTICATED"},
+            "'gcs.oauth2.token' is given, and another way",
+        ),
         ("gs://b/w", {"s3.endpoint": "h"}, "'s3.endpoint' is an option of S3"),
         ("s3://b/w", {"unsafe.single-writer": "yes"}, "neither true nor false"),
     ],
