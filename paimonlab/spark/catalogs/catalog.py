@@ -257,7 +257,7 @@ class SparkCatalog(Views, Functions, Procedures):
         schema = table_definition(
             self._bridge, definition, copied or {}, takes_places=self._catalog.takes_places
         )
-        self._make_default_database(identifier.namespace())
+        self._make_default_database(name.rpartition(".")[0])
         try:
             if is_format_table(schema.options) and isinstance(self._catalog, FormatTableCatalog):
                 return self._catalog.create_format_table(name, schema)

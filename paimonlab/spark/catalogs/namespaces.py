@@ -57,7 +57,9 @@ class Namespaces(Proxy):
     def defaultNamespace(self) -> Any:
         """Return the database that is current after ``USE <catalog>``."""
         chosen = self._catalog.options.get(_CHOSEN_DEFAULT, DEFAULT_DATABASE)
-        return self._bridge.strings([chosen])
+        return self._bridge.once(
+            ("namespace", chosen), lambda: self._bridge.strings([chosen])
+        )  # asked for several times by each statement
 
     def listNamespaces(self, *parent: Sequence[str]) -> Any:
         """Return the databases, or nothing inside one."""
@@ -75,12 +77,16 @@ class Namespaces(Proxy):
 
     def loadNamespaceMetadata(self, namespace: Sequence[str]) -> Any:
         """Return the properties of a database."""
-        names = self._names(namespace)
-        if not self._exists(names):
-            if not self._is_missing_default(names):
-                self._throw("NoSuchNamespaceException", names)
-            return self._bridge.map({})
-        return self._bridge.map(self._catalog.database_options(self._database(names)))
+        names, found = self._names(namespace), {}
+        if self._exists(names):
+            found = self._catalog.database_options(self._database(names))
+        elif not self._is_missing_default(names):
+            self._throw("NoSuchNamespaceException", names)
+        if not found:  # asked for several times by each statement
+            return self._bridge.once(
+                ("no properties",), self._bridge.jvm.java.util.Collections.emptyMap
+            )
+        return self._bridge.map(found)
 
     def createNamespace(self, namespace: Sequence[str], properties: Mapping[str, str]) -> None:
         """Run CREATE DATABASE; who runs it is kept only where others are."""
@@ -144,8 +150,8 @@ class Namespaces(Proxy):
         names = self._names(namespace)
         return names == [DEFAULT_DATABASE] and not self._exists(names)
 
-    def _make_default_database(self, namespace: Sequence[str]) -> None:
-        if self._names(namespace) == [DEFAULT_DATABASE]:
+    def _make_default_database(self, database: str) -> None:
+        if database == DEFAULT_DATABASE:
             self._catalog.create_database(DEFAULT_DATABASE, exist_ok=True)
 
     def _nested(self, names: Sequence[Sequence[str]]) -> Any:

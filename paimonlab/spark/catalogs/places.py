@@ -97,8 +97,8 @@ def named_place(
         found = manager.catalog(within[0]) if within else manager.currentCatalog()
     *before, name = rest if is_of_catalog else parts
     if not before and not is_of_catalog:
-        namespace = within[1:] if within else manager.currentNamespace()
-        before = [str(part) for part in namespace] or [DEFAULT_DATABASE]
+        namespace = within[1:] if within else bridge.texts(manager.currentNamespace())
+        before = [*namespace] or [DEFAULT_DATABASE]
     catalog = catalog_behind(found)
     if catalog is None:
         return None

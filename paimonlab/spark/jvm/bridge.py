@@ -171,6 +171,10 @@ class Bridge:
         """Return a ``String[]``, in one call."""
         return [*json.loads(self._json_mapper.writeValueAsString(java_array))]
 
+    def texts_of_seq(self, seq: Any) -> Sequence[str]:
+        """Return a ``scala.collection.Seq`` of text, in two calls."""
+        return self.texts(self.jvm.scala.jdk.javaapi.CollectionConverters.asJava(seq))
+
     def from_json(self, class_name: str, text: str) -> Any:
         """Build Java objects from JSON in one call, by their fields (``[La.b.C;`` for arrays)."""
         return self._json_mapper.readValue(text, self.jvm.java.lang.Class.forName(class_name))

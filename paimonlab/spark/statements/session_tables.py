@@ -41,7 +41,7 @@ def new_table_command(bridge: Bridge, plan: Any) -> Any:
         For ``CREATE TABLE … USING paimon`` in a catalog that is not ours: Spark would note down a
         table that nobody can write to.
     """
-    parts = [str(part) for part in as_list(bridge, plan.name().nameParts())]
+    parts = bridge.texts_of_seq(plan.name().nameParts())
     provider = plan.tableSpec().provider()
     if provider.isDefined() and str(provider.get()).lower() == _OF_PAIMON:
         if plan.getClass().getSimpleName() == "CreateTable" and (
