@@ -67,7 +67,7 @@ interop: java ## live tests against Java Paimon 1.3.1, 1.4.2 and 0.9; fails with
 	  $(BIN)/python -m pytest -m interop tests
 
 .PHONY: versions
-versions: java ## the tests of Spark on each pair of its versions, of Java and of Python; an hour or two
+versions: java ## the tests of Spark on each pair of its versions, of Java and of Python; some hours
 	$(BIN)/python -m tools.spark_versions --write
 
 .PHONY: release
