@@ -59,6 +59,8 @@ def is_kept(case: Case, folder: Path) -> bool:
 def rows_of(table: pl.Table) -> list[str]:
     tracked = table.options.get("row-tracking.enabled") == "true"
     ids = ["_ROW_ID", "_SEQUENCE_NUMBER"] if tracked else []
+    if table.options.get("data-evolution.enabled") == "true":
+        ids.remove("_SEQUENCE_NUMBER")  # rows get the largest one of the files put together
     scan = table.scan([*table.schema.field_names, *ids])
     fields = [scan.schema.field(column) for column in scan.columns]
     return unordered(java_rows(scan.to_arrow(), fields))
