@@ -75,7 +75,8 @@ class TableStores:
         options = self.client.options
         scheme = urlsplit(path).scheme.lower() if ":" in path.partition("/")[0] else ""
         has_tokens = parse_boolean(options.get(DATA_TOKENS, "false")) and not answer.is_external
-        if store_kind(path) is not None:
+        kind = store_kind(path)
+        if kind is not None and not (has_tokens and kind is HDFS):
             store: FileIO
             if has_tokens:
                 store = VendedFileIO(path, TokenSource(self.client, identifier))

@@ -370,10 +370,11 @@ def test_files_in_stores_without_support_are_refused_by_name(scripts: list[Scrip
     for path in ("dls://b/t", "ftp://n/t"):
         with pytest.raises(UnsupportedError, match=path):
             catalog.table("db.t")
-    script = Script([(200, {"defaults": {"data-token.enabled": "true"}}), table("dls://b/t")])
-    scripts.append(script)
-    with pytest.raises(UnsupportedError, match=r"data-token\.enabled = 'true'"):
-        pl.connect(_options(script)).table("db.t")
+    for path in ("dls://b/t", "hdfs://n/t"):
+        script = Script([(200, {"defaults": {"data-token.enabled": "true"}}), table(path)])
+        scripts.append(script)
+        with pytest.raises(UnsupportedError, match=r"data-token\.enabled = 'true'"):
+            pl.connect(_options(script)).table("db.t")
 
 
 def test_nothing_is_asked_before_it_is_needed(scripts: list[Script]) -> None:
