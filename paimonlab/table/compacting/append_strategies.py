@@ -40,15 +40,10 @@ from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """Puts small files together, and leaves out deleted rows."""
+class _InOrder:
+    """Keeps rows in the order in which they are."""
 
-    options: AppendPackingOptions
-    has_vectors: bool
-    full: bool
-    once: bool = False
-    """Whether a bucket gets one task at most, as from a writer before its commit."""
+    __slots__ = ()
 
     @property
     def rows_of(self) -> RowsOf:
@@ -59,6 +54,17 @@ class Packing:
     def threads(self) -> int:
         """One per CPU: a task holds few batches."""
         return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Packing(_InOrder):
+    """Puts small files together, and leaves out deleted rows."""
+
+    options: AppendPackingOptions
+    has_vectors: bool
+    full: bool
+    once: bool = False
+    """Whether a bucket gets one task at most, as from a writer before its commit."""
 
     def tasks(self, bucket: BucketFiles) -> Iterator[AppendTask]:
         """Choose files as Java does: by size, or neighbours where rows have an order."""
@@ -88,21 +94,11 @@ class Packing:
 
 
 @dataclass(frozen=True, slots=True)
-class RowGroupPacking:
+class RowGroupPacking(_InOrder):
     """Puts columns of the same rows together, and small files, of tables with data evolution."""
 
     options: AppendPackingOptions
     full: bool
-
-    @property
-    def rows_of(self) -> RowsOf:
-        """Reads rows as they are."""
-        return read_split
-
-    @property
-    def threads(self) -> int:
-        """One per CPU: a task holds few batches."""
-        return os.cpu_count() or 1
 
     def tasks(self, bucket: BucketFiles) -> Iterator[AppendTask]:
         """Choose files as Java does, whose row ids follow one another."""
