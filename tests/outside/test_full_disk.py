@@ -202,6 +202,24 @@ def test_full_disk_leaves_a_table_old_or_new(disk: Disk, tmp_path: Path) -> None
     _try_all(tmp_path, disk.warehouse, shortages)
 
 
+def test_files_that_share_a_writer_leave_nothing_on_a_full_disk(disk: Disk) -> None:
+    """The disk gets full in the midst of files that were encoded together."""
+    catalog = pl.connect(disk.warehouse)
+    catalog.create_database("db")
+    fields = {"p": "INT NOT NULL", "k": "BINARY(900)"}
+    table = catalog.create_table("db.t", fields, partition_keys=["p"])
+    table.write([{"p": 0, "k": os.urandom(900)}])
+    rows = [{"p": number, "k": os.urandom(900)} for number in range(30)]
+
+    with disk.filled_up(20 * _BLOCK_BYTES), pytest.raises(PaimonError, match="No space"):
+        table.write(rows)
+
+    assert len([*disk.warehouse.rglob("*.parquet")]) == 1
+    assert table.fsck().findings == ()
+    table.write(rows)
+    assert table.scan().count() == 31
+
+
 def test_limit_of_file_sizes_leaves_a_table_old_or_new(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.outside.test_full_disk", str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
