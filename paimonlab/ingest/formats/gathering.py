@@ -285,7 +285,10 @@ class _Batch:
 
     def _told(self, columns: dict[str, Column]) -> dict[str, Column]:
         """Put old values where an update does not tell one; without an old row it is an error."""
-        if not any(text.encode() in b"".join(self._rows.objects) for text in self._of.placeholders):
+        if not self._of.placeholders:
+            return columns
+        told = b"".join(self._rows.objects)
+        if not any(text.encode() in told for text in self._of.placeholders):
             return columns
         result = dict(columns)
         for name, column in columns.items():

@@ -20,8 +20,8 @@ from paimonlab.errors import SourceError
 from paimonlab.ingest.apart import answer_of, done_within
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, Waits
 from paimonlab.ingest.formats import Decode, Messages
-from paimonlab.ingest.formats.messages import UNKNOWN_TIME
 from paimonlab.ingest.sources import losses
+from paimonlab.ingest.sources.kafka_arrived import Arrived
 from paimonlab.ingest.sources.kafka_positions import (
     Offsets,
     Partition,
@@ -55,6 +55,8 @@ _LOST_SECONDS = 5.0
 """Without an answer, before brokers that can be connected to are lost, too."""
 _BATCH_BYTES = 8 << 20
 _MOST_MESSAGES = 20_000
+_AT_ONCE = 500
+"""Messages that are objects at a time: fewer than those after which Python looks for garbage."""
 _FIRST_MESSAGES = 200
 _SAMPLED = 1_000
 """Messages of each partition that `tables` reads."""
@@ -227,8 +229,7 @@ class Reader:
         offsets = yield from self._awaited_offsets(position)
         self._assign(offsets)
         while True:
-            messages = self._consume()
-            for batch in self._batches(messages):
+            for batch in self._batches(self._consume()):
                 yield from self._wanted.decoder(batch.topic)(batch)
             yield self._boundary()
             self._look_around()
@@ -290,11 +291,13 @@ class Reader:
         arrived = time.monotonic()
         while self._next[partition] < end:
             messages = self._consume()
-            kept = [message for message in messages if (message.offset() or 0) < end]
-            for batch in self._batches(kept):
+            count = sum(map(len, messages.values()))
+            for of_topic in messages.values():
+                of_topic.cut(end)
+            for batch in self._batches(messages):
                 yield from self._wanted.decoder(batch.topic)(batch)
             self._boundary()
-            if len(kept) < len(messages):
+            if sum(map(len, messages.values())) < count:
                 break
             now = time.monotonic()
             arrived = now if messages else arrived
@@ -318,20 +321,48 @@ class Reader:
             [TopicPartition(*partition, offset) for partition, offset in offsets.items()]
         )
 
-    def _consume(self) -> list[Message]:
-        """Return messages; note the ends of partitions and raise what is an error."""
-        from confluent_kafka import KafkaError, KafkaException  # noqa: PLC0415 - an extra
+    def _consume(self) -> dict[str, Arrived]:
+        """Return messages by topic; note the ends of partitions and raise what is an error."""
+        topics = {topic for topic, _ in self._next}
+        only = topics.pop() if len(topics) == 1 else None
+        arrived: dict[str, Arrived] = {}
+        left, end = self._batch, time.monotonic() + _WAIT_SECONDS
+        while left > 0:
+            asked = min(left, _AT_ONCE)
+            messages = self._consumed(asked, max(0.0, end - time.monotonic()))
+            kept = [message for message in messages if message.error() is None]
+            if len(kept) < len(messages):
+                self._look_at_errors(messages)
+            if only is not None:
+                if kept:
+                    arrived.setdefault(only, Arrived()).add(kept)
+            else:
+                by_topic: dict[str, list[Message]] = {}
+                for message in kept:
+                    by_topic.setdefault(message.topic() or "", []).append(message)
+                for topic, found in by_topic.items():
+                    arrived.setdefault(topic, Arrived()).add(found)
+            left -= asked
+            if len(messages) < asked:
+                break
+        return arrived
+
+    def _consumed(self, most: int, seconds: float) -> list[Message]:
+        from confluent_kafka import KafkaException  # noqa: PLC0415 - an extra
 
         try:
-            found = self.consumer.consume(self._batch, _WAIT_SECONDS)
+            return self.consumer.consume(most, seconds)
         except KafkaException as error:
             raise SourceError(self._name, error.args[0].str()) from error
-        kept = []
+
+    def _look_at_errors(self, messages: list[Message]) -> None:
+        """Note the ends of partitions among messages, and raise what is an error."""
+        from confluent_kafka import KafkaError  # noqa: PLC0415 - an extra
+
         ends = self._new_ends
-        for message in found:
+        for message in messages:
             wrong = message.error()
             if wrong is None:
-                kept.append(message)
                 continue
             partition = (message.topic() or "", message.partition())
             code = wrong.code()
@@ -347,45 +378,26 @@ class Reader:
                 logger.warning("%s: %s", self._name, wrong.str())
             else:
                 raise SourceError(self._name, wrong.str())
-        return kept
 
-    def _batches(self, messages: list[Message]) -> Iterator[Messages]:
-        """Take messages apart by topic; each partition's stay together, in order."""
-        if not messages:
-            return
-        self._last_answer = time.monotonic()
-        by_topic: dict[str, list[Message]] = {}
-        for message in messages:
-            by_topic.setdefault(message.topic(), []).append(message)
-        for topic, found in by_topic.items():
-            yield self._of_topic(topic, found)
+    def _batches(self, arrived: Mapping[str, Arrived]) -> Iterator[Messages]:
+        """Yield the messages of each topic and note how far its partitions were read."""
+        if arrived:
+            self._last_answer = time.monotonic()
+        for topic, found in arrived.items():
+            if found:
+                yield self._of_topic(found.messages(topic))
 
-    def _of_topic(self, topic: str, found: list[Message]) -> Messages:
-        partitions = np.fromiter((message.partition() for message in found), np.int32, len(found))
-        if (np.diff(partitions) < 0).any():
-            order = np.argsort(partitions, kind="stable")
-            found = [found[index] for index in order.tolist()]
-            partitions = partitions[order]
-        offsets = np.fromiter((message.offset() for message in found), np.int64, len(found))
-        times = np.fromiter((message.timestamp()[1] for message in found), np.int64, len(found))
-        values = [message.value() for message in found]
+    def _of_topic(self, found: Messages) -> Messages:
+        partitions, offsets = found.partitions, found.offsets
         last = np.flatnonzero(np.diff(partitions, append=-1))
         for index in last.tolist():
-            partition = (topic, int(partitions[index]))
-            self._next[partition] = int(offsets[index]) + 1
-        size = sum(len(value) for value in values if value is not None)
+            self._next[found.topic, int(partitions[index])] = int(offsets[index]) + 1
+        size = sum(len(value) for value in found.values if value is not None)
         self._batch = max(1, min(self._most, _BATCH_BYTES * len(found) // max(size, 1)))
-        newest = int(times.max())
+        newest = int(found.timestamps.max())
         if newest > 0:
             self._newest_millis = max(self._newest_millis or 0, newest)
-        return Messages(
-            topic=topic,
-            keys=[message.key() for message in found],
-            values=values,
-            partitions=partitions,
-            offsets=offsets,
-            timestamps=np.where(times < 0, UNKNOWN_TIME, times),
-        )
+        return found
 
     def _boundary(self) -> Boundary:
         from confluent_kafka import TopicPartition  # noqa: PLC0415 - an extra
