@@ -189,7 +189,18 @@ class _Step:
 
     def _rename(self, fields: dict[str, DataField]) -> dict[str, DataField]:
         """Rename columns in place of the table's, if it follows that far."""
-        if self.mode is not Evolve.EXACT or self.is_shared:
+        follows = self.mode is Evolve.EXACT and not self.is_shared
+        known = () if self.before is None else self.before.names
+        for old, new in self.renamed.items():
+            if old in known and new in known and new in self.after.names:
+                problem = (
+                    f"column {old!r} has the name {new!r} in the source from here on, which "
+                    "another column had"
+                )
+                if follows or self.mode is Evolve.STRICT:
+                    raise _RefusedError(problem)
+                self.notes.append(problem)
+        if not follows:
             return fields
         for old, new in self.renamed.items():
             if old in fields and new not in fields and new in self.after.names:

@@ -33,8 +33,9 @@ def test_columns_follow_statements(
     while_running: bool,
 ) -> None:
     mysql_server.run(
-        "CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(5), b INT, c BOOL, d INT COMMENT 'dee')",
-        "INSERT INTO t VALUES (1, 'a', 1, 1, 1)",
+        "CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(5), b INT, c BOOL, d INT COMMENT 'dee', "
+        "h INT)",
+        "INSERT INTO t VALUES (1, 'a', 1, 1, 1, 1)",
         database=database,
     )
     catalog = pm.connect(tmp_path)
@@ -43,17 +44,18 @@ def test_columns_follow_statements(
     )
     job.run()
     assert catalog.table("ods.t").schema.fields[4].description == "dee"
-    for statement in (
+    for statements in (
         "ALTER TABLE t ADD COLUMN e BOOLEAN AFTER a, ADD f INT NOT NULL DEFAULT 7 COMMENT 'eff'",
-        "INSERT INTO t VALUES (2, 'b', 1, 2, 0, 2, 2)",
+        "INSERT INTO t VALUES (2, 'b', 1, 2, 0, 2, 2, 2)",
         "ALTER TABLE t MODIFY a VARCHAR(50), CHANGE b b2 BIGINT",
-        "INSERT INTO t VALUES (3, 'a long text', 0, 3, 1, 3, 3)",
+        "INSERT INTO t VALUES (3, 'a long text', 0, 3, 1, 3, 3, 3)",
+        "ALTER TABLE t DROP COLUMN H; ALTER TABLE t ADD COLUMN h INT",  # the same type and place
         "ALTER TABLE t DROP COLUMN d",
         "ALTER TABLE t RENAME COLUMN c TO c2, COMMENT 'the table'",
-        "INSERT INTO t VALUES (4, 'c', 1, 4, 0, 4)",
+        "INSERT INTO t VALUES (4, 'c', 1, 4, 0, 4, 4)",
         "ALTER TABLE t ADD COLUMN g TINYINT(1), MODIFY f INT NOT NULL DEFAULT 7 COMMENT 'new'",
     ):
-        mysql_server.run(statement, database=database)
+        mysql_server.run(*statements.split("; "), database=database)
         if while_running:
             job.run()
     if not while_running:
@@ -69,8 +71,10 @@ def test_columns_follow_statements(
             "c2": "BOOLEAN",
             "e": "BOOLEAN",
             "f": "INT",
+            "h": "INT",
             "g": "BOOLEAN",
         }
+        assert [row["h"] for row in rows] == [None, None, None, 4]
         assert [row["b2"] for row in rows] == [1, 2, 3, 4]
         assert [row["c2"] for row in rows] == [True, False, True, False]
     else:
@@ -80,6 +84,7 @@ def test_columns_follow_statements(
             "b": "INT",
             "c": "BOOLEAN",
             "d": "INT",
+            "h": "INT",
             "e": "BOOLEAN",
             "f": "INT",
             "b2": "BIGINT",
@@ -88,6 +93,8 @@ def test_columns_follow_statements(
         }
         assert [row["b"] for row in rows] == [1, 2, None, None]
         assert [row["c2"] for row in rows] == [None, None, None, False]
+        assert [row["h"] for row in rows] == [1, 2, 3, 4]
+        assert any("'h' is not in the source any more" in event.text for event in job.events)
     assert [row["f"] for row in rows] == [None, 2, 3, 4]
     assert [row["e"] for row in rows] == [None, True, False, True]
     said = {field.name: field.description for field in table.schema.fields}
@@ -323,12 +330,15 @@ def test_what_statements_say_of_columns() -> None:
         "ALTER TABLE `d`.`t, x` ADD COLUMN (`a,b` TINYINT(1) DEFAULT 0, u UUID), "
         "CHANGE `old name` new ENUM('x','y,)') DEFAULT 'y' COMMENT 'it''s', "
         "ADD PRIMARY KEY (id), MODIFY COLUMN z TINYINT(1) UNSIGNED DEFAULT -1, "
-        "RENAME COLUMN p TO q, DROP COLUMN r, RENAME INDEX i TO k, ADD `key` BOOL /*!50000 , "
-        "RENAME TO other */",
+        "RENAME COLUMN p TO q, DROP COLUMN r, RENAME INDEX i TO k, ADD `key` BOOL, DROP s, "
+        "DROP PRIMARY KEY, DROP INDEX IF EXISTS i, DROP `check`, DROP FOREIGN KEY f, "
+        "DROP COLUMN IF EXISTS u, DROP CONSTRAINT c, DROP IF EXISTS v CASCADE, DROP KEY k "
+        "/*!50000 , RENAME TO other */",
         "e",
     ).changes
     assert (change.table, change.new_name) == ("d.t, x", "e.other")
     assert change.renamed == {"old name": "new", "p": "q"}
+    assert change.dropped == ("r", "s", "check", "u", "v")
     assert {name: (said.declared, said.default) for name, said in change.columns.items()} == {
         "a,b": ("tinyint(1)", "0"),
         "u": ("uuid", None),

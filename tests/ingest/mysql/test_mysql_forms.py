@@ -149,7 +149,7 @@ def test_positions_are_what_was_written() -> None:
         is_snapshot=True,
         outline="x",
         declared={"a.t": {"b": "tinyint(1)"}},
-        altered={"a.t": {"c": "d"}, "a.u": {}},
+        altered={"a.t": {"c": "d", "e": ""}, "a.u": {}},
     )
     assert from_json(json.loads(json.dumps(position.to_json())), "mysql") == position
     later = position.moved(Place(file="binlog.000013", at=4), "0-1-9")

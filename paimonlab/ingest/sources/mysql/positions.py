@@ -66,7 +66,8 @@ class Position:
     declared: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Types of columns by table and name, where the log does not tell them."""
     altered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Tables that statements changed, which is not told yet, and columns they renamed."""
+    """Tables that statements changed, which is not told yet, and columns they renamed or dropped,
+    whose new name is empty."""
 
     def to_json(self) -> JsonValue:
         """Write it."""

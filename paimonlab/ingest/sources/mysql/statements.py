@@ -69,6 +69,8 @@ class Change:
     """Whether rows were taken over from elsewhere, of which the log has none."""
     renamed: dict[str, str] = field(default_factory=dict)
     """Old to new names of columns."""
+    dropped: tuple[str, ...] = ()
+    """Columns that are dropped; it may add others of their names."""
     columns: dict[str, ColumnWords] = field(default_factory=dict)
     """Those that are added or defined anew."""
 
@@ -227,9 +229,11 @@ class _Reader:
         self._wait()
         renamed: dict[str, str] = {}
         columns: dict[str, ColumnWords] = {}
+        dropped: list[str] = []
         new_name = None
         rows_go = rows_come = False
         for start, end in list(self._parts(closes=False)):
+            dropped += self._dropped_column(start, end)
             self._at = start
             if self._word(1) in ("PARTITION", "TABLE", "TABLESPACE"):
                 rows_go = rows_go or self._word() in ("DROP", "TRUNCATE")
@@ -266,8 +270,19 @@ class _Reader:
             rows_go=rows_go,
             rows_come=rows_come,
             renamed=renamed,
+            dropped=tuple(dropped),
             columns=columns,
         )
+
+    def _dropped_column(self, start: int, end: int) -> list[str]:
+        """Return the column that is dropped, if it is one: others are named after their kind."""
+        self._at = start
+        if not self._skip("DROP"):
+            return []
+        is_column = self._skip("COLUMN")
+        self._skip("IF", "EXISTS")
+        is_column = is_column or self._at + 1 == end or self._word(1) in ("RESTRICT", "CASCADE")
+        return [self._name()] if is_column and self._word() != "PRIMARY KEY" else []
 
     def _added(self, end: int) -> dict[str, ColumnWords]:
         self._skip("COLUMN")

@@ -306,10 +306,10 @@ class Stream:
         if self._around.wants(name):
             table = log_table(body)
             info = table_info(table, self._tables.declared.get(name, {}), self._charsets)
-            change, schema, info = self._tables.seen(info, self._around.mapping, self._here)
-            if change is not None:
+            changes, schema, info = self._tables.seen(info, self._around.mapping, self._here)
+            if changes:
                 yield from self._flushed()
-                yield change
+                yield from changes
             group = Group(
                 table_rows(
                     table, info, schema, self._charsets, self._around.zone, self._around.mapping

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from paimonlab.ingest.changes import JsonValue, SourceSchema, SourceSchemaChange
+from paimonlab.ingest.sources.mysql.column_names import moved, steps
 from paimonlab.ingest.sources.mysql.columns import TableInfo, schema_of
 from paimonlab.ingest.sources.mysql.positions import Position
 from paimonlab.ingest.sources.mysql.statements import Change, ColumnWords
 
 _FROM_LOG = "the columns of its rows in the log"
+_REASON_LENGTH = 500
 
 
 @dataclass(slots=True)
@@ -25,7 +27,8 @@ class TableChanges:
     declared: dict[str, dict[str, str]] = field(default_factory=dict)
     """Types that the log does not tell, by table and column."""
     altered: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Tables that statements changed, which are to be looked at, with columns they renamed."""
+    """Tables that statements changed, which are to be looked at, with columns they renamed, and
+    `DROPPED` as the new name of those they dropped."""
     infos: dict[str, TableInfo] = field(default_factory=dict)
     """As tables were when they were looked at; they may be ahead of the log."""
     current: dict[str, tuple[TableInfo, SourceSchema]] = field(default_factory=dict)
@@ -43,31 +46,26 @@ class TableChanges:
 
     def seen(
         self, info: TableInfo, mapping: frozenset[str], here: JsonValue
-    ) -> tuple[SourceSchemaChange | None, SourceSchema, TableInfo]:
+    ) -> tuple[list[SourceSchemaChange], SourceSchema, TableInfo]:
         """Take columns as the log tells them; return what changed, and what they are."""
         name = info.name
         known = self.current.get(name)
-        if known is not None and known[0].outline == info.outline:
-            return None, known[1], known[0]
+        names = self.altered.get(name)
+        if known is not None and known[0].outline == info.outline and not names:
+            return [], known[1], known[0]
         looked_up = self.infos.get(name)
         is_same = looked_up is not None and looked_up.outline == info.outline
         found = looked_up if looked_up is not None and is_same else self._with_words(info)
         schema = schema_of(found, mapping)
-        renamed = self._renamed(name, schema)
-        if name in self.altered:
+        if names is not None:
             self.altered[name] = {}  # comments are still to be looked up
         self.current[name] = found, schema
-        if known is None and not renamed:
-            return None, schema, found
-        change = SourceSchemaChange(
-            table=name,
-            before=None if known is None else known[1],
-            after=schema,
-            position=here,
-            reason=self._reasons.get(name, _FROM_LOG),
-            renamed=renamed,
-        )
-        return change, schema, found
+        before = None if known is None else known[1]
+        reason = self._reasons.get(name, _FROM_LOG)
+        changes = list(_changes(name, before, schema, names or {}, here, reason))
+        if before is None and len(changes) == 1 and not changes[0].renamed:
+            changes = []
+        return changes, schema, found
 
     def _with_words(self, info: TableInfo) -> TableInfo:
         words = self._words.get(info.name, {})
@@ -79,14 +77,6 @@ class TableChanges:
         )
         return replace(info, columns=columns)
 
-    def _renamed(self, table: str, schema: SourceSchema) -> dict[str, str]:
-        renamed = self.altered.get(table, {})
-        return {
-            old: new
-            for old, new in renamed.items()
-            if new in schema.names and old not in schema.names
-        }
-
     def looked_at(
         self, infos: Mapping[str, TableInfo], mapping: frozenset[str], here: JsonValue
     ) -> Iterator[SourceSchemaChange]:
@@ -97,22 +87,14 @@ class TableChanges:
                 del self.altered[name]
                 continue
             schema = schema_of(info, mapping)
-            renamed = self._renamed(name, schema)
-            del self.altered[name]
+            names = self.altered.pop(name)
             known = self.current.get(name)
             self.infos[name] = info
             self.declared[name] = info.declared
             self.current[name] = info, schema
-            if known is not None and known[1] == schema:
-                continue
-            yield SourceSchemaChange(
-                table=name,
-                before=None if known is None else known[1],
-                after=schema,
-                position=here,
-                reason=self._reasons.pop(name, _FROM_LOG),
-                renamed=renamed,
-            )
+            before = None if known is None else known[1]
+            reason = self._reasons.pop(name, _FROM_LOG)
+            yield from _changes(name, before, schema, names, here, reason)
 
     def changed(
         self,
@@ -180,7 +162,8 @@ class TableChanges:
 
     def _note(self, table: str, wants: Callable[[str], bool], reason: str) -> None:
         if wants(table):
-            self.altered.setdefault(table, {})
+            if self.altered.setdefault(table, {}) and table in self._reasons:
+                reason = f"{self._reasons[table]}; {reason}"[:_REASON_LENGTH]
             self._reasons[table] = reason
 
     def _forget(self, table: str) -> SourceSchema | None:
@@ -210,12 +193,19 @@ class TableChanges:
                 declared.pop(name, None)
             else:
                 declared[name] = said.declared
-        if change.renamed and change.table in self.altered:
-            before = self.altered[change.table]
-            renamed = {old: change.renamed.get(new, new) for old, new in before.items()}
-            new_names = {*before.values()}
-            renamed |= {old: new for old, new in change.renamed.items() if old not in new_names}
-            self.altered[change.table] = renamed
+        if change.table in self.altered:
+            self.altered[change.table] = moved(
+                self.altered[change.table],
+                change.renamed,
+                change.dropped,
+                self._columns(change.table),
+            )
+
+    def _columns(self, table: str) -> list[str]:
+        """Return the names of columns, as far as they are known."""
+        infos = [self.current[table][0]] if table in self.current else []
+        infos += [self.infos[table]] if table in self.infos else []
+        return [column.name for info in infos for column in info.columns]
 
     def _moved(
         self,
@@ -238,3 +228,33 @@ class TableChanges:
             )
         self.declared[new_name] = declared
         self._note(new_name, wants, reason)
+
+
+def _changes(
+    table: str,
+    before: SourceSchema | None,
+    after: SourceSchema,
+    names: Mapping[str, str],
+    here: JsonValue,
+    reason: str,
+) -> Iterator[SourceSchemaChange]:
+    """Yield how a table gets another schema.
+
+    Parameters
+    ----------
+    names
+        What statements made of its columns, as in `TableChanges.altered`.
+    """
+    found = steps(after, names)
+    if before == after and len(found) == 1:
+        return
+    for schema, renamed in found:
+        yield SourceSchemaChange(
+            table=table,
+            before=before,
+            after=schema,
+            position=here,
+            reason=reason,
+            renamed=renamed,
+        )
+        before = schema

@@ -1,0 +1,65 @@
+"""Which columns are still the same after statements that renamed and dropped some of them.
+
+Names do not tell: a column that was dropped and added again has none of its old values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from paimonlab.ingest.changes import SourceSchema
+
+DROPPED = ""
+"""In place of the new name of a column that was dropped."""
+
+
+def moved(
+    before: Mapping[str, str],
+    renamed: Mapping[str, str],
+    dropped: Iterable[str],
+    known: Iterable[str] = (),
+) -> dict[str, str]:
+    """Return what became of columns after one more statement.
+
+    Parameters
+    ----------
+    before
+        What became of them so far: names at first to names now, or `DROPPED`.
+    renamed, dropped
+        What the statement does, by names now, in upper or lower case as it likes.
+    known
+        Names at first, as far as they are known.
+
+    Examples
+    --------
+    >>> moved({"a": "b"}, {"B": "c"}, ["d"])
+    {'a': 'c', 'd': ''}
+    """
+    now = [*(name for name in known if name not in before), *filter(None, before.values())]
+    spelled = {name.casefold(): name for name in now}
+    said = {spelled.get(old.casefold(), old): new for old, new in renamed.items()}
+    said |= {spelled.get(name.casefold(), name): DROPPED for name in dropped}
+    found = {old: said.get(name, name) for old, name in before.items()}
+    names = {*before.values()}
+    return found | {old: new for old, new in said.items() if old not in names and old not in before}
+
+
+def steps(
+    after: SourceSchema, names: Mapping[str, str]
+) -> tuple[tuple[SourceSchema, dict[str, str]], ...]:
+    """Return schemas that a table has one after the other, with columns that each renames.
+
+    Where a new column has the name of one that was dropped or renamed, the first of two lacks it.
+    """
+    kept = {name: old for old, name in names.items() if name in after.names}
+    renamed = {old: name for name, old in kept.items() if old != name}
+    anew = {name for name in after.names if name in names and name not in kept}
+    if not anew or any(name in names for name in renamed.values()):
+        return ((after, renamed),)
+    without = replace(
+        after,
+        columns=tuple(column for column in after.columns if column.name not in anew),
+        primary_keys=tuple(name for name in after.primary_keys if name not in anew),
+    )
+    return (without, renamed), (after, {})
