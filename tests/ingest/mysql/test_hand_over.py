@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 import paimonlab as pm
 from paimonlab.cli.main import main
-from paimonlab.errors import IngestError, PaimonError, SourceError
+from paimonlab.errors import PaimonError, SourceError
 from paimonlab.ingest import Boundary, Event, JsonValue, Phase, RowChanges, check_source
 from paimonlab.ingest.job import Job, files_of
 from paimonlab.ingest.sources.mysql.connection import Connection
@@ -33,6 +33,7 @@ from paimonlab.ingest.sources.mysql.spans import Places
 from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
 from paimonlab.ingest.steering import ask_of
 from paimonlab.spec.schema.schema_changes import DropColumn
+from tests.ingest.idle_job import wait_and_pause
 from tests.ingest.mysql.server import PASSWORD_ENV, Server, server
 from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
 from tests.ingest.run_and_kill import run_and_kill
@@ -405,21 +406,28 @@ def test_a_job_of_the_shell(
     assert _here(pm.connect(tmp_path), "t") == [(7,)]
 
 
-def test_a_second_job_of_the_name_is_kept_out(
+def test_a_job_waits_and_is_waited_for(
     tmp_path: Path, mysql_server: Server, database: str, shop: MySql
 ) -> None:
-    mysql_server.run(f"CREATE TABLE {database}.t (id INT PRIMARY KEY)")
+    mysql_server.run(
+        "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, v TEXT)",
+        "CREATE TABLE more (id INT PRIMARY KEY)",
+        "INSERT INTO more VALUES (7)",
+        database=database,
+    )
     catalog = pm.connect(tmp_path)
-    first = catalog.ingest(shop.database(database), into="ods", name="j")
-    first.start()
-    try:
-        end = time.monotonic() + 20
-        while first.status.phase not in ("caught up", "stream") and time.monotonic() < end:
-            time.sleep(0.05)
-        with pytest.raises(IngestError):
-            catalog.ingest(shop.database(database), into="ods", name="j").run()
-    finally:
-        first.stop()
+
+    def made() -> Job:
+        source = shop.database(database, including="t")
+        return catalog.ingest(source, into="ods", name="j", interval="100 ms")
+
+    def write(count: int) -> None:
+        insert = f"INSERT INTO t (v) SELECT REPEAT('x', 99) FROM seq_1_to_{count}"
+        mysql_server.run(insert, database=database)
+
+    wait_and_pause(made, write, rf"{database}\.more")
+    for table in ("t", "more"):
+        assert _here(catalog, table) == rows_of(mysql_server, database, table)
 
 
 def test_a_server_that_starts_again_is_read_on(

@@ -16,12 +16,15 @@ from click.testing import CliRunner
 import paimonlab as pm
 from paimonlab.cli.main import main
 from paimonlab.errors import FilesConflictError, IngestSchemaError
+from paimonlab.ingest import running
 from paimonlab.ingest.changes import Event
 from paimonlab.ingest.job import Job
+from paimonlab.ingest.sources.postgresql import reading
 from paimonlab.ingest.sources.postgresql.catalog import Layout, Published, ServerTable
 from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.spec.types.text import format_type
 from tests.catalog.jdbc.servers import USER
+from tests.ingest.idle_job import IS_LONG, wait_and_pause
 from tests.ingest.postgres.server import PASSWORD_ENV, Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
 from tests.waiting import until
@@ -96,6 +99,37 @@ def test_tables_are_read_anew_and_added_while_others_are_followed(
     _job(tmp_path, database, first)[0].run(until="caught-up")
     for name in TABLES:
         assert _rows(catalog, name) == said_by_server(database, name)
+
+
+def test_a_job_waits_and_is_waited_for(
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others write meanwhile is let go by the server, though none of it is read."""
+    if not IS_LONG:
+        monkeypatch.setattr(reading, "_IDLE_SECONDS", 0.1)
+        monkeypatch.setattr(running, "_POSITION_SECONDS", 0.1)
+    database.run(
+        "CREATE TABLE t (id serial PRIMARY KEY, v text)",
+        "CREATE TABLE more (id int PRIMARY KEY)",
+        "INSERT INTO more VALUES (7)",
+        "CREATE TABLE other AS SELECT generate_series(1, 1000)",
+    )
+
+    def write(count: int) -> None:
+        before = database.run("SELECT pg_current_wal_lsn()::text")[0][0]
+        database.run("INSERT INTO other SELECT generate_series(1, 1000)", "CHECKPOINT")
+        confirmed = f"""
+            SELECT 1 FROM pg_replication_slots
+            WHERE slot_name = '{database.name}' AND confirmed_flush_lsn >= '{before}'"""
+        if job.status.phase != "paused":
+            until(lambda: database.run(confirmed))
+        database.run(f"INSERT INTO t (v) SELECT repeat('x', 99) FROM generate_series(1, {count})")
+
+    jobs = [_job(tmp_path, database, "t", interval=0.1) for _ in range(2)]
+    (job, catalog), _ = jobs
+    wait_and_pause(lambda: jobs.pop(0)[0], write, r"public\.more")
+    for table in ("t", "more"):
+        assert _rows(catalog, table) == said_by_server(database, table)
 
 
 def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database) -> None:

@@ -126,22 +126,6 @@ def test_the_server_forgets_only_what_is_acknowledged(database: Database) -> Non
     assert _confirmed(database) == position["lsn"]
 
 
-def test_an_idle_position_moves_with_the_log(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "_IDLE_SECONDS", 0.3)
-    database.run("CREATE TABLE t (id int PRIMARY KEY)", "CREATE TABLE other (id int)")
-    with Reader(database.source().tables("t")) as reader:
-        reader.caught_up()
-        before = reader.position
-        database.run("INSERT INTO other SELECT generate_series(1, 1000)", "CHECKPOINT")
-        until(lambda: bool(reader.caught_up() or reader.position != before))
-        position = reader.position
-    database.run("INSERT INTO t VALUES (1)")
-    with Reader(database.source().tables("t"), position) as again:
-        assert rows_of(again.caught_up()) == [("+I", {"id": 1})]
-
-
 def test_a_connection_that_breaks_within_a_transaction_loses_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
