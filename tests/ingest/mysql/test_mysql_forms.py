@@ -150,6 +150,7 @@ def test_positions_are_what_was_written() -> None:
         outline="x",
         declared={"a.t": {"b": "tinyint(1)"}},
         altered={"a.t": {"c": "d", "e": ""}, "a.u": {}},
+        prepared={"X'78',X'',1": ("a.t",), "X'79',X'',1": ()},
     )
     assert from_json(json.loads(json.dumps(position.to_json())), "mysql") == position
     later = position.moved(Place(file="binlog.000013", at=4), "0-1-9")

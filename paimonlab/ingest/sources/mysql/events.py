@@ -451,6 +451,14 @@ class MariaDbGtid:
     """Whether it is one statement, without an end of its own."""
 
 
+def xa_name(event: bytes) -> str:
+    """Return the name of an XA transaction as statements in the log write it."""
+    form, first, second = struct.unpack_from("<iII", event, HEADER + 1)
+    at = HEADER + 13
+    parts = event[at : at + first], event[at + first : at + first + second]
+    return f"X'{parts[0].hex()}',X'{parts[1].hex()}',{form}"
+
+
 def mariadb_gtid(event: bytes) -> MariaDbGtid:
     """Read a GTID_EVENT of MariaDB."""
     number, domain, flags = struct.unpack_from("<QIB", event, HEADER)

@@ -68,6 +68,9 @@ class Position:
     altered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Tables that statements changed, which is not told yet, and columns they renamed or dropped,
     whose new name is empty."""
+    prepared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """XA transactions in two phases that are not at their end, with tables whose rows were read
+    later than what they changed; () for most, which changed no table that is read."""
 
     def to_json(self) -> JsonValue:
         """Write it."""
@@ -93,6 +96,8 @@ class Position:
                 found[name] = {
                     table: dict(sorted(columns.items())) for table, columns in sorted(texts.items())
                 }
+        if self.prepared:
+            found["prepared"] = {xid: list(names) for xid, names in sorted(self.prepared.items())}
         return found
 
     def moved(self, place: Place, gtids: str) -> Position:
@@ -127,6 +132,9 @@ class Position:
             is_snapshot=True,
             outline="" if is_inside else self.outline,
             altered={name: columns for name, columns in self.altered.items() if name not in tables},
+            prepared={
+                xid: tuple(sorted({*names, *tables})) for xid, names in self.prepared.items()
+            },
         )
 
     def on(self, server: str) -> Position:
@@ -155,6 +163,7 @@ def from_json(position: JsonValue, source: str) -> Position:
             outline=_text(position.get("outline", "")),
             declared=_by_table(position.get("declared", {})),
             altered=_by_table(position.get("altered", {})),
+            prepared=_prepared(position.get("prepared", {})),
         )
     except (AssertionError, KeyError, ValueError) as error:
         raise IngestStateError(source, f"{position!r} is no position of a binary log") from error
@@ -178,6 +187,15 @@ def _by_table(value: JsonValue) -> dict[str, dict[str, str]]:
 def _texts(value: JsonValue) -> dict[str, str]:
     assert isinstance(value, dict)
     return {name: _text(text) for name, text in value.items()}
+
+
+def _prepared(value: JsonValue) -> dict[str, tuple[str, ...]]:
+    assert isinstance(value, dict)
+    found = {}
+    for xid, names in value.items():
+        assert isinstance(names, list)
+        found[xid] = tuple(_text(name) for name in names)
+    return found
 
 
 def _parts(value: JsonValue) -> tuple[ReadRows, ...]:

@@ -20,6 +20,7 @@ from sqlglot.errors import SqlglotError
 _EXECUTED = re.compile(r"/\*M?!\d*(.*?)\*/", re.DOTALL)
 _WORDS = re.compile(r"^\s*(?:(?:/\*.*?\*/|#[^\n]*\n|--\s[^\n]*\n)\s*)*([A-Za-z]+)", re.DOTALL)
 _OWN_TYPES = ("UUID", "INET4", "INET6")
+_XA_END = re.compile(r"\s*XA\s+(COMMIT|ROLLBACK)\s+(.*)", re.DOTALL | re.IGNORECASE)
 _ROWS = ("INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "WITH", "CALL")
 _NO_COLUMNS = (
     *("PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN"),
@@ -40,6 +41,8 @@ class Kind(Enum):
     ROWS = "rows"
     """It changed rows: the log has the statement in place of rows."""
     TABLES = "tables"
+    XA_COMMIT = "xa commit"
+    XA_ROLLBACK = "xa rollback"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,8 @@ class Meaning:
 
     kind: Kind
     changes: tuple[Change, ...] = ()
+    xa: str = ""
+    """The name of the XA transaction that it ends."""
 
 
 _SHORT = {
@@ -103,6 +108,8 @@ def meaning_of(text: str, database: str) -> Meaning:  # noqa: PLR0911 - one retu
     """
     found = _WORDS.match(_EXECUTED.sub(_inner, text))
     word = found.group(1).upper() if found else ""
+    if xa := _XA_END.match(text):
+        return Meaning(kind=Kind[f"XA_{xa.group(1).upper()}"], xa="".join(xa.group(2).split()))
     if word in _ROWS:
         return Meaning(kind=Kind.ROWS)
     if word == "ROLLBACK" and re.search(r"\bTO\b", text, re.IGNORECASE):

@@ -14,6 +14,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 import sqlglot
@@ -46,12 +47,13 @@ from paimonlab.ingest.sources.mysql.events import (
     rows_part,
     statement,
     table_name,
+    xa_name,
 )
 from paimonlab.ingest.sources.mysql.gathered_rows import Group
 from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info, table_rows
 from paimonlab.ingest.sources.mysql.losses import is_loss
 from paimonlab.ingest.sources.mysql.positions import MariaDbGtids, MySqlGtids, Place, Position
-from paimonlab.ingest.sources.mysql.statements import Change, Kind, meaning_of
+from paimonlab.ingest.sources.mysql.statements import Change, Kind, Meaning, meaning_of
 from paimonlab.ingest.sources.mysql.table_changes import TableChanges
 from paimonlab.ingest.sources.mysql.wire import Packets
 
@@ -130,6 +132,10 @@ class Stream:
         """Bytes after each event."""
         self._transaction = 0
         """Counts them."""
+        self._rows_of: set[str] = set()
+        self._old_rows_of: set[str] = set()
+        """Tables of which the transaction has rows; those whose rows were read later."""
+        self._two_phases = dict(position.prepared)
         self._is_torn = False
         """Whether rows of a transaction that is not at its end were yielded."""
         self._is_new_place = False
@@ -193,6 +199,8 @@ class Stream:
         self._maps.clear()
         self._numbers.clear()
         self._in_transaction = self._is_alone = False
+        self._rows_of.clear()
+        self._old_rows_of.clear()
         self._gtid = None
 
     def _follow(self) -> Iterator[Event]:
@@ -330,7 +338,9 @@ class Stream:
         name = group.table.name
         place = self._after(event)
         if self._is_old(name, place):
+            self._old_rows_of.add(name)
             return
+        self._rows_of.add(name)
         part = rows_part(kind, event)
         if not part.is_whole:
             raise SourceError(
@@ -381,6 +391,8 @@ class Stream:
         """End a transaction."""
         self._in_transaction = self._is_alone = False
         self._transaction += 1
+        self._rows_of.clear()
+        self._old_rows_of.clear()
         self._place = self._after(event)
         self._is_new_place = False
         if self._gtid is not None:
@@ -409,7 +421,8 @@ class Stream:
     def _boundary(self, phase: Phase) -> Boundary:
         self._told = time.monotonic()
         self._is_torn = False
-        self._position = self._tables.noted(self._position.moved(self._place, str(self._gtids)))
+        position = self._position.moved(self._place, str(self._gtids))
+        self._position = replace(self._tables.noted(position), prepared=dict(self._two_phases))
         if not self._is_new_place and self._position.server != self._server:
             self._position = self._position.on(self._server)
         return Boundary(position=self._position.to_json(), phase=phase, seen_millis=self._seen)
@@ -463,13 +476,33 @@ class Stream:
     def _prepared(self, event: bytes) -> Iterator[Event]:
         """End the first half of an XA transaction, which may be rolled back yet."""
         is_whole = event[HEADER] != 0
-        rows = any(group.has(self._transaction) for group in self._open.values())
-        if not is_whole and (rows or self._is_torn):
+        if not is_whole and self._rows_of:
+            names = ", ".join(sorted(self._rows_of))
             raise UnsupportedError(
-                f"{self._around.name}: an XA transaction at {self._after(event)}",
-                "what it changed may be rolled back after others were committed",
+                f"{self._around.name}: an XA transaction in two phases, prepared at "
+                f"{self._after(event)}, which changes {names}",
+                "it may be rolled back after others were committed. Let it end, resnapshot what "
+                "it changes, and commit in one phase (XA COMMIT … ONE PHASE) from here on",
             )
+        if not is_whole:
+            self._two_phases[xa_name(event)] = tuple(sorted(self._old_rows_of))
         yield from self._end(event)
+
+    def _second_phase(self, event: bytes, meaning: Meaning) -> None:
+        """Make sure that what is committed was in rows that were read, or in none of the tables."""
+        place = self._after(event)
+        tables = self._two_phases.pop(meaning.xa, None)
+        if meaning.kind is Kind.XA_ROLLBACK:
+            return
+        if tables is None:
+            tables = tuple(filter(self._around.wants, self._tables.names()))
+        lacking = [table for table in tables if not self._is_old(table, place)]
+        if lacking:
+            raise SourceError(
+                self._around.name,
+                f"an XA transaction in two phases is committed at {place}, and was prepared before "
+                f"rows were read: {', '.join(lacking)} may lack what it changed; resnapshot",
+            )
 
     def _incident(self, event: bytes) -> Iterator[Event]:
         raise SourceError(
@@ -486,6 +519,8 @@ class Stream:
     def _statement(self, event: bytes) -> Iterator[Event]:
         found = statement(event[4], event)
         meaning = meaning_of(found.text, found.database)
+        if meaning.xa:
+            self._second_phase(event, meaning)
         match meaning.kind:
             case Kind.BEGIN:
                 self._in_transaction = True

@@ -122,7 +122,7 @@ class TableChanges:
             case "drop":
                 yield from self._dropped(change.table, wants, position, reason)
             case "drop database":
-                for table in [name for name in self._names() if name.startswith(change.table)]:
+                for table in [name for name in self.names() if name.startswith(change.table)]:
                     yield from self._dropped(table, wants, position, reason)
             case "create":
                 declared = {
@@ -157,7 +157,8 @@ class TableChanges:
                 reason=f"rows of partitions are gone at the source and kept here: {reason}",
             )
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """Return the tables that are known."""
         return list(dict.fromkeys([*self.current, *self.infos, *self.declared]))
 
     def _note(self, table: str, wants: Callable[[str], bool], reason: str) -> None:
