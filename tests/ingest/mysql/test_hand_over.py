@@ -33,6 +33,7 @@ from paimonlab.ingest.sources.mysql.spans import Places
 from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
 from paimonlab.ingest.steering import ask_of
 from paimonlab.spec.schema.schema_changes import DropColumn
+from tests.ingest import large_transaction
 from tests.ingest.idle_job import wait_and_pause
 from tests.ingest.mysql.server import PASSWORD_ENV, Server, server
 from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
@@ -428,6 +429,32 @@ def test_a_job_waits_and_is_waited_for(
     wait_and_pause(made, write, rf"{database}\.more")
     for table in ("t", "more"):
         assert _here(catalog, table) == rows_of(mysql_server, database, table)
+
+
+def test_a_large_transaction_is_one_epoch(
+    tmp_path: Path,
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not large_transaction.IS_LONG:
+        monkeypatch.setattr("paimonlab.ingest.sources.mysql.stream._BATCH_BYTES", 9_000)
+    mysql_server.run(*large_transaction.tables(), database=database)
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(
+        shop.database(database),
+        into="ods",
+        name="j",
+        max_bytes=large_transaction.MAX_BYTES,
+        options={"bucket": 1},
+    )
+    job.run()
+    numbers = f"SELECT seq AS n FROM seq_1_to_{large_transaction.ROWS}"
+    mysql_server.run("BEGIN", *large_transaction.statements(numbers), "COMMIT", database=database)
+    job.run()
+    said = {name.partition(".")[2] for name in shop.database(database).tables()}
+    large_transaction.check(catalog, {name: rows_of(mysql_server, database, name) for name in said})
 
 
 def test_a_server_that_starts_again_is_read_on(

@@ -24,6 +24,7 @@ from paimonlab.ingest.sources.postgresql.catalog import Layout, Published, Serve
 from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.spec.types.text import format_type
 from tests.catalog.jdbc.servers import USER
+from tests.ingest import large_transaction
 from tests.ingest.idle_job import IS_LONG, wait_and_pause
 from tests.ingest.postgres.server import PASSWORD_ENV, Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
@@ -130,6 +131,20 @@ def test_a_job_waits_and_is_waited_for(
     wait_and_pause(lambda: jobs.pop(0)[0], write, r"public\.more")
     for table in ("t", "more"):
         assert _rows(catalog, table) == said_by_server(database, table)
+
+
+def test_a_large_transaction_is_one_epoch(tmp_path: Path, database: Database) -> None:
+    database.run(*large_transaction.tables())
+    names = ["big", *(f"t{number}" for number in range(large_transaction.TABLES))]
+    told = {"max_bytes": large_transaction.MAX_BYTES, "options": {"bucket": 1}}
+    job, catalog = _job(tmp_path, database, *names, **told)
+    job.run()
+    numbers = f"SELECT n FROM generate_series(1, {large_transaction.ROWS}) AS n"
+    with database.server.connect(database.name) as connection, connection.transaction():
+        for statement in large_transaction.statements(numbers):
+            connection.execute(statement)
+    job.run()
+    large_transaction.check(catalog, {name: said_by_server(database, name) for name in names})
 
 
 def test_values_that_were_not_logged_are_kept(tmp_path: Path, database: Database) -> None:
