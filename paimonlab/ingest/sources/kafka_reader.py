@@ -290,7 +290,7 @@ class Reader:
         self._assign({partition: begin})
         arrived = time.monotonic()
         while self._next[partition] < end:
-            messages = self._consume()
+            messages = self._consume(end - self._next[partition])
             count = sum(map(len, messages.values()))
             for of_topic in messages.values():
                 of_topic.cut(end)
@@ -321,12 +321,15 @@ class Reader:
             [TopicPartition(*partition, offset) for partition, offset in offsets.items()]
         )
 
-    def _consume(self) -> dict[str, Arrived]:
-        """Return messages by topic; note the ends of partitions and raise what is an error."""
+    def _consume(self, most: int = _MOST_MESSAGES) -> dict[str, Arrived]:
+        """Return messages by topic, after a while or as soon as there are ``most``.
+
+        Ends of partitions are noted, and what is an error is raised.
+        """
         topics = {topic for topic, _ in self._next}
         only = topics.pop() if len(topics) == 1 else None
         arrived: dict[str, Arrived] = {}
-        left, end = self._batch, time.monotonic() + _WAIT_SECONDS
+        left, end = min(self._batch, most), time.monotonic() + _WAIT_SECONDS
         while left > 0:
             asked = min(left, _AT_ONCE)
             messages = self._consumed(asked, max(0.0, end - time.monotonic()))
