@@ -132,6 +132,10 @@ def test_a_cluster_that_is_lost_is_waited_for(
     monkeypatch.setattr("paimonlab.ingest.sources.mongodb.client._MILLIS_TO_FIND", 50)
     monkeypatch.setattr("paimonlab.ingest.sources.losses.WAIT_SECONDS", 0.01)
     monkeypatch.setattr("paimonlab.ingest.sources.mongodb.source._FIRST_ROWS", 7)
+    monkeypatch.setattr("paimonlab.ingest.sources.mongodb.source._BOUNDARY_SECONDS", 0.1)
+    monkeypatch.setattr("paimonlab.ingest.sources.mongodb.client._AWAIT_MILLIS", 50)
+    monkeypatch.setattr("paimonlab.ingest.running._TOLD_SECONDS", 0.05)
+    monkeypatch.setattr("pymongo.common.MIN_HEARTBEAT_INTERVAL", 0.02)
     mongo.batch = 5
     mongo.insert("shop.items", *({"_id": number, "n": 0} for number in range(40)))
     asked, at, is_lost = 0, 3, False
