@@ -5,12 +5,17 @@ Source: https://paimon.apache.org/docs/master/concepts/spec/schema/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError
 from paimonlab.metadata.hints import numbered
+from paimonlab.metadata.last_seen import schema_ids
 from paimonlab.metadata.layout import SCHEMA_PREFIX, TableLayout
 from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
+from paimonlab.storage.schemes import store_kind
 from paimonlab.storage.together import asked_together
 
 _PUBLISH_ATTEMPTS = 3
@@ -32,11 +37,37 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
 
         The folder is listed only if a newer schema follows the one found last.
         """
-        known = self._latest_id
-        if known is None or not self._is_newest(known):
+        folder, known = self._layout.schema_folder, self._latest_id
+        if known is None and store_kind(folder) is not None:
+            known = self._latest_id = self._newest_seen(schema_ids.get(folder))
+        elif known is not None and not self._is_newest(known):
+            known = None
+        if known is None:
             ids = self.ids()
             known = self._latest_id = ids[-1] if ids else None
-        return None if known is None else self.get(known)
+        if known is None:
+            return None
+        schema_ids.put(folder, known)
+        return self.get(known)
+
+    def _newest_seen(self, seen: int | None) -> int | None:
+        """Read the schema that was the latest before; None if it is not any more."""
+        if seen is None:
+            return None
+
+        def read() -> TableSchema | None:
+            try:
+                return self._read(seen)
+            except SchemaNotFoundError:
+                return None
+
+        is_followed, found = asked_together(
+            self._layout.table_path, (lambda: self._is_there(seen + 1), read)
+        )
+        if is_followed or not isinstance(found, TableSchema):
+            return None
+        self._known[seen] = found
+        return seen
 
     def found_last(self) -> TableSchema | None:
         """Return the schema that `latest` found last, without a look; None: it was never asked."""
@@ -70,16 +101,27 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
             known = self._known[schema_id] = self._read(schema_id)
         return known
 
-    def upto(self, newest: int) -> list[TableSchema]:
+    def upto(self, newest: int, known: Sequence[TableSchema] = ()) -> list[TableSchema]:
         """Read the schemas up to one that is there, oldest first.
 
         Ids only rise, so the folder is listed once for all of them.
+
+        Parameters
+        ----------
+        newest
+            Id of the last one.
+        known
+            Schemas that need not be read.
         """
-        if newest == 0:
-            return [self.get(0)]
-        if not self._listed or self._listed[-1] < newest:
+        by_id = {schema.id: schema for schema in known}
+        if newest and (not self._listed or self._listed[-1] < newest):
             self._listed = self.ids()
-        return [self.get(schema_id) for schema_id in self._listed if schema_id <= newest]
+        ids = [one for one in self._listed if one <= newest] if newest else [0]
+        missing = [one for one in ids if one not in by_id]
+        reads = [partial(self.get, one) for one in missing]
+        read = asked_together(self._layout.table_path, reads)
+        by_id.update((schema.id, schema) for schema in read)
+        return [by_id[one] for one in ids]
 
     def list(self) -> list[TableSchema]:
         """Read all schemas, oldest first."""

@@ -18,6 +18,7 @@ from paimonlab.errors import (
     TableNotFoundError,
 )
 from paimonlab.metadata.hints import numbered, read_hint, write_hint
+from paimonlab.metadata.last_seen import snapshot_ids
 from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.table_files import NumberedFiles
@@ -60,6 +61,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         self._schemas = schemas
         self._whole_upto: int | None = None
         self._walks = 0
+        self._is_steady = True
+        """Whether the hint was as before when we looked last."""
         self._landed: dict[int, tuple[Snapshot, Snapshot | None]] = {}
         self._newest_own: Snapshot | None = None
         """Our last commit, as long as it was the latest whenever we looked."""
@@ -74,6 +77,7 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         if base is None or (self._whole_upto is not None and self._whole_upto >= base.id):
             self._whole_upto = snapshot.id
         self._landed[snapshot.id] = (snapshot, base)
+        snapshot_ids.put(self._layout.snapshot_folder, snapshot.id)
         # Where others commit as well, looking for ours first would be in vain.
         self._newest_own = snapshot if base is None or self.is_own(base) else None
         for old in [*self._landed][:-_MOST_LANDED]:
@@ -160,13 +164,37 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         if own is not None and self._unless_followed(own.id) == own:
             self._newest_own = own  # and as what expires goes lowest first, no later one has
             return own
-        hint = read_hint(self._file_io, self._layout.latest_hint)
-        if hint and (hinted := self._unless_followed(hint)) is not None:
-            return hinted
-        newest = self._read_newest(self.latest_id)
-        if newest is None and self._schemas is not None and not self._schemas.ids():
+        newest = self._hinted() or self._read_newest(self.latest_id)
+        if newest is not None:
+            snapshot_ids.put(self._layout.snapshot_folder, newest.id)
+        elif self._schemas is not None and not self._schemas.ids():
             raise TableNotFoundError(self._table)
         return newest
+
+    def _hinted(self) -> Snapshot | None:
+        """Read the snapshot that the hint names; None if it is not there or another follows.
+
+        In a store the one that was the latest before is asked for at the same time.
+        """
+        folder = self._layout.snapshot_folder
+        seen = snapshot_ids.get(folder) if self._is_stored else None
+        if seen is None or not self._is_steady:
+            hint = self._hint()
+            self._is_steady = hint == seen
+            return self._unless_followed(hint) if hint else None
+        told, *answers = asked_together(
+            folder, (self._hint, lambda: self._is_there(seen + 1), lambda: self._bytes_of(seen))
+        )
+        self._is_steady = told == seen
+        if self._is_steady:
+            is_followed, data = answers
+            if is_followed or not isinstance(data, bytes):
+                return None
+            return self._decoded(seen, data)
+        return self._unless_followed(told) if isinstance(told, int) and told else None
+
+    def _hint(self) -> int | None:
+        return read_hint(self._file_io, self._layout.latest_hint)
 
     def _unless_followed(self, snapshot_id: int) -> Snapshot | None:
         """Read a snapshot; None if it is not there, or another one follows it."""

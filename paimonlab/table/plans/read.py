@@ -39,7 +39,8 @@ def read_plan(
         That is read; None: the table is empty.
     """
     newest = max(schema.id, -1 if snapshot is None else snapshot.schema_id)
-    schemas = {known_schema.id: known_schema for known_schema in store.schemas.upto(newest)}
+    known = (definition.schema, schema)
+    schemas = {one.id: one for one in store.schemas.upto(newest, known)}
     return ReadPlan(
         table_path=store.layout.table_path,
         table_name=definition.name,

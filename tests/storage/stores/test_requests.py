@@ -19,6 +19,8 @@ import pytest
 import paimonlab as pl
 from paimonlab.errors import TableNotFoundError
 from paimonlab.formats.parquet.footers import shared_footers
+from paimonlab.metadata import schemas
+from paimonlab.metadata.last_seen import LastSeen
 from paimonlab.table.table import Table
 from tests.storage.stores.proxy import Proxy, proxy_of
 from tests.storage.stores.scripted import Service
@@ -90,11 +92,35 @@ def table(counted: Proxy) -> Table:
     return made
 
 
-def test_a_table_is_opened_by_one_listing_and_one_read(table: Table, counted: Proxy) -> None:
+def test_a_table_is_opened_by_one_listing_and_one_read(
+    table: Table, counted: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schemas, "schema_ids", LastSeen(9))
     with counting(counted) as requests:
         opened(counted)
     assert requests.counts == {"LIST": 1, "GET": 1}
     assert requests.listed() == ["w/db.db/t/schema/"]
+    with counting(counted) as requests:
+        opened(counted)
+    assert requests.counts == {"HEAD": 1, "GET": 1}, "at the same time"
+
+
+def test_a_table_that_others_took_back_is_opened_as_it_is(
+    table: Table, counted: Proxy, gcs_service: Service
+) -> None:
+    """What a process saw last says where it looks first, not what it finds."""
+    catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": counted.url})
+    catalog.alter_table("db.t", pl.AddColumn("x", "INT"))
+    opened(counted).write(pa.table({"id": [3], "v": ["a"], "x": [1]}))
+    assert opened(counted).scan().to_arrow().column_names == ["id", "v", "x"]
+    objects = gcs_service.objects
+    for name in ("schema/schema-1", "snapshot/snapshot-4"):
+        del objects[f"w/db.db/t/{name}"]
+    objects["w/db.db/t/snapshot/LATEST"] = objects["w/db.db/t/snapshot/EARLIEST"]
+    again = opened(counted)
+    latest = again.snapshots.latest()
+    assert latest is not None
+    assert (again.schema.id, latest.id) == (0, 3)
 
 
 def test_the_latest_snapshot_takes_three_requests_and_no_listing(
@@ -114,7 +140,7 @@ def test_a_scan_lists_nothing_and_a_plan_reads_each_manifest_once(
         again.scan().to_arrow()
     assert requests.listed() == []
     assert requests.of("/snapshot/") == 3
-    assert requests.of("/schema/") == 1
+    assert requests.of("/schema/") == 0, "it was read when the table was opened"
     assert requests.of("/manifest/") == 0, "this process wrote them"
     assert "HEAD" not in {kind for kind, path in requests.asked if "/bucket-" in path}
     with counting(counted) as requests:
