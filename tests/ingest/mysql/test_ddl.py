@@ -11,6 +11,7 @@ import paimonlab as pm
 from paimonlab.ingest.sources.mysql.source import MySql
 from paimonlab.ingest.sources.mysql.statements import Kind, meaning_of
 from paimonlab.spec.types.text import format_type
+from tests.ingest import altered_tables
 from tests.ingest.mysql.server import Server
 
 
@@ -100,6 +101,23 @@ def test_columns_follow_statements(
     said = {field.name: field.description for field in table.schema.fields}
     assert said["f"] == "new"
     assert table.schema.comment == "the table"
+
+
+@pytest.mark.parametrize("while_running", altered_tables.moments(first=True))
+def test_each_change_in_each_mode(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, while_running: bool
+) -> None:
+    catalog = pm.connect(tmp_path)
+    altered_tables.check(
+        catalog,
+        lambda mode: catalog.ingest(
+            shop.database(database), into=mode, name=mode, evolve=mode, interval="50 ms"
+        ),
+        lambda statements: mysql_server.run(*statements, database=database),
+        "MODIFY {column} {type}",
+        while_running=while_running,
+        tells_names=True,
+    )
 
 
 def test_tables_come_and_go(

@@ -24,7 +24,7 @@ from paimonlab.ingest.sources.postgresql.catalog import Layout, Published, Serve
 from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.spec.types.text import format_type
 from tests.catalog.jdbc.servers import USER
-from tests.ingest import large_transaction
+from tests.ingest import altered_tables, large_transaction
 from tests.ingest.idle_job import IS_LONG, wait_and_pause
 from tests.ingest.postgres.server import PASSWORD_ENV, Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
@@ -304,6 +304,24 @@ def test_columns_change_in_the_midst(tmp_path: Path, database: Database) -> None
         IngestSchemaError, match=r"column 'a' is BIGINT, which cannot become STRING"
     ):
         job.run()
+
+
+@pytest.mark.parametrize("while_running", altered_tables.moments(first=False))
+def test_each_change_in_each_mode(tmp_path: Path, database: Database, while_running: bool) -> None:
+    catalog = pm.connect(tmp_path)
+
+    def job(mode: altered_tables.Mode) -> Job:
+        source = database.source(f"{database.name}_{mode}").tables(r"public\..*")
+        return catalog.ingest(source, into=mode, name=mode, evolve=mode, interval="50 ms")
+
+    altered_tables.check(
+        catalog,
+        job,
+        lambda statements: database.run(*statements),
+        "ALTER COLUMN {column} TYPE {type}",
+        while_running=while_running,
+        tells_names=False,
+    )
 
 
 def test_emptied_tables(tmp_path: Path, database: Database) -> None:
