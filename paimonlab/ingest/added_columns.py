@@ -120,7 +120,7 @@ class AddedColumns:
         before, after
             Of the source until here and from here on; before is None at the start.
         """
-        if before is None or after.is_partial:
+        if before is None or after.is_partial or after.is_unordered:
             return None
         for column in self.computed:
             needed = column.reads

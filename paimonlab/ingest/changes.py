@@ -65,6 +65,9 @@ class SourceSchema:
     is_partial: bool = False
     """Whether only columns are listed that were seen (JSON without schema): one that is not listed
     was not dropped, and a narrower type says nothing."""
+    is_unordered: bool = False
+    """Whether rows with an older schema may come after rows with a newer one, as from several
+    partitions: what was not seen to be added may have been dropped, or comes from before."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:

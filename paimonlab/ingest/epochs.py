@@ -153,6 +153,7 @@ class _Schema(msgspec.Struct, kw_only=True, omit_defaults=True):
     partition_keys: list[str] = []
     comment: str | None = None
     is_partial: bool = False
+    is_unordered: bool = False
 
     def decoded(self) -> SourceSchema:
         return SourceSchema(
@@ -170,6 +171,7 @@ class _Schema(msgspec.Struct, kw_only=True, omit_defaults=True):
             partition_keys=tuple(self.partition_keys),
             comment=self.comment,
             is_partial=self.is_partial,
+            is_unordered=self.is_unordered,
         )
 
 
@@ -199,6 +201,7 @@ def _to_json(schema: SourceSchema) -> _Schema:
         partition_keys=list(schema.partition_keys),
         comment=schema.comment,
         is_partial=schema.is_partial,
+        is_unordered=schema.is_unordered,
     )
 
 

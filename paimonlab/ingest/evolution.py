@@ -170,7 +170,10 @@ class _Step:
                 self._retype(column, there)
         if not self.after.is_partial:
             for there in fields.values():
-                self._drop(there)
+                if self.after.is_unordered:
+                    self._lack(there)
+                else:
+                    self._drop(there)
         self._comment_table()
 
     def _check_key(self) -> None:
@@ -253,13 +256,26 @@ class _Step:
 
     def _note_narrower(self, column: SourceColumn) -> None:
         known = self.before and self.before.column(column.name)
-        if not known or self.after.is_partial or _same(known.type, column.type):
+        if (
+            not known
+            or self.after.is_partial
+            or self.after.is_unordered
+            or _same(known.type, column.type)
+        ):
             return
         change = f"from {format_type(known.type)} to {format_type(column.type)}"
         self._strictly_refuse(f"column {column.name!r} changed {change} in the source")
         self.notes.append(
             f"column {column.name!r} changed {change} in the source and keeps its wider type here"
         )
+
+    def _lack(self, there: DataField) -> None:
+        """Let rows be without a column, which the source has dropped or not added yet."""
+        is_key = there.name in (*self.table.primary_keys, *self.table.partition_keys)
+        known = self.before is not None and self.before.column(there.name) is not None
+        if known and not is_key and not there.type.nullable and there.default_value is None:
+            self._strictly_refuse(f"the source has rows without column {there.name!r}")
+            self.changes.append(UpdateColumnNullability(there.name, nullable=True))
 
     def _drop(self, there: DataField) -> None:
         name = there.name
@@ -376,7 +392,12 @@ def merged(left: SourceSchema, right: SourceSchema) -> SourceSchema | str:
         replace(column, type=with_nullable(column.type, nullable=True))
         for column in others.values()
     ]
-    return replace(left, columns=tuple(columns), is_partial=left.is_partial or right.is_partial)
+    return replace(
+        left,
+        columns=tuple(columns),
+        is_partial=left.is_partial or right.is_partial,
+        is_unordered=left.is_unordered or right.is_unordered,
+    )
 
 
 def _same(left: DataType, right: DataType) -> bool:

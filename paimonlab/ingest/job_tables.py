@@ -284,7 +284,7 @@ class JobTables:
         for note in step.notes:
             self.journal.note("note", target.name, note, at)
         known = after
-        if before is not None and after.is_partial:
+        if before is not None and (after.is_partial or after.is_unordered):
             both = merged(before, after)
             known = after if isinstance(both, str) else both
         if self._schemas.get(source) != known:

@@ -316,6 +316,7 @@ def _one(shards: Mapping[str, SourceSchema], *, has_own_key: bool) -> SourceSche
                 primary_keys=found.primary_keys,
                 comment=schema.comment,
                 is_partial=schema.is_partial,
+                is_unordered=schema.is_unordered,
             )
         both = merged(found, other)
         if isinstance(both, str):

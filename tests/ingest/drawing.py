@@ -7,7 +7,9 @@ import re
 from paimonlab.ingest.changes import SourceColumn, SourceSchema
 from paimonlab.spec.types.text import parse_type
 
-_END = re.compile(r"(?P<columns>.*?)(?:\s+KEY\((?P<key>[^)]*)\))?(?P<partial>\s+PARTIAL)?\s*")
+_END = re.compile(
+    r"(?P<columns>.*?)(?:\s+KEY\((?P<key>[^)]*)\))?(?:\s+(?P<kind>PARTIAL|UNORDERED))?\s*"
+)
 
 
 def source(text: str) -> SourceSchema:
@@ -23,7 +25,10 @@ def source(text: str) -> SourceSchema:
             SourceColumn(name=name, type=parse_type(kind), default_value=default or None)
         )
     return SourceSchema(
-        columns=tuple(columns), primary_keys=keys, is_partial=match["partial"] is not None
+        columns=tuple(columns),
+        primary_keys=keys,
+        is_partial=match["kind"] == "PARTIAL",
+        is_unordered=match["kind"] == "UNORDERED",
     )
 
 

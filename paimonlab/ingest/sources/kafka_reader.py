@@ -11,14 +11,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paimonlab.errors import SourceError
 from paimonlab.ingest.apart import answer_of, done_within
-from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, Waits
+from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, Waits
 from paimonlab.ingest.formats import Decode, Messages
 from paimonlab.ingest.sources import losses
 from paimonlab.ingest.sources.kafka_arrived import Arrived
@@ -106,6 +106,8 @@ class Reader:
         self._brokers = brokers
         self._wanted = wanted
         self._name = wanted.name
+        self._counts: dict[str, int] = {}
+        """Of partitions by topic."""
         self._next: Offsets = {}
         self._ends: Offsets = {}
         """Where each partition ended when its end was reached last."""
@@ -189,6 +191,7 @@ class Reader:
             for name, topic in metadata.topics.items()
             if self._wanted.wants(name) and topic.error is None
         }
+        self._counts = {name: len(topic.partitions) for name, topic in topics.items()}
         missing = [name for name in self._wanted.topics if name not in topics]
         if missing:
             raise SourceError(self._name, f"there is no topic {missing[0]!r}")
@@ -230,7 +233,7 @@ class Reader:
         self._assign(offsets)
         while True:
             for batch in self._batches(self._consume()):
-                yield from self._wanted.decoder(batch.topic)(batch)
+                yield from self._decoded(batch)
             yield self._boundary()
             self._look_around()
             if self._silent is not None:
@@ -261,7 +264,7 @@ class Reader:
             count > 0 and not self._is_at_end(partition) for partition, count in left.items()
         ):
             for batch in self._batches(self._consume()):
-                yield from self._wanted.decoder(batch.topic)(batch)
+                yield from self._decoded(batch)
                 for number in np.unique(batch.partitions).tolist():
                     left[batch.topic, number] -= int((batch.partitions == number).sum())
             self._boundary()
@@ -283,6 +286,7 @@ class Reader:
 
     def part(self, partition: Partition, begin: int, end: int) -> Iterator[Event]:
         """Yield what one partition has from an offset on, up to another, and then a boundary."""
+        self._partitions(self._metadata(_CONTACT_SECONDS))
         found = self._range(partition)
         if begin < found.low or end > found.high:
             continued(self._name, {partition: begin}, {partition: found})
@@ -295,7 +299,7 @@ class Reader:
             for of_topic in messages.values():
                 of_topic.cut(end)
             for batch in self._batches(messages):
-                yield from self._wanted.decoder(batch.topic)(batch)
+                yield from self._decoded(batch)
             self._boundary()
             if sum(map(len, messages.values())) < count:
                 break
@@ -389,6 +393,14 @@ class Reader:
         for topic, found in arrived.items():
             if found:
                 yield self._of_topic(found.messages(topic))
+
+    def _decoded(self, found: Messages) -> Iterator[Event]:
+        """Yield what messages say; only one partition alone has schemas in their order."""
+        for event in self._wanted.decoder(found.topic)(found):
+            if isinstance(event, RowChanges) and self._counts[found.topic] > 1:
+                yield replace(event, schema=replace(event.schema, is_unordered=True))
+            else:
+                yield event
 
     def _of_topic(self, found: Messages) -> Messages:
         partitions, offsets = found.partitions, found.offsets

@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ from click.testing import CliRunner
 import paimonlab as pm
 from paimonlab.cli.main import main
 from paimonlab.errors import PaimonError
+from paimonlab.ingest.sources import kafka_reader
+from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
 from tests.ingest.run_and_kill import run_and_kill
 
@@ -39,7 +41,7 @@ _SCHEMA = {
         for side in ("before", "after")
     ],
 }
-Row = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
 
 
 class Shop:
@@ -152,6 +154,53 @@ def test_columns_without_types_are_texts_and_follow_the_messages(
     texts["9999"] = {"id": "9999", "v": None, "n": "1", "new": '{"a":[1.50]}'}
     assert table.primary_keys == ("id",)
     assert {row["id"]: row for row in _rows(table)} == texts
+
+
+def test_partitions_and_shards_that_are_behind_drop_no_column(
+    tmp_path: Path, kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two shards one gets a column a thousand rows earlier than the other."""
+    monkeypatch.setattr(kafka_reader, "_WAIT_SECONDS", 0.05)
+    kafka_broker.create(topic, 2)
+    catalog = pm.connect(tmp_path)
+    modes: tuple[Mode, ...] = "exact", "strict"
+    wanted: list[Row] = []
+
+    def send(partition: int, shard: str, *rows: Row) -> None:
+        kafka_broker.produce(topic, [_typed(shard, row) for row in rows], partition=partition)
+        wanted.extend({"id": row["id"], "a": row["a"], "b": row.get("b")} for row in rows)
+
+    def check() -> None:
+        wanted.sort(key=lambda row: row["id"])
+        for mode in modes:
+            source = pm.kafka(kafka_broker.address).topic(topic, format="debezium-json")
+            told: dict[str, Any] = {"primary_keys": ["id"], "options": {"bucket": 1}}
+            job = catalog.ingest(source, into=mode, name=mode, evolve=mode, **told)
+            job.run()
+            assert [one.stopped for one in job.status.tables] == [None], mode
+            found = _rows(catalog.table(f"{mode}.t"))
+            assert [{"b": None} | row for row in sorted(found, key=lambda row: row["id"])] == wanted
+
+    old, new = {"a": 1}, {"a": 1, "b": "b"}
+    send(0, "one", {"id": 1} | old)
+    check()
+    send(0, "one", {"id": 2} | new)
+    check()
+    send(1, "one", {"id": 3} | old)
+    check()
+    send(0, "one", *({"id": number} | new for number in range(4, 1004)))
+    send(1, "two", *({"id": -number} | old for number in range(1, 1001)), {"id": -2000} | new)
+    check()
+
+
+def _typed(shard: str, row: Row) -> bytes:
+    """Write a message of Debezium with its schema."""
+    kinds = {"id": "int32", "a": "int32", "b": "string"}
+    fields = [{"field": name, "type": kinds[name], "optional": name != "id"} for name in row]
+    after = {"field": "after", "type": "struct", "optional": True, "fields": fields}
+    payload = {"before": None, "after": row, "source": {"db": shard, "table": "t"}, "op": "c"}
+    told = {"schema": {"type": "struct", "fields": [after]}, "payload": payload}
+    return json.dumps(told).encode()
 
 
 def test_broken_messages_are_dead_letters(tmp_path: Path, kafka_broker: Broker, topic: str) -> None:
