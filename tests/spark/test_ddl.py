@@ -7,7 +7,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import PaimonError, SchemaError, TableNotFoundError
+from paimonlab.errors import PaimonError, SchemaError, TableNotFoundError, UnsupportedError
 from paimonlab.spark import connect
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
@@ -488,8 +488,6 @@ def test_all_changes_of_a_statement_happen_or_none(spark: SparkSession, catalog:
         "CREATE TABLE paimon.db.other USING parquet AS SELECT 1 AS id",
         "ALTER TABLE paimon.db.orders ADD PARTITION (dt = 'x')",
         "ALTER TABLE paimon.db.orders PARTITION (dt = 'x') RENAME TO PARTITION (dt = 'y')",
-        "MSCK REPAIR TABLE paimon.db.orders",
-        "LOAD DATA INPATH '/x' INTO TABLE paimon.db.orders",
         "CREATE DATABASE paimon.new COMMENT 'kept nowhere'",
         "CREATE DATABASE paimon.new LOCATION '/elsewhere'",
         "ALTER DATABASE paimon.db SET DBPROPERTIES ('a' = 'b')",
@@ -507,6 +505,33 @@ def test_a_statement_that_is_not_there_is_refused_loudly(
 
     assert catalog.databases() == ["db"]
     assert catalog.tables("db") == ["orders"]
+    assert plain_table(catalog).snapshot is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        (
+            "MSCK REPAIR TABLE paimon.db.orders",
+            r"MSCK REPAIR TABLE of paimon\.db\.orders.* commits",
+        ),
+        ("ALTER TABLE paimon.db.orders RECOVER PARTITIONS", r"RECOVER PARTITIONS of .*commits"),
+        (
+            "LOAD DATA INPATH '/x' INTO TABLE paimon.db.orders",
+            r"LOAD DATA INTO TABLE paimon\.db\.orders.* use COPY INTO paimon\.db\.orders FROM ",
+        ),
+    ],
+)
+def test_a_statement_about_files_of_hive_says_what_does_it_here(
+    sql: str, said: str, spark: SparkSession, catalog: Catalog
+) -> None:
+    spark.sql(ORDERS)
+
+    with pytest.raises(UnsupportedError, match=said):
+        spark.sql(sql)
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
+        spark.sql(sql.replace("orders", "missing"))
+
     assert plain_table(catalog).snapshot is None
 
 

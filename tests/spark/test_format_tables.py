@@ -295,6 +295,12 @@ def test_what_has_no_snapshots_cannot_do_is_an_error(
     for statement in refused:
         with pytest.raises((UnsupportedError, SchemaError, AnalysisException)):
             sql(statement)
+    for statement, said in (
+        ("MSCK REPAIR TABLE t", "MSCK REPAIR TABLE of served.db.t.* folders"),
+        ("LOAD DATA INPATH '/x' INTO TABLE t", "INSERT INTO served.db.t with a query of csv.`/x`"),
+    ):
+        with pytest.raises(UnsupportedError, match=said):
+            sql(statement)
     spark.conf.set("spark.paimon.format-table.implementation", "engine")
     try:
         with pytest.raises(UnsupportedError, match="engine"):

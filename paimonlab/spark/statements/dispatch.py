@@ -20,6 +20,7 @@ from paimonlab.spark.statements.kept import (
     alter_view_command,
     create_view_command,
 )
+from paimonlab.spark.statements.of_hive import STATEMENTS_OF_HIVE, refuse_statement_of_hive
 from paimonlab.spark.statements.partitions import drop_command
 from paimonlab.spark.statements.replace_using import replacing_insert
 from paimonlab.spark.statements.session_tables import (
@@ -116,6 +117,7 @@ _REPLACED: Mapping[str, Callable[[Bridge, Any], Any]] = MappingProxyType(
         "ShowTablesExtended": shown_tables_command,
         **dict.fromkeys(FUNCTION_STATEMENTS, function_command),
         **dict.fromkeys(NEW_TABLES, new_table_command),
+        **dict.fromkeys(STATEMENTS_OF_HIVE, refuse_statement_of_hive),
     }
 )
 """By the simple name of Spark's plan."""

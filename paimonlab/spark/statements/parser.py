@@ -110,6 +110,8 @@ public final class Parsing implements InvocationHandler {
         || kind.equals("DropFunction") || kind.equals("DescribeFunction")
         || kind.equals("CreateTable") || kind.equals("CreateTableAsSelect")
         || kind.equals("RenameTable") || kind.equals("ShowTablesExtended")
+        || kind.equals("RepairTable") || kind.equals("RecoverPartitions")
+        || kind.equals("LoadData")
         || this.changesName(plan) || this.replacesRows(plan);
     if (isKept || plan instanceof DropPartitions || plan instanceof AnalyzeTable
         || plan instanceof AnalyzeTables || plan instanceof AnalyzeColumn) {
