@@ -181,7 +181,7 @@ class Connection:
         """Return messages that are there, and whether no more will come."""
         found: list[Any] = []
         append, get = found.append, self._pg.get_copy_data
-        size, tried = 0, -1
+        size, taken, tried = 0, -1, -1
         try:
             while size < _BATCH_BYTES:
                 count, message = get(1)
@@ -190,12 +190,19 @@ class Connection:
                     size += count
                 elif count < 0:
                     return found, True
+                elif self._is_encrypted and taken != size:
+                    # Each message is a record of TLS, which is taken in alone: asking whether the
+                    # socket has something would take longer than all the rest.
+                    taken = size
+                    self._pg.consume_input()
                 elif not self._has_input(0.0):
                     if tried == size or not self._is_encrypted:
                         break
                     tried = size
         except self._pq_error() as error:
             raise self._lost(error) from error
+        if found:
+            self.heard = time.monotonic()
         return found, False
 
     def _busy(self) -> Iterator[None]:
