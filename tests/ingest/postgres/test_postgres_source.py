@@ -129,9 +129,9 @@ def test_the_server_forgets_only_what_is_acknowledged(database: Database) -> Non
 def test_a_connection_that_breaks_within_a_transaction_loses_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_OPEN_BYTES", 50_000)
-    monkeypatch.setattr(connections, "_FEW_BYTES", 20_000)
-    monkeypatch.setattr(connections, "_BATCH_BYTES", 20_000)
+    monkeypatch.setattr(reading, "_OPEN_BYTES", 150_000)
+    monkeypatch.setattr(connections, "_FEW_BYTES", 60_000)
+    monkeypatch.setattr(connections, "_BATCH_BYTES", 60_000)
     database.run("CREATE TABLE t (id int PRIMARY KEY, v text)")
     terminate = f"""
         SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots
@@ -142,22 +142,22 @@ def test_a_connection_that_breaks_within_a_transaction_loses_nothing(
     with Reader(source) as reader:
         reader.caught_up()
         database.run(
-            "BEGIN; INSERT INTO t SELECT id, repeat('x', 99) FROM generate_series(1, 90000) s(id)"
-            "; UPDATE t SET v = 'y' WHERE id > 89990; COMMIT"
+            "BEGIN; INSERT INTO t SELECT id, repeat('x', 999) FROM generate_series(1, 12000) s(id)"
+            "; UPDATE t SET v = 'y' WHERE id > 11990; COMMIT"
         )
         for event in reader.events:
             if isinstance(event, RowChanges):
                 rows += event.rows["id"].to_pylist()
-                if breaks < 2 and len(rows) > 20_000 * (breaks + 1):
+                if breaks < 2 and len(rows) > 2_500 * (breaks + 1):
                     breaks += len(database.run(terminate))
-            elif isinstance(event, Boundary) and len(rows) >= 90010:
+            elif isinstance(event, Boundary) and len(rows) >= 12010:
                 break
             else:
                 assert not rows, "no boundary within a transaction"
         database.run("INSERT INTO t VALUES (0)")
         assert reader.rows(1) == [("+I", {"id": 0, "v": None})]
     assert breaks == 2
-    assert rows == [*range(1, 90001), *range(89991, 90001)]
+    assert rows == [*range(1, 12001), *range(11991, 12001)]
 
 
 def test_a_copy_that_was_ended_goes_on_with_the_next_table(
