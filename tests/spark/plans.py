@@ -40,17 +40,27 @@ def files_read(frame: DataFrame) -> int:
     """Run a query; return how many files Spark's own scans read for it."""
     frame.collect()
     plan = frame._jdf.queryExecution().executedPlan()
-    return sum(int(scan.metrics().apply("numFiles").value()) for scan in _scans(plan))
+    return sum(
+        int(scan.metrics().apply("numFiles").value()) for scan in _scans(plan, "FileSourceScanExec")
+    )
 
 
-def _scans(plan: Any) -> list[Any]:
-    """Return the scans of files in a physical plan, those in stages of it included."""
+def pieces_read(frame: DataFrame, table: str) -> int:
+    """Return how many tasks read a table by our own reader in a query that has run."""
+    scans = _scans(frame._jdf.queryExecution().executedPlan(), "BatchScanExec")
+    ours = [scan for scan in scans if f"({table})" in scan.scan().description()]
+    assert ours
+    return sum(int(scan.inputRDD().getNumPartitions()) for scan in ours)
+
+
+def _scans(plan: Any, wanted: str) -> list[Any]:
+    """Return the scans of a kind in a physical plan, those in stages of it included."""
     kind = plan.getClass().getSimpleName()
-    if kind == "FileSourceScanExec":
+    if kind == wanted:
         return [plan]
     if kind == "AdaptiveSparkPlanExec":
-        return _scans(plan.executedPlan())
+        return _scans(plan.executedPlan(), wanted)
     if kind.endswith("QueryStageExec"):
-        return _scans(plan.plan())
-    children = plan.children()
-    return [scan for place in range(children.size()) for scan in _scans(children.apply(place))]
+        return _scans(plan.plan(), wanted)
+    each = [plan.children().apply(place) for place in range(plan.children().size())]
+    return [scan for child in each for scan in _scans(child, wanted)]

@@ -26,6 +26,7 @@ from paimonlab.storage import LocalFileIO
 from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.format_tables.writing import remove_attempts
 from tests.catalog.kept import KeepingCatalog
+from tests.spark.plans import pieces_read
 
 
 @pytest.fixture(scope="module")
@@ -247,6 +248,27 @@ def test_small_tables_are_broadcast_and_folders_pruned(spark: SparkSession, sql:
     assert spark.sql("SELECT f0 FROM t1 WHERE p = 'a'").rdd.getNumPartitions() == 1
     either = "(p = 'a' AND q = 1) OR (p = 'b' AND q = 1) OR (p = 'c' AND f0 = 9)"
     assert spark.sql(f"SELECT f0 FROM t1 WHERE {either}").rdd.getNumPartitions() == 1
+
+
+def test_a_join_reads_only_folders_that_the_other_side_has(spark: SparkSession, sql: Any) -> None:
+    sql("CREATE TABLE t1 (f0 INT) USING parquet PARTITIONED BY (p STRING, q INT)")
+    sql("CREATE TABLE t2 (p STRING, q INT, name STRING) USING csv")
+    rows = [(i, f"p{i}" if i else None, i % 2) for i in range(5)]
+    spark.createDataFrame(rows, "f0 INT, p STRING, q INT").coalesce(1).writeTo("t1").append()
+    sql("INSERT INTO t2 VALUES ('p1', 1, 'x'), ('p2', 1, 'x'), ('p3', 1, 'y'), (NULL, 0, 'x')")
+
+    def joined(kind: str, condition: str) -> tuple[int, list[int]]:
+        named = "(SELECT * FROM t2 WHERE name = 'x') t2"
+        frame = spark.sql(f"SELECT f0 FROM t1 {kind} JOIN {named} ON {condition}")
+        found = sorted(row.f0 for row in frame.collect())
+        return pieces_read(frame, "db.t1"), found
+
+    assert joined("", "t1.p = t2.p") == (2, [1, 2])
+    assert joined("", "t1.q = t2.q AND t1.p = t2.p") == (1, [1])
+    assert joined("", "t1.q = 1 AND t1.p = t2.p") == (1, [1])
+    assert joined("LEFT SEMI", "t1.p = t2.p") == (2, [1, 2])
+    assert joined("", "t1.p <=> t2.p") == (5, [0, 1, 2])  # Spark asks for no partitions then
+    assert joined("", "t1.f0 = t2.q") == (5, [0, 1, 1])
 
 
 def test_tables_are_created_with_rows_and_at_places(

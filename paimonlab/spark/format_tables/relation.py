@@ -22,7 +22,8 @@ from paimonlab.spark.format_tables.tasks import read_files
 from paimonlab.spark.format_tables.writing import FormatWriteBuilder, replace_dynamically
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.commands import command
-from paimonlab.spark.reading.arrow_scan import ArrowScanBuilder, Piece, Task
+from paimonlab.spark.reading.arrow_scan import Piece, Task
+from paimonlab.spark.reading.pruned_scan import PrunedScanBuilder
 from paimonlab.spark.rows.joining import frame_of
 from paimonlab.spark.rows.rewriting import FileTarget
 from paimonlab.spark.session_options import SessionOptions
@@ -55,6 +56,7 @@ class FormatRows:
         self._table = table
         self.name = table.name
         self.own = table.schema.field_names
+        self.partition_keys = table.partition_keys
         self.schema: StructType = spark_schema(table.schema.fields, plain=True)
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
@@ -144,7 +146,14 @@ class FormatRelation(FileTarget):
     def newScanBuilder(self, options: Any) -> Proxy:
         """Start a read."""
         del options
-        return ArrowScanBuilder(self._bridge, FormatRows(self._table))
+        table = self._table
+        key = (
+            table.path,
+            table.schema.id,
+            table.schema.time_millis,
+            *sorted(table.options.items()),
+        )
+        return PrunedScanBuilder(self._bridge, FormatRows(table), key)
 
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""

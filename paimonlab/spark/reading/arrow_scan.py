@@ -72,6 +72,11 @@ class ExecutorRows(Protocol):
         """The columns that predicates may look at."""
         ...
 
+    @property
+    def partition_keys(self) -> Sequence[str]:
+        """The columns whose values choose files as a whole."""
+        ...
+
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
         """Find what the tasks of a query read, without files that the predicate rules out."""
         ...
@@ -89,6 +94,7 @@ class SnapshotRows:
         self._are_placed = are_placed
         self.name = snapshot.scan.definition.name
         self.own = snapshot.scan.schema.field_names
+        self.partition_keys = snapshot.scan.schema.partition_keys
         schema = scan_schema(snapshot.scan.schema.fields)
         schema = undeclared(schema) if snapshot.abilities.as_stored else schema
         if are_placed:
@@ -270,7 +276,10 @@ class ArrowScan(Proxy):
         super().__init__(bridge)
         self._rows = rows
         self._schema = schema
-        floats = [field.name for field in rows.schema if isinstance(field.dataType, FloatType)]
+        self._names = names
+        self._floats = floats = [
+            field.name for field in rows.schema if isinstance(field.dataType, FloatType)
+        ]
         self._predicate = to_predicate(filters, names, floats)
 
     def readSchema(self) -> Any:
@@ -323,10 +332,13 @@ class ArrowScan(Proxy):
         """Return one task per piece."""
         if isinstance(self._rows, SnapshotRows):
             check_full_scan(self._bridge, self._rows.snapshot, self._predicate)
+        return self._tasks(self._pieces)
+
+    def _tasks(self, pieces: Sequence[Piece]) -> Any:
         task = self._bridge.java_class(PYTHON_SOURCE + "PythonInputPartition")
         return self._bridge.array(
             CONNECTOR + "read.InputPartition",
-            [task(index, piece.pickled) for index, piece in enumerate(self._pieces)],
+            [task(index, piece.pickled) for index, piece in enumerate(pieces)],
         )
 
     def createReaderFactory(self) -> Any:

@@ -51,6 +51,7 @@ class ChangedRows:
             columns = StructType([kind, *columns])
         self.schema = columns
         self.own = columns.names
+        self.partition_keys: Sequence[str] = ()
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
         """Return one piece per split of changes, with the plan to read it."""
