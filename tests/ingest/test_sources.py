@@ -401,8 +401,9 @@ def test_a_table_is_followed(catalog: pm.Catalog) -> None:
 def test_a_table_that_is_altered_is_followed_exactly(
     catalog: pm.Catalog, *, while_it_runs: bool
 ) -> None:
-    table = _source_table(catalog)
-    table.write([{"id": 1, "v": "a"}])
+    _source_table(catalog)
+    table = catalog.alter_table("src.t", pm.AddColumn("again", "INT"))
+    table.write([{"id": 1, "v": "a", "again": 1}])
     job = _ingest(catalog, table_changes(catalog.table("src.t")), evolve="exact", interval=0)
     if while_it_runs:
         job.start()
@@ -412,7 +413,9 @@ def test_a_table_that_is_altered_is_followed_exactly(
     table = catalog.alter_table(
         "src.t", pm.RenameColumn("v", "w"), pm.AddColumn("n", "INT", "how many")
     )
-    table.write([{"id": 2, "w": "b", "n": 5}])
+    table = catalog.alter_table("src.t", pm.DropColumn("again"))
+    table = catalog.alter_table("src.t", pm.AddColumn("again", "INT"))
+    table.write([{"id": 2, "w": "b", "n": 5, "again": 2}])
     if while_it_runs:
         until(lambda: job.status.rows == 2)
         job.stop()
@@ -420,9 +423,9 @@ def test_a_table_that_is_altered_is_followed_exactly(
         _ingest(catalog, table_changes(catalog.table("src.t")), evolve="exact").run()
 
     target = catalog.table("ods.t")
-    assert target.schema.field_names == ("id", "w", "n")
+    assert target.schema.field_names == ("id", "w", "n", "again")
     assert target.schema.field("n").description == "how many"
-    assert _rows(catalog, "ods.t") == [(1, "a", None), (2, "b", 5)]
+    assert _rows(catalog, "ods.t") == [(1, "a", None, None), (2, "b", 5, 2)]
 
 
 def test_only_what_changes_from_now_on(catalog: pm.Catalog) -> None:

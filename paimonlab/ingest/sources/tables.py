@@ -21,6 +21,7 @@ from paimonlab.ingest.changes import (
     SourceSchema,
     SourceSchemaChange,
 )
+from paimonlab.ingest.sources.column_names import DROPPED, schema_changes
 from paimonlab.ingest.sources.columns import kinds_from
 from paimonlab.scan.following import Position
 from paimonlab.spec.schema.definition import TableSchema
@@ -141,21 +142,15 @@ class TableSource:
     def _changed(self, before: TableSchema, position: JsonValue) -> Iterator[SourceSchemaChange]:
         """Say what became of the columns, if anything did: options change schemas, too."""
         after = self.table.schema
-        if source_schema(before) == source_schema(after):
-            return
-        old = {field.id: field.name for field in before.fields}
-        renamed = {
-            old[field.id]: field.name
-            for field in after.fields
-            if field.id in old and old[field.id] != field.name
-        }
-        yield SourceSchemaChange(
-            table=self.table.name,
-            before=source_schema(before),
-            after=source_schema(after),
-            position=position,
-            reason=f"schema {after.id} in place of schema {before.id}",
-            renamed=renamed,
+        new = {field.id: field.name for field in after.fields}
+        names = {field.name: new.get(field.id, DROPPED) for field in before.fields}
+        yield from schema_changes(
+            self.table.name,
+            source_schema(before),
+            source_schema(after),
+            {old: name for old, name in names.items() if old != name},
+            position,
+            f"schema {after.id} in place of schema {before.id}",
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from paimonlab.ingest.changes import JsonValue, SourceSchema, SourceSchemaChange
-from paimonlab.ingest.sources.mysql.column_names import moved, steps
+from paimonlab.ingest.sources.column_names import moved, schema_changes
 from paimonlab.ingest.sources.mysql.columns import TableInfo, schema_of
 from paimonlab.ingest.sources.mysql.positions import Position
 from paimonlab.ingest.sources.mysql.statements import Change, ColumnWords
@@ -62,7 +62,7 @@ class TableChanges:
         self.current[name] = found, schema
         before = None if known is None else known[1]
         reason = self._reasons.get(name, _FROM_LOG)
-        changes = list(_changes(name, before, schema, names or {}, here, reason))
+        changes = list(schema_changes(name, before, schema, names or {}, here, reason))
         if before is None and len(changes) == 1 and not changes[0].renamed:
             changes = []
         return changes, schema, found
@@ -94,7 +94,7 @@ class TableChanges:
             self.current[name] = info, schema
             before = None if known is None else known[1]
             reason = self._reasons.pop(name, _FROM_LOG)
-            yield from _changes(name, before, schema, names, here, reason)
+            yield from schema_changes(name, before, schema, names, here, reason)
 
     def changed(
         self,
@@ -229,33 +229,3 @@ class TableChanges:
             )
         self.declared[new_name] = declared
         self._note(new_name, wants, reason)
-
-
-def _changes(
-    table: str,
-    before: SourceSchema | None,
-    after: SourceSchema,
-    names: Mapping[str, str],
-    here: JsonValue,
-    reason: str,
-) -> Iterator[SourceSchemaChange]:
-    """Yield how a table gets another schema.
-
-    Parameters
-    ----------
-    names
-        What statements made of its columns, as in `TableChanges.altered`.
-    """
-    found = steps(after, names)
-    if before == after and len(found) == 1:
-        return
-    for schema, renamed in found:
-        yield SourceSchemaChange(
-            table=table,
-            before=before,
-            after=schema,
-            position=here,
-            reason=reason,
-            renamed=renamed,
-        )
-        before = schema

@@ -1,14 +1,14 @@
-"""Which columns are still the same after statements that renamed and dropped some of them.
+"""Which columns are still the same after some were renamed and dropped.
 
 Names do not tell: a column that was dropped and added again has none of its old values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from paimonlab.ingest.changes import SourceSchema
+from paimonlab.ingest.changes import JsonValue, SourceSchema, SourceSchemaChange
 
 DROPPED = ""
 """In place of the new name of a column that was dropped."""
@@ -63,3 +63,33 @@ def steps(
         primary_keys=tuple(name for name in after.primary_keys if name not in anew),
     )
     return (without, renamed), (after, {})
+
+
+def schema_changes(
+    table: str,
+    before: SourceSchema | None,
+    after: SourceSchema,
+    names: Mapping[str, str],
+    here: JsonValue,
+    reason: str,
+) -> Iterator[SourceSchemaChange]:
+    """Yield how a table gets another schema.
+
+    Parameters
+    ----------
+    names
+        What became of its columns, as `moved` returns it.
+    """
+    found = steps(after, names)
+    if before == after and len(found) == 1:
+        return
+    for schema, renamed in found:
+        yield SourceSchemaChange(
+            table=table,
+            before=before,
+            after=schema,
+            position=here,
+            reason=reason,
+            renamed=renamed,
+        )
+        before = schema

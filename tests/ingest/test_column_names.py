@@ -1,4 +1,4 @@
-"""Columns that statements rename, drop and add again before a row comes."""
+"""Columns that are renamed, dropped and added again before a row comes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paimonlab.ingest import SourceColumn, SourceSchema
 from paimonlab.ingest.evolution import Evolve, evolution
-from paimonlab.ingest.sources.mysql.column_names import moved, steps
+from paimonlab.ingest.sources.column_names import moved, steps
 from paimonlab.ingest.sources.mysql.columns import TableInfo
 from paimonlab.ingest.sources.mysql.events import LogColumn, LogTable, LogType
 from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info
