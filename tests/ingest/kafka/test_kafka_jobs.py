@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,10 +20,15 @@ from click.testing import CliRunner
 import paimonlab as pm
 from paimonlab.cli.main import main
 from paimonlab.errors import PaimonError
+from paimonlab.ingest.changes import RowChanges
+from paimonlab.ingest.formats import FormatSettings, decoder_of
+from paimonlab.ingest.formats.messages import messages_of
 from paimonlab.ingest.sources import kafka_reader
+from tests.ingest import altered_tables
 from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
 from tests.ingest.run_and_kill import run_and_kill
+from tests.ingest.scripted import ScriptedSource
 
 KILLS = int(os.environ.get("PAIMONLAB_KAFKA_KILLS", "2"))
 PARTITIONS = 2
@@ -193,12 +200,72 @@ def test_partitions_and_shards_that_are_behind_drop_no_column(
     check()
 
 
-def _typed(shard: str, row: Row) -> bytes:
+_TYPES = {"id": "int32", "a": "int32", "b": "string"}
+_KINDS = {"smallint": "int16", "int": "int32", "bigint": "int64", "varchar(9)": "string"}
+
+
+def test_each_change_in_each_mode(tmp_path: Path) -> None:
+    """Of messages with schemas, in their order; no broker is needed for it."""
+    catalog = pm.connect(tmp_path)
+    decode = decoder_of("debezium-json", FormatSettings())
+    numbers = altered_tables.without_lengths()
+    events = [
+        event
+        for number in numbers
+        for message in _messages(number)
+        for event in decode(messages_of([message], topic="t"))
+        if isinstance(event, RowChanges)
+    ]
+    first = {event.table: event.schema for event in reversed(events)}
+    script = [one for event in events for one in (event, "|")]
+    jobs = {
+        mode: catalog.ingest(
+            ScriptedSource(script, first), into=mode, name=mode, evolve=mode, primary_keys=["id"]
+        )
+        for mode in altered_tables.MODES
+    }
+    for job in jobs.values():
+        job.run()
+    assert len(numbers) > 6
+    altered_tables.compare(catalog, jobs, numbers, tells_names=False)
+
+
+def _messages(number: int) -> Iterator[bytes]:
+    """Yield messages of rows of a case, as Debezium writes them while a table is altered."""
+    (_, rest), *steps = altered_tables.steps_of(number)
+    kind, _, value = rest.partition(" = ")
+    kinds = {"id": "int32", "a": _KINDS[kind]}
+    key = 1
+    yield _typed("d", {"id": key, "a": int(value)}, f"k{number}", kinds)
+    for verb, rest in steps:
+        match re.split(r",? +", rest):
+            case _ if verb == "row":
+                key += 1
+                values = [key, *json.loads(f"[{rest.replace(chr(39), chr(34))}]")]
+                yield _typed("d", dict(zip(kinds, values, strict=True)), f"k{number}", kinds)
+            case ["ADD", "COLUMN", name, kind]:
+                kinds[name] = _KINDS[kind]
+            case ["DROP", "COLUMN", name]:
+                del kinds[name]
+            case ["RENAME", "COLUMN", name, "TO", other]:
+                kinds[other] = kinds.pop(name)
+            case ["retype", name, kind]:
+                kinds[name] = _KINDS[kind]
+            case _:
+                raise AssertionError(rest)
+
+
+def _typed(
+    database: str,
+    row: Row,
+    table: str = "t",
+    kinds: Mapping[str, str] = _TYPES,
+) -> bytes:
     """Write a message of Debezium with its schema."""
-    kinds = {"id": "int32", "a": "int32", "b": "string"}
     fields = [{"field": name, "type": kinds[name], "optional": name != "id"} for name in row]
     after = {"field": "after", "type": "struct", "optional": True, "fields": fields}
-    payload = {"before": None, "after": row, "source": {"db": shard, "table": "t"}, "op": "c"}
+    source = {"db": database, "table": table}
+    payload = {"before": None, "after": row, "source": source, "op": "c"}
     told = {"schema": {"type": "struct", "fields": [after]}, "payload": payload}
     return json.dumps(told).encode()
 
