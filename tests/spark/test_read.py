@@ -496,6 +496,18 @@ def test_files_that_are_lost_or_damaged_are_left_out_where_a_session_says_so(
         spark.conf.set(lenient[1], "true")
         found = spark.sql("SELECT *, count(*) OVER () FROM paimon.db.t ORDER BY id").collect()
         (count,) = spark.sql("SELECT count(*) FROM paimon.db.t").collect()
+        spark.conf.unset(lenient[1])
+        reading = spark.read.option("scan.ignore-lost-files", "true")
+        if spark.version < "4.3":
+            with pytest.raises(UnsupportedError, match=f"SET {lenient[1]}"):
+                reading.table("paimon.db.t")
+        else:
+            spark.conf.set("spark.paimon.scan.snapshot-id", "1")
+            of_session = reading.table("paimon.db.t")
+            spark.conf.unset("spark.paimon.scan.snapshot-id")
+            frames = [of_session, reading.table("paimon.db.t")]
+            frames.append(reading.option("scan.version", "4").table("paimon.db.t"))
+            assert [frame.count() for frame in frames] == [1, 2, 2]
     finally:
         for name in lenient:
             spark.conf.unset(name)

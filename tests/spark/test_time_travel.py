@@ -172,9 +172,25 @@ def test_a_tag_that_is_not_there_is_an_error(spark: SparkSession, table: Table) 
 
 
 @paimon_options
-def test_an_option_that_a_read_cannot_set_is_refused(spark: SparkSession, table: Table) -> None:
-    with pytest.raises(UnsupportedError, match=r"scan\.mode = 'latest'"):
-        spark.read.option("scan.mode", "latest").table("paimon.db.t")
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        (
+            "t WITH ('scan.mode' = 'latest')",
+            r"scan\.mode = 'latest'.* SET spark\.paimon\.scan\.mode",
+        ),
+        (
+            "t VERSION AS OF 1 WITH ('scan.version' = '2')",
+            r"scan\.version = '2' with VERSION AS OF",
+        ),
+        ("`t$files` WITH ('scan.ignore-lost-files' = 'true')", r"scan\.ignore-lost-files"),
+    ],
+)
+def test_an_option_that_a_read_cannot_set_is_refused(
+    query: str, said: str, spark: SparkSession, table: Table
+) -> None:
+    with pytest.raises((UnsupportedError, AnalysisException), match=said):
+        spark.sql(f"SELECT * FROM paimon.db.{query}")
 
 
 @pytest.mark.parametrize(

@@ -152,9 +152,8 @@ class SparkCatalog(Views, Functions, Procedures):
         point = travel_arguments(arguments)
         if isinstance(table, FormatTable):
             if point:
-                raise UnsupportedError(
-                    f"time travel of {table.name}", "a format table has no snapshots"
-                )
+                what = ", ".join(point.get("options", ["time travel"]))
+                raise UnsupportedError(f"{what} of {table.name}", "it is read as its files are now")
             return self._described_format(table)
         if point:
             return self._as_of(point, identifier, table)

@@ -18,7 +18,7 @@ from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.named_tables import named_table
 from paimonlab.spark.jvm.rules import add_analyzer_rule
-from paimonlab.spark.reading.time_travel import READ_OPTIONS
+from paimonlab.spark.reading.time_travel import READ_OPTIONS, SKIP_OPTIONS
 from paimonlab.spec.options.table_options import check_known
 
 _RULE = "ReadOptions$Looking"
@@ -133,7 +133,7 @@ class _Refusal(Proxy):
             f"{key} = {options.get(key)!r} as an option of a read of {table} "
             f"in Spark {self._bridge.spark.version}"
         )
-        if key.lower() not in READ_OPTIONS:
+        if key.lower() not in READ_OPTIONS or key.lower() in SKIP_OPTIONS:
             raise UnsupportedError(what, f"SET spark.paimon.{key}, or set it on the table")
         raise UnsupportedError(
             what,

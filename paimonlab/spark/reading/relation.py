@@ -32,8 +32,10 @@ from paimonlab.spark.reading.scan import Abilities
 from paimonlab.spark.reading.time_travel import (
     CHOOSING_OPTIONS,
     TravelArguments,
+    is_of_now,
     pinned_snapshot,
     reads_changes,
+    skip_options,
 )
 from paimonlab.spark.session_options import SessionOptions, options_of
 from paimonlab.spark.values.quoting import quoted
@@ -141,7 +143,10 @@ def table_for(
 def scan_at(table: Table, arguments: TravelArguments, given: SessionOptions) -> Scan:
     """Prepare the read of a point in time, or of what commits changed; see `table_for`."""
     store = store_of(table)
-    options = options_of(given, table)
+    skips = skip_options(arguments)
+    options = {**options_of(given, table), **skips}
+    if is_of_now(arguments):
+        return table.scan(options=options)
     others = {key: value for key, value in options.items() if key not in CHOOSING_OPTIONS}
     if reads_changes(arguments) or "scan.fallback-branch" in {*others, *table.options}:
         own = arguments.get("options", {})

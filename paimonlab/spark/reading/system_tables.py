@@ -14,7 +14,7 @@ from paimonlab.spark.reading.arrow_scan import ArrowTable
 from paimonlab.spark.reading.changes import ChangedRows
 from paimonlab.spark.reading.local_scan import LocalScan, arrow_spark_schema
 from paimonlab.spark.reading.plain_table import PlainTable
-from paimonlab.spark.reading.time_travel import TravelArguments, reads_changes
+from paimonlab.spark.reading.time_travel import TravelArguments, reads_changes, skip_options
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -47,6 +47,11 @@ def system_relation(
     """
     kind = table.identifier.system_table
     wants_changes = reads_changes(arguments)
+    for key, value in skip_options(arguments).items():
+        raise UnsupportedError(
+            f"{key} = {value!r} for one read of {table.name}",
+            "set it for reads of the table itself",
+        )
     if kind not in (_OF_CHANGES if wants_changes else _OF_SNAPSHOTS):
         raise UnsupportedError(
             f"{'changes' if wants_changes else 'time travel'} of {table.name}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from paimonlab.errors import SnapshotNotFoundError
+from paimonlab.errors import SnapshotNotFoundError, UnsupportedError
 
 if TYPE_CHECKING:
     from paimonlab.spec.snapshot import Snapshot
@@ -36,8 +36,11 @@ CHANGE_OPTIONS = (
 """Read options that choose commits, whose new rows are read; at most one of them."""
 CHOOSING_OPTIONS = (*TRAVEL_OPTIONS, *CHANGE_OPTIONS)
 """Read options that choose what is read; at most one of them."""
+SKIP_OPTIONS = ("scan.ignore-corrupt-files", "scan.ignore-lost-files")
+"""Read options that leave files out, whatever chooses the snapshot."""
 READ_OPTIONS = (
     *CHOOSING_OPTIONS,
+    *SKIP_OPTIONS,
     "incremental-between-scan-mode",
     "incremental-between-tag-to-snapshot",
 )
@@ -58,6 +61,11 @@ def travel_arguments(arguments: tuple[Any, ...]) -> TravelArguments:
     -------
     TravelArguments
         Empty: now.
+
+    Raises
+    ------
+    UnsupportedError
+        If the statement and an option both choose what is read.
     """
     if not arguments:
         return {}
@@ -68,10 +76,15 @@ def travel_arguments(arguments: tuple[Any, ...]) -> TravelArguments:
         return {"timestamp": first // _MICROS_PER_MILLI}
     if _class_name(first) != "TableContext":
         return {}
-    travel = first.timeTravel()
-    if travel.isPresent():
-        return _of_point(travel.get())
-    return _of_options(rest[0]) if rest else {}
+    travel, given = first.timeTravel(), _of_options(rest[0]) if rest else {}
+    if not travel.isPresent():
+        return given
+    for key in given.get("options", {}).keys() - {*SKIP_OPTIONS}:
+        raise UnsupportedError(
+            f"{key} = {given['options'][key]!r} with VERSION AS OF or TIMESTAMP AS OF",
+            "one of them chooses what is read",
+        )
+    return {**_of_point(travel.get()), **given}
 
 
 def pinned_snapshot(table: Table, arguments: TravelArguments) -> Snapshot:
@@ -91,6 +104,17 @@ def pinned_snapshot(table: Table, arguments: TravelArguments) -> Snapshot:
 def reads_changes(arguments: TravelArguments) -> bool:
     """Say whether what commits changed is asked for, not a state."""
     return not set(CHANGE_OPTIONS).isdisjoint(arguments.get("options", ()))
+
+
+def skip_options(arguments: TravelArguments) -> dict[str, str]:
+    """Return those options of a read that leave files out."""
+    given = arguments.get("options", {})
+    return {key: given[key] for key in SKIP_OPTIONS if key in given}
+
+
+def is_of_now(arguments: TravelArguments) -> bool:
+    """Say whether a read has options, but none that chooses what is read."""
+    return arguments.keys() == {"options"} and arguments["options"].keys() <= {*SKIP_OPTIONS}
 
 
 def _of_point(point: Any) -> TravelArguments:

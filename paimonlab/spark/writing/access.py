@@ -16,6 +16,7 @@ from paimonlab.spark.session_options import (
     MERGE_SCHEMA,
     OF_WRITES,
     PREFIX,
+    READS,
     TYPE_WIDENING,
     own_value,
 )
@@ -72,8 +73,9 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
                 raise UnsupportedError(what, f"set it in the session: {PREFIX}{key}")
             raise UnsupportedError(
                 what,
-                "set it on the table: ALTER TABLE … SET TBLPROPERTIES, or writeTo(…).tableProperty "
-                "where it is created",
+                (f"SET {PREFIX}{key}, or " if key.startswith(READS) else "")
+                + "set it on the table: ALTER TABLE … SET TBLPROPERTIES, or "
+                "writeTo(…).tableProperty where it is created",
             )
 
 
@@ -106,7 +108,7 @@ def check_options_of_write(
     for key in READ_OPTIONS:
         if key in given:
             raise UnsupportedError(
-                f"{key} = {given[key]!r} for a write to {table.name}", "it chooses what is read"
+                f"{key} = {given[key]!r} for a write to {table.name}", "it is about what is read"
             )
 
 
