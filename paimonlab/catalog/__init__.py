@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog import cloning as cloning
     from paimonlab.catalog import column_types as column_types
     from paimonlab.catalog import global_tables as global_tables
+    from paimonlab.catalog import iceberg_catalogs as iceberg_catalogs
     from paimonlab.catalog import loading as loading
     from paimonlab.catalog import migrating as migrating
     from paimonlab.catalog import migrating_tables as migrating_tables
@@ -31,6 +32,7 @@ __getattr__, __dir__ = attributes_on_use(
     "cloning",
     "column_types",
     "global_tables",
+    "iceberg_catalogs",
     "loading",
     "migrating",
     "migrating_tables",

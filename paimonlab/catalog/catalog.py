@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog.replacing import Replacement
     from paimonlab.catalog.served import ServedCatalog
     from paimonlab.commit.callbacks import CommitCallback
+    from paimonlab.commit.iceberg.catalogs import IcebergCatalog
     from paimonlab.commit.publisher import TablePublisher
     from paimonlab.progress import Progress
     from paimonlab.spec.schema.change_kinds import SchemaChange
@@ -873,6 +875,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             layout=layout,
             publisher=self._publisher(found, file_io, layout),
             callbacks=found.callbacks,
+            iceberg_catalog=partial(_iceberg_catalog, identifier),
             lookup_folder=self.lookup_folder,
         )
         store.schemas.begin_at(schema.id)
@@ -894,3 +897,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
     def _check_database(self, database: str) -> None:
         if not self.has_database(database):
             raise DatabaseNotFoundError(database, self.databases())
+
+
+def _iceberg_catalog(identifier: Identifier, options: Options) -> IcebergCatalog:
+    return catalog.iceberg_catalogs.iceberg_catalog(identifier, options)

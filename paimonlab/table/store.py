@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,9 @@ from paimonlab.table.definition import TableDefinition
 if TYPE_CHECKING:
     from paimonlab.commit.callbacks import CommitCallback, TagCallback
     from paimonlab.commit.committer import CommitOptions, Committer
+    from paimonlab.commit.iceberg.catalogs import IcebergCatalog
     from paimonlab.metadata.load_history import LoadHistory
+    from paimonlab.spec.options.table_options import Options
     from paimonlab.table.memories.bucket_files import BucketMemory
     from paimonlab.table.memories.planned_files import PlanCache
     from paimonlab.table.memories.scan_plans import ScanPlanCache
@@ -63,6 +65,8 @@ class TableStore(Struct, frozen=True, dict=True):
     """Called after every commit."""
     tag_callbacks: tuple[TagCallback, ...] = ()
     """Called when tags of the main branch come and go."""
+    iceberg_catalog: Callable[[Options], IcebergCatalog] | None = None
+    """Opens the catalog of Iceberg's that the options of the table name; None: none can be told."""
     lookup_folder: str = ""
     """Where lookup stores are kept; empty: where the system has temporary files."""
 

@@ -468,7 +468,8 @@ def test_branches_have_no_iceberg_metadata(catalog: pl.Catalog) -> None:
     assert seen(metadata_folder(table)) == [(1,)]
 
 
-def test_options_that_are_refused(catalog: pl.Catalog) -> None:
+def test_options_that_are_refused(catalog: pl.Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HIVE_CONF_DIR", raising=False)
     refused = {
         "metadata.iceberg.storage": "rest-catalog",
         "metadata.iceberg.uri": "thrift://h:1",
@@ -480,5 +481,9 @@ def test_options_that_are_refused(catalog: pl.Catalog) -> None:
     for key, value in refused.items():
         with pytest.raises(UnsupportedError, match=key):
             make(catalog, {"a": "INT"}, {**TABLE_LOCATION, key: value})
+    nowhere = make(catalog, {"a": "INT"}, {"metadata.iceberg.storage": "hive-catalog"})
+    with pytest.raises(ValueError, match=r"'metadata\.iceberg\.uri' is missing"):
+        nowhere.write({"a": [1]})
+    assert nowhere.snapshot is None
     with pytest.raises(SchemaError, match="must be 2 or 3"):
         make(catalog, {"a": "INT"}, {**TABLE_LOCATION, "metadata.iceberg.format-version": "1"})

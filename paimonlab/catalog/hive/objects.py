@@ -37,7 +37,7 @@ _COMMENT = "comment"
 _HIVE_PREFIX = "hive."
 _ALWAYS = ("partition.expiration-time", "data-file.path-directory")
 """Options that a metastore has also where it does not have all."""
-_FOR_EVER = 2**31 - 1
+FOR_EVER = 2**31 - 1
 _LONGEST_COMMENT = 255
 
 
@@ -138,7 +138,7 @@ def new_table(
         owner=current_user(),
         createTime=now_seconds,
         lastAccessTime=now_seconds,
-        retention=_FOR_EVER,
+        retention=FOR_EVER,
         partitionKeys=[],
         parameters=parameters,
         tableType=_EXTERNAL if is_external else _MANAGED,

@@ -51,11 +51,15 @@ class MetadataFolder:
         """Types of the partition columns."""
         return [one.type for one in self.fields if isinstance(one.type, AtomicType)]
 
+    def path_of(self, version: int) -> str:
+        """Return where the metadata of a snapshot is."""
+        return join(self.path, version_name(version))
+
     def metadata(self, version: int) -> TableMetadata | None:
         """Return the metadata of a snapshot; None if there is none, or it is damaged."""
         if version not in self.versions:
             return None
-        path = join(self.path, version_name(version))
+        path = self.path_of(version)
         try:
             return TableMetadata.from_json(self.file_io.read(path), path=path)
         except (FileNotFoundError, CorruptMetadataError):
@@ -130,7 +134,7 @@ class MetadataFolder:
 
     def publish(self, metadata: TableMetadata) -> None:
         """Make the metadata of a snapshot visible, in place of what may be there."""
-        path = join(self.path, version_name(metadata.current_snapshot_id))
+        path = self.path_of(metadata.current_snapshot_id)
         data = metadata.to_json()
         if not self.file_io.publish(path, data):
             self.file_io.replace(path, data)
@@ -138,7 +142,7 @@ class MetadataFolder:
 
     def replace(self, metadata: TableMetadata) -> None:
         """Write the metadata of a snapshot once more, with other tags."""
-        path = join(self.path, version_name(metadata.current_snapshot_id))
+        path = self.path_of(metadata.current_snapshot_id)
         self.file_io.replace(path, metadata.to_json())
 
     def point_to(self, version: int) -> None:
@@ -153,7 +157,7 @@ class MetadataFolder:
 
     def delete_versions(self, versions: Collection[int]) -> None:
         """Delete metadata files; others may have done so."""
-        paths = [join(self.path, version_name(version)) for version in sorted(versions)]
+        paths = [self.path_of(version) for version in sorted(versions)]
         self.delete(paths)
         self.versions -= {*versions}
 

@@ -16,9 +16,16 @@ from paimonlab.spec.types.data_types import DataField
 
 DISABLED = "disabled"
 TABLE_LOCATION = "table-location"
+HIVE_CATALOG = "hive-catalog"
 METADATA_FOLDER = "metadata"
 _DATABASE_SUFFIX = ".db"
 _STORAGE = "metadata.iceberg.storage"
+_OF_HIVE = (
+    *("metadata.iceberg.uri", "metadata.iceberg.hive-conf-dir"),
+    *("metadata.iceberg.database", "metadata.iceberg.table"),
+    *("metadata.iceberg.hive-skip-update-stats", "metadata.iceberg.glue.skip-archive"),
+)
+"""What is told a metastore."""
 _VERSION = "metadata.iceberg.format-version"
 _MOST = 2**31 - 1
 
@@ -162,8 +169,10 @@ def check_iceberg(
         If readers of Iceberg could not read the table, or would read other rows.
     """
     given = Options(options)
-    if not given.slice(IcebergPlace).is_enabled:
+    place = given.slice(IcebergPlace)
+    if not place.is_enabled:
         return
+    _check_storage(given, place.storage)
     chosen = given.slice(IcebergOptions)
     if chosen.format_version not in (2, 3):
         raise SchemaError(f"option {_VERSION!r} must be 2 or 3, not {chosen.format_version}")
@@ -201,3 +210,13 @@ def check_iceberg(
             "'deletion-vectors.bitmap64' = 'true'",
         )
     iceberg_fields(fields, chosen.format_version)
+
+
+def _check_storage(given: Options, storage: str) -> None:
+    """Check that what is told a metastore goes with the storage."""
+    for key in _OF_HIVE:
+        if key in given and storage != HIVE_CATALOG:
+            raise UnsupportedError(
+                f"option {key!r} with {_STORAGE!r} = {storage!r}",
+                f"it goes with {_STORAGE!r} = {HIVE_CATALOG!r}",
+            )

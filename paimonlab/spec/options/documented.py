@@ -129,13 +129,19 @@ manifest.target-file-size  memory  8 mb
 merge-engine  enum  deduplicate  deduplicate*|partial-update*|aggregation*|first-row*
 metadata.iceberg.compaction.max.file-num  int  50
 metadata.iceberg.compaction.min.file-num  int  10
+metadata.iceberg.database  string  -
 metadata.iceberg.delete-after-commit.enabled  boolean  true
 metadata.iceberg.format-version  int  2
+metadata.iceberg.glue.skip-archive  boolean  false
+metadata.iceberg.hive-conf-dir  string  -
+metadata.iceberg.hive-skip-update-stats  boolean  false
 metadata.iceberg.manifest-compression  string  snappy
 metadata.iceberg.manifest-legacy-version  boolean  false
 metadata.iceberg.previous-versions-max  int  0
-metadata.iceberg.storage  enum  disabled  disabled*|table-location*|hadoop-catalog*|hive-catalog|rest-catalog
+metadata.iceberg.storage  enum  disabled  disabled*|table-location*|hadoop-catalog*|hive-catalog*|rest-catalog
 metadata.iceberg.storage-location  enum  -  table-location|catalog-location
+metadata.iceberg.table  string  -
+metadata.iceberg.uri  string  -
 metadata.stats-dense-store  boolean  true
 metadata.stats-keep-first-n-columns  int  -1
 metadata.stats-mode  string  truncate(16)
@@ -326,14 +332,8 @@ lookup.remote-file.enabled  boolean  false
 manifest-sort.enabled  boolean  false
 manifest-sort.max-rewrite-size  memory  256 mb
 manifest-sort.partition-field  string  -
-metadata.iceberg.database  string  -
-metadata.iceberg.glue.skip-archive  boolean  false
 metadata.iceberg.hadoop-conf-dir  string  -
 metadata.iceberg.hive-client-class  string  org.apache.hadoop.hive.metastore.HiveMetaStoreClient
-metadata.iceberg.hive-conf-dir  string  -
-metadata.iceberg.hive-skip-update-stats  boolean  false
-metadata.iceberg.table  string  -
-metadata.iceberg.uri  string  -
 orc.*  string  -
 overwrite-upgrade  boolean  true
 parquet.*  string  -

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from paimonlab.commit import iceberg
 from paimonlab.commit.committer import CommitOptions, Committer
-from paimonlab.spec.iceberg.options import IcebergPlace, check_iceberg
+from paimonlab.errors import UnsupportedError
+from paimonlab.spec.iceberg.options import HIVE_CATALOG, IcebergPlace, check_iceberg
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.store import TableStore
 
 if TYPE_CHECKING:
     from paimonlab.commit.iceberg.after_commit import IcebergUpkeep
+    from paimonlab.commit.iceberg.catalogs import IcebergCatalog
 
 
 def plain_committer_of(options: Options, store: TableStore) -> Committer:
@@ -74,4 +76,17 @@ def iceberg_upkeep_of(options: Options, store: TableStore) -> IcebergUpkeep:
         schemas=store.schemas,
         tags=store.tags,
         options=options,
+        catalog=_iceberg_catalog(options, store),
     )
+
+
+def _iceberg_catalog(options: Options, store: TableStore) -> IcebergCatalog | None:
+    storage = options.slice(IcebergPlace).storage
+    if storage != HIVE_CATALOG:
+        return None
+    if store.iceberg_catalog is None:
+        raise UnsupportedError(
+            f"option 'metadata.iceberg.storage' = {storage!r} without a catalog",
+            "open the table by its catalog: pm.connect(…).table(…)",
+        )
+    return store.iceberg_catalog(options)

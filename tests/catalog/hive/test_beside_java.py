@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.table import StaticTable
 
 import paimonlab as pl
 from paimonlab.catalog.hive.catalog import HiveCatalog
@@ -250,6 +251,46 @@ def test_tags_are_partitions_as_java_makes_them(both: Both) -> None:
     assert sorted(tags) == [["2026-01-01"], ["v 1=ü"]]
     [today] = found["ahead/"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", today["values"][0])
+
+
+def test_tables_of_iceberg_are_those_that_java_makes(both: Both, hive_uri: str) -> None:
+    fields = [["id", "INT"], ["day", "STRING"]]
+    stored = {"metadata.iceberg.storage": "hive-catalog", "metadata.iceberg.uri": hive_uri}
+    for database, shown in (("ours", "ice_ours"), ("java", "ice_java")):
+        both.ours.create_database(database)
+        for name, more in (("t", {"metadata.iceberg.database": shown}), ("u", {})):
+            options = {**stored, **more, "metadata.iceberg.hive-skip-update-stats": "true"}
+            if database == "ours":
+                both.ours.create_table(f"ours.{name}", dict(fields), options=options)
+            else:
+                both.java("create_table", table=f"java.{name}", fields=fields, options=options)
+    for day in ("a", "b"):
+        for name in ("t", "u"):
+            both.ours.table(f"ours.{name}").write([{"id": 1, "day": day}])
+            both.java_write(f"java.{name}", [1, day])
+    changes = pl.AddColumn("w", "DATE"), pl.RenameColumn("day", "tag")
+    both.ours.alter_table("ours.t", *changes)
+    both.java(
+        "alter_table", table="java.t", changes=[["add", "w", "DATE"], ["rename", "day", "tag"]]
+    )
+    both.ours.table("ours.t").write([{"id": 2, "tag": "c", "w": None}])
+    both.java_write("java.t", [2, "c", None])
+
+    for database in ("", "ice_"):  # without one of its own they are in the object of the table
+        found, wanted = (
+            {name: plain(one, whose) for name, one in both.objects(f"{database}{whose}").items()}
+            for whose in ("ours", "java")
+        )
+        assert found == wanted
+    [shown] = [one for name, one in both.objects("ice_ours").items() if name]
+    newest = shown["parameters"]["metadata_location"]
+    assert newest.endswith("/iceberg/ours/t/metadata/v3.metadata.json")
+    rows = StaticTable.from_metadata(newest.removeprefix("file:")).scan().to_arrow()
+    assert sorted(rows.to_pylist(), key=str) == [
+        {"id": 1, "tag": "a", "w": None},
+        {"id": 1, "tag": "b", "w": None},
+        {"id": 2, "tag": "c", "w": None},
+    ]
 
 
 def both_rename(both: Both) -> Any:
