@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from paimonlab.ingest.sources import kafka_reader
 from tests.ingest.kafka.broker import Broker, BrokerMissingError, broker
 
 _numbers = itertools.count()
@@ -23,6 +24,7 @@ def kafka_broker() -> Iterator[Broker]:
 
 
 @pytest.fixture
-def topic() -> str:
-    """Return a name that no other test has."""
+def topic(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return a name that no other test has; readers wait for less than usual."""
+    monkeypatch.setattr(kafka_reader, "_WAIT_SECONDS", 0.05)
     return f"topic{next(_numbers)}"

@@ -23,7 +23,6 @@ from paimonlab.errors import PaimonError
 from paimonlab.ingest.changes import RowChanges
 from paimonlab.ingest.formats import FormatSettings, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
-from paimonlab.ingest.sources import kafka_reader
 from tests.ingest import altered_tables
 from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
@@ -164,10 +163,9 @@ def test_columns_without_types_are_texts_and_follow_the_messages(
 
 
 def test_partitions_and_shards_that_are_behind_drop_no_column(
-    tmp_path: Path, kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kafka_broker: Broker, topic: str
 ) -> None:
     """Of two shards one gets a column a thousand rows earlier than the other."""
-    monkeypatch.setattr(kafka_reader, "_WAIT_SECONDS", 0.05)
     kafka_broker.create(topic, 2)
     catalog = pm.connect(tmp_path)
     modes: tuple[Mode, ...] = "exact", "strict"
