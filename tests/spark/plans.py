@@ -3,9 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+from py4j.clientserver import JavaClient
 from pyspark.sql import DataFrame
+
+_MEMORY = "m\n"
+"""How py4j's commands begin that let go of an object."""
+
+
+def calls_into_jvm(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> int:
+    """Return how many calls into the JVM something takes, other threads' among them."""
+    calls = []
+    send = JavaClient.send_command
+
+    def counted(self: JavaClient, command: str, *arguments: Any, **keywords: Any) -> Any:
+        if not command.startswith(_MEMORY):  # of what earlier tests left behind
+            calls.append(command)
+        return send(self, command, *arguments, **keywords)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(JavaClient, "send_command", counted)
+        run()
+    return len(calls)
+
 
 ROW_INDEX = "_tmp_metadata_row_index"
 """The position of a row in its file: Spark makes it up while it reads, no file has it."""

@@ -11,6 +11,7 @@ from paimonlab.errors import PaimonError, SchemaError, TableNotFoundError, Unsup
 from paimonlab.spark import connect
 from paimonlab.spec.types.text import format_type
 from paimonlab.table.table import Table
+from tests.spark.plans import calls_into_jvm
 
 ORDERS = """
 CREATE TABLE paimon.db.orders (
@@ -472,6 +473,18 @@ def test_all_changes_of_a_statement_happen_or_none(spark: SparkSession, catalog:
         spark.sql("ALTER TABLE paimon.db.orders ADD COLUMNS (fine INT, bad INT NOT NULL)")
 
     assert "fine" not in columns(catalog)
+
+
+def test_a_definition_takes_few_calls_into_the_jvm(
+    spark: SparkSession, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create(name: str) -> None:
+        spark.sql(f"CREATE TABLE paimon.db.{name} (id BIGINT, v STRING)")
+
+    create("first")
+
+    assert calls_into_jvm(monkeypatch, lambda: create("second")) <= 51
+    assert catalog.tables("db") == ["first", "second"]
 
 
 # What is refused

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from py4j.clientserver import JavaClient
 from pyspark.sql import SparkSession, functions
 
 from paimonlab.catalog import Catalog
@@ -29,6 +28,7 @@ from paimonlab.spark.writing.commits import commit_scope
 from paimonlab.spec.schema.change_kinds import SetOption
 from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.table import Table
+from tests.spark.plans import calls_into_jvm
 
 
 @pytest.fixture
@@ -98,28 +98,15 @@ def test_few_rows_of_a_statement_are_not_shuffled_into_buckets(
     assert rows(keyed) == [(1, "x", 4), (2, "y", 2), (3, "x", 3)]
 
 
-MEMORY = "m\n"
-"""How py4j's commands begin that let go of an object."""
-
-
 def test_an_insert_takes_few_calls_into_the_jvm(
     plain: Table, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     insert = "INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')"
     spark.sql(insert)
-    calls = []
-    send = JavaClient.send_command
 
-    def counted(self: JavaClient, command: str, *arguments: Any, **keywords: Any) -> Any:
-        if not command.startswith(MEMORY):  # of what earlier tests left behind
-            calls.append(command)
-        return send(self, command, *arguments, **keywords)
-
-    monkeypatch.setattr(JavaClient, "send_command", counted)
-    spark.sql(insert)
-
+    # once it was 1,988: options were asked for one by one
+    assert calls_into_jvm(monkeypatch, lambda: spark.sql(insert)) < 250
     assert len(plain.scan().to_arrow()) == 4
-    assert len(calls) < 250  # once it was 1,988: options were asked for one by one
 
 
 def test_the_driver_compacts_buckets_of_append_tables(

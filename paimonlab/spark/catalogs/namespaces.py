@@ -165,21 +165,20 @@ class Namespaces(Proxy):
     def _throw(self, exception: str, what: Any) -> NoReturn:
         """Throw one of Spark's analysis exceptions; ``what`` is an identifier or a namespace."""
         if exception == "NoSuchTableException":
-            self._remember_missing(self._names(what.namespace()), str(what.name()))
+            remember_missing(what, self._missing_name, self._near)
         argument = what if isinstance(what, JavaObject) else self._bridge.strings(what)
         self._bridge.throw(self._bridge.java_class(ANALYSIS + exception)(argument))
 
-    def _remember_missing(self, namespace: Sequence[str], name: str) -> None:
-        catalog, path = self._catalog, ".".join([*namespace, name])
+    def _missing_name(self, identifier: Any) -> tuple[str, ...]:
+        return (self._name, *self._names(identifier.namespace()), str(identifier.name()))
 
-        def near() -> str:
-            try:
-                known = [f"{namespace[0]}.{one}" for one in catalog.tables(namespace[0])]
-            except DatabaseNotFoundError as error:
-                return close_matches(error.database, error.known)
-            return TableNotFoundError(path, known).near
-
-        remember_missing([self._name, *namespace, name], near)
+    def _near(self, name: Sequence[str]) -> str:
+        _, database, *_ = name
+        try:
+            known = [f"{database}.{one}" for one in self._catalog.tables(database)]
+        except DatabaseNotFoundError as error:
+            return close_matches(error.database, error.known)
+        return TableNotFoundError(".".join(name[1:]), known).near
 
 
 def catalog_behind(found: Any) -> Namespaces | None:

@@ -6,29 +6,55 @@ are looked for if the error comes to Python: most of what is not found is no err
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from py4j.protocol import Py4JError
 
 _KEPT = 16
 _SENTENCE = "cannot be found."
-_asked: OrderedDict[tuple[str, ...], Callable[[], str]] = OrderedDict()
-"""Whom to ask, by catalog, database and table."""
 
 
-def remember_missing(name: Sequence[str], near: Callable[[], str]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """A table that was not found."""
+
+    identifier: Any
+    """Spark's: to read it takes three calls, of which most are for nothing."""
+    name_of: Callable[[Any], tuple[str, ...]]
+    near: Callable[[Sequence[str]], str]
+
+    def name(self) -> tuple[str, ...]:
+        """Return catalog, database and table; nothing if its session has ended."""
+        try:
+            return self.name_of(self.identifier)
+        except (Py4JError, OSError):
+            return ()
+
+
+_missing: deque[_Missing] = deque(maxlen=_KEPT)
+"""The latest at the end."""
+
+
+def remember_missing(
+    identifier: Any,
+    name_of: Callable[[Any], tuple[str, ...]],
+    near: Callable[[Sequence[str]], str],
+) -> None:
     """Note that there is no such table.
 
     Parameters
     ----------
-    name
-        Catalog, database and table.
+    identifier
+        Spark's, within its catalog.
+    name_of
+        Reads catalog, database and table out of it.
     near
-        Says which names are near, as a sentence with a blank before it; empty: none.
+        Says which names are near that name, as a sentence with a blank before it; empty: none.
     """
-    _asked.pop(tuple(name), None)
-    _asked[tuple(name)] = near
-    while len(_asked) > _KEPT:
-        _asked.popitem(last=False)
+    _missing.append(_Missing(identifier, name_of, near))
 
 
 def with_near_names(message: str, relation: str) -> str:
@@ -41,9 +67,12 @@ def with_near_names(message: str, relation: str) -> str:
     relation
         The name in it, as ```paimon`.`db`.`t```.
     """
-    parts = tuple(part.replace("``", "`") for part in relation.strip("`").split("`.`"))
-    name = next((one for one in reversed(_asked) if one[-len(parts) :] == parts), None)
     before, found, after = message.partition(_SENTENCE)
-    if name is None or not found:
+    if not found:
         return message
-    return f"{before}{found}{_asked.pop(name)()}{after}"
+    parts = tuple(part.replace("``", "`") for part in relation.strip("`").split("`.`"))
+    for one in reversed(_missing):
+        name = one.name()
+        if name and name[-len(parts) :] == parts:
+            return f"{before}{found}{one.near(name)}{after}"
+    return message
