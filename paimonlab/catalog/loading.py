@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from paimonlab.catalog.catalog import Catalog
-from paimonlab.errors import DataError
+from paimonlab.errors import DataError, SchemaError, UnsupportedError
 from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.types.arrow import from_arrow, to_arrow
+from paimonlab.spec.types.text import parse_type
 
 
 @hides_secrets
@@ -32,6 +34,8 @@ class LoadRequest:
     """Whether the rows take the place of those that are there."""
     primary_keys: Sequence[str] = ()
     partition_keys: Sequence[str] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Of columns of a table that is made, by name, where the first file does not tell them."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Of a table that is made, as its keys are."""
 
@@ -56,11 +60,18 @@ def load_files(catalog: Catalog, request: LoadRequest) -> LoadResult:
     DataError
         If a file cannot be read, has a column that the table has not, or a value that does not
         fit; names the file. Nothing is loaded then.
+    SchemaError
+        If a column that is given a type is not in the first file, or there is no such type.
+    UnsupportedError
+        If only a table that is there can have a type, such as VARCHAR(20).
     AlreadyExistsError, TableNotFoundError
         If a table that is to be made is there, or another one is not.
     """
     files = [_source(path, request) for path in request.paths]
-    columns = files[0].schema() if request.creates else _columns(catalog, request.table)
+    if request.creates:
+        columns = _with_types(files[0], request.types)
+    else:
+        columns = _columns(catalog, request.table)
     loaded = _Rows(files, request.table, columns)
     reader = pa.RecordBatchReader.from_batches(loaded.schema, loaded.batches())
     if request.creates:
@@ -85,6 +96,25 @@ def source_columns(path: str, format: SourceFormat | None = None) -> pa.Schema:
         If it cannot be read.
     """
     return _source(path, LoadRequest(table="", paths=(path,), format=format)).schema()
+
+
+def _with_types(file: SourceFile, types: Mapping[str, str]) -> pa.Schema:
+    """Return the columns of a file, some with other types than its values look like."""
+    columns = file.schema()
+    for name, text in types.items():
+        position = columns.get_field_index(name)
+        if position < 0:
+            known = ", ".join(columns.names)
+            raise SchemaError(f"{file.path} has no column {name!r} to be {text}, only {known}")
+        wanted = parse_type(text)
+        arrow = to_arrow(wanted)
+        if from_arrow(arrow, nullable=wanted.nullable) != wanted:
+            raise UnsupportedError(
+                f"{name} as {text} in a table that is made for a file",
+                "create the table, then load into it",
+            )
+        columns = columns.set(position, pa.field(name, arrow, nullable=wanted.nullable))
+    return columns
 
 
 def _source(path: str, request: LoadRequest) -> SourceFile:

@@ -145,6 +145,14 @@ def _column(text: str) -> tuple[str, str]:
 )
 @click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
 @click.option("--create", "creates", is_flag=True, help="Make table and database first.")
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    type=Pairs(),
+    metavar="COLUMN=TYPE",
+    help="Of a column that --create makes, such as price=DECIMAL(10,2); else its values tell.",
+)
 @click.option("--overwrite", "overwrites", is_flag=True, help="Replace the rows that are there.")
 @_primary_key
 @_partition_by
@@ -167,9 +175,9 @@ def load(
     Rows replace rows with the same primary key; without one they are added. Columns go by
     name; of CSV the first line has the names.
     """
-    keys = {name: made[name] or () for name in ("primary_key", "partition_by", "options")}
+    keys = {name: made[name] or () for name in ("primary_key", "partition_by", "types", "options")}
     if not creates and any(keys.values()):
-        raise click.UsageError("--primary-key, --partition-by and -o are for --create")
+        raise click.UsageError("--primary-key, --partition-by, --type and -o are for --create")
     if creates and overwrites:
         raise click.UsageError("a table that --create makes has no rows to --overwrite")
     if delimiter is not None and len(delimiter) != 1:
@@ -186,6 +194,7 @@ def load(
                 overwrites=overwrites,
                 primary_keys=keys["primary_key"],
                 partition_keys=keys["partition_by"],
+                types=dict(keys["types"]),
                 options=dict(keys["options"]),
             ),
         )

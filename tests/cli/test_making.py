@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import random
 import string
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
@@ -88,6 +89,33 @@ def test_the_first_load_makes_database_and_table(run: Run, tmp_path: Path) -> No
     assert found.exit_code == 0, found.output
     rows = pl.connect(tmp_path / "new").table("shop.people").scan().to_arrow()
     assert rows.to_pylist() == [{"id": 1, "name": "Ada"}]
+
+
+def test_columns_of_the_first_load_get_types(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
+    file = tmp_path / "sales.csv"
+    file.write_text("id,price,day\n1,0.15,2026-01-02\n2,,2026-01-03\n")
+    load = ("load", str(tmp_path / "w"), "db.sales", str(file), "--create")
+    refused = {
+        ("--type", "cost=INT"): "no column 'cost' to be INT, only id, price, day",
+        ("--type", "price=MONEY"): "MONEY",
+        ("--type", "price=VARCHAR(9)"): "create the table, then load into it",
+        ("--type", "price=DECIMAL(2,1)"): "price",
+        ("--type", "price=DOUBLE NOT NULL"): "price",
+    }
+    for words, said in refused.items():
+        found = run(*load, *words)
+        assert (found.exit_code, said in found.output) == (2, True), found.output
+        assert not catalog.has_table("db.sales")
+
+    assert run(*load, "--type", "price=DECIMAL(10, 2)", "--type", "id=BIGINT").exit_code == 0
+
+    table = catalog.table("db.sales")
+    assert [str(field.type) for field in table.schema.fields] == [
+        "BIGINT",
+        "DECIMAL(10, 2)",
+        "DATE",
+    ]
+    assert [row["price"] for row in table.scan().to_arrow().to_pylist()] == [Decimal("0.15"), None]
 
 
 def test_a_database_is_made(run: Run, catalog: pl.Catalog, tmp_path: Path) -> None:
