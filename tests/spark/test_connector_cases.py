@@ -12,6 +12,7 @@ INDEX = FOLDER / "connector_cases.md"
 AREAS = sorted((FOLDER / "connector_cases").glob("*.md"))
 NAMED = re.compile(r"`(?P<file>(?:\w+/)*test_\w+\.py)(?:::(?P<test>test_\w+))?`")
 VERDICT = re.compile(r"(?P<verdict>matches|differs|later)(?:: .+)?$")
+WAITING = re.compile(r"later: waits (?:for|until) \S+")
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -45,6 +46,7 @@ def test_every_case_has_a_verdict_and_what_matches_a_test(path: Path) -> None:
             assert NAMED.fullmatch(test), case
         else:
             assert here != verdict["verdict"], f"{case}: no reason"
+            assert verdict["verdict"] != "later" or WAITING.match(here), case
         assert ran in ("", "yes"), case
 
 
@@ -59,4 +61,5 @@ def test_the_index_counts_the_cases() -> None:
     for path in AREAS:
         verdicts = [row[2].partition(":")[0] for row in rows_of(path)]
         each = [verdicts.count(verdict) for verdict in ("matches", "differs", "later")]
-        assert counted[path.name] == [len(verdicts), *each], path.name
+        of_release = sum(row[2].startswith("later") and row[1] != "master" for row in rows_of(path))
+        assert counted[path.name] == [len(verdicts), *each, of_release], path.name
