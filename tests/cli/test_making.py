@@ -110,11 +110,7 @@ def test_columns_of_the_first_load_get_types(run: Run, catalog: pl.Catalog, tmp_
     assert run(*load, "--type", "price=DECIMAL(10, 2)", "--type", "id=BIGINT").exit_code == 0
 
     table = catalog.table("db.sales")
-    assert [str(field.type) for field in table.schema.fields] == [
-        "BIGINT",
-        "DECIMAL(10, 2)",
-        "DATE",
-    ]
+    assert table.arrow_schema.types == [pa.int64(), pa.decimal128(10, 2), pa.date32()]
     assert [row["price"] for row in table.scan().to_arrow().to_pylist()] == [Decimal("0.15"), None]
 
 
