@@ -14,10 +14,15 @@ DROPPED = ""
 """In place of the new name of a column that was dropped."""
 
 
+_ADDED = "\0"
+"""Begins what stands for a column that was added, which had no name at first."""
+
+
 def moved(
     before: Mapping[str, str],
     renamed: Mapping[str, str],
     dropped: Iterable[str],
+    added: Iterable[str] = (),
     known: Iterable[str] = (),
 ) -> dict[str, str]:
     """Return what became of columns after one more statement.
@@ -25,8 +30,9 @@ def moved(
     Parameters
     ----------
     before
-        What became of them so far: names at first to names now, or `DROPPED`.
-    renamed, dropped
+        What became of them so far: names at first to names now, or `DROPPED`. Those that were
+        added since are in it, too.
+    renamed, dropped, added
         What the statement does, by names now, in upper or lower case as it likes.
     known
         Names at first, as far as they are known.
@@ -42,7 +48,14 @@ def moved(
     said |= {spelled.get(name.casefold(), name): DROPPED for name in dropped}
     found = {old: said.get(name, name) for old, name in before.items()}
     names = {*before.values()}
-    return found | {old: new for old, new in said.items() if old not in names and old not in before}
+    found |= {old: new for old, new in said.items() if old not in names and old not in before}
+    found = {old: name for old, name in found.items() if name or not old.startswith(_ADDED)}
+    for name in added:
+        key = _ADDED + name
+        while key in found:
+            key = _ADDED + key
+        found[key] = name
+    return found
 
 
 def steps(
@@ -52,10 +65,11 @@ def steps(
 
     Where a new column has the name of one that was dropped or renamed, the first of two lacks it.
     """
-    kept = {name: old for old, name in names.items() if name in after.names}
+    first = {old: name for old, name in names.items() if not old.startswith(_ADDED)}
+    kept = {name: old for old, name in first.items() if name in after.names}
     renamed = {old: name for name, old in kept.items() if old != name}
-    anew = {name for name in after.names if name in names and name not in kept}
-    if not anew or any(name in names for name in renamed.values()):
+    anew = {name for name in after.names if name in first and name not in kept}
+    if not anew or any(name in first for name in renamed.values()):
         return ((after, renamed),)
     without = replace(
         after,

@@ -370,6 +370,7 @@ def test_what_statements_say_of_columns() -> None:
     assert (change.table, change.new_name) == ("d.t, x", "e.other")
     assert change.renamed == {"old name": "new", "p": "q"}
     assert change.dropped == ("r", "s", "check", "u", "v")
+    assert change.added == ("a,b", "u", "key")
     assert {name: (said.declared, said.default) for name, said in change.columns.items()} == {
         "a,b": ("tinyint(1)", "0"),
         "u": ("uuid", None),

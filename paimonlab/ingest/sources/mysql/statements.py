@@ -74,6 +74,8 @@ class Change:
     """Old to new names of columns."""
     dropped: tuple[str, ...] = ()
     """Columns that are dropped; it may add others of their names."""
+    added: tuple[str, ...] = ()
+    """Columns that were not there before."""
     columns: dict[str, ColumnWords] = field(default_factory=dict)
     """Those that are added or defined anew."""
 
@@ -145,6 +147,7 @@ class _Reader:
         self._tokens = tokens
         self._database = database
         self._at = 0
+        self._new: list[str] = []
 
     # Words
 
@@ -278,6 +281,7 @@ class _Reader:
             rows_come=rows_come,
             renamed=renamed,
             dropped=tuple(dropped),
+            added=tuple(self._new),
             columns=columns,
         )
 
@@ -293,12 +297,14 @@ class _Reader:
 
     def _added(self, end: int) -> dict[str, ColumnWords]:
         self._skip("COLUMN")
-        self._skip("IF", "NOT", "EXISTS")
-        if not self._skip("("):
-            return self._definition(self._at, end)
+        is_new = not self._skip("IF", "NOT", "EXISTS")
         found: dict[str, ColumnWords] = {}
-        for start, inner in list(self._parts(closes=True)):
-            found.update(self._definition(start, inner))
+        if self._skip("("):
+            for start, inner in list(self._parts(closes=True)):
+                found.update(self._definition(start, inner))
+        else:
+            found = self._definition(self._at, end)
+        self._new += found if is_new else ()
         return found
 
     # Lists

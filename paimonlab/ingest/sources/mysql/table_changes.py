@@ -199,6 +199,7 @@ class TableChanges:
                 self.altered[change.table],
                 change.renamed,
                 change.dropped,
+                change.added,
                 self._columns(change.table),
             )
 
