@@ -102,7 +102,10 @@ def truth(part: Expression) -> Expression:
         If it is something else.
     """
     if not pa.types.is_boolean(part.type) and not pa.types.is_null(part.type):
-        raise UnsupportedError(f"{part.type} as a condition", part.text)
+        raise UnsupportedError(
+            f"{part.text}, which is {part.type}, as a condition",
+            "a condition is true or false, such as id = 5 or name LIKE 'A%'",
+        )
     return converted(part, pa.bool_(), is_explicit=False)
 
 

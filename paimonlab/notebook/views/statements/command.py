@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from paimonlab.secrets import HIDDEN, is_secret, without_secrets
 from paimonlab.spec.sql_text.tokens import line_and_column
 
 _VALUE_COLUMNS = 80
+_ROW = re.compile(r"[\w`]+\.[\w`]+\s+.*=.*")
+"""A table and a condition: what finds a row."""
 
 
 def statement_history(*, last: int = 20, is_failed: bool = False, pattern: str = "") -> views.View:
@@ -39,7 +42,8 @@ def statement_history(*, last: int = 20, is_failed: bool = False, pattern: str =
             for entry in listed.entries
         ]
         listed = msgspec.structs.replace(listed, entries=tuple(entries))
-    return draw_statements(listed)
+    about_row = pattern if _ROW.fullmatch(pattern) else ""
+    return draw_statements(listed, about_row)
 
 
 def explain_parameters(

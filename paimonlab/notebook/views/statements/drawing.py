@@ -14,8 +14,16 @@ from paimonlab.spec.visible_text import visible
 _SQL_COLUMNS = 100
 
 
-def draw_statements(listed: Statements) -> Drawn[Statements]:
-    """Draw the statements that were run."""
+def draw_statements(listed: Statements, about_row: str = "") -> Drawn[Statements]:
+    """Draw the statements that were run.
+
+    Parameters
+    ----------
+    listed
+        The statements.
+    about_row
+        A table and a condition that were looked for in them.
+    """
     columns = (
         Column("number", align=Align.RIGHT),
         Column("time (UTC)"),
@@ -30,6 +38,8 @@ def draw_statements(listed: Statements) -> Drawn[Statements]:
     footer = f"{count} statement" if count == 1 else f"{count} statements"
     if listed.older_count:
         footer += f"; {listed.older_count:,} older ones are not shown"
+    if about_row and not count:
+        footer += f" with this text; the life of a row is %paimon_row {visible(about_row)}"
     grid = Grid(columns, [texts(_row(entry)) for entry in listed.entries], footer=footer)
     return Drawn(listed, grid, rows(listed.entries))
 
