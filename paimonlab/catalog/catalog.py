@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog.migrating import FolderMigration
     from paimonlab.catalog.migrating_tables import TableMigration
     from paimonlab.catalog.replacing import Replacement
-    from paimonlab.catalog.served import ServedCatalog
+    from paimonlab.catalog.served import ServedCatalog, StoreRole
     from paimonlab.commit.callbacks import CommitCallback
     from paimonlab.commit.iceberg.catalogs import IcebergCatalog
     from paimonlab.commit.publisher import TablePublisher
@@ -678,6 +678,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         read_only: bool = False,
         audit_log: str | None = None,
         certificate: tuple[str, str] | None = None,
+        role: StoreRole | None = None,
     ) -> ServedCatalog:
         """Serve the catalog to others by Paimon's REST protocol, in threads of this process.
 
@@ -704,6 +705,9 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             A file that gets a line of JSON for each request.
         certificate
             Files with a certificate and its key, for TLS; None: plain HTTP.
+        role
+            A role of the store (`paimonlab.catalog.served.StoreRole`): clients get tokens for the
+            files of a table, made by the store's STS; None: they have keys themselves.
 
         Returns
         -------
@@ -714,7 +718,10 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         Raises
         ------
         UnsupportedError
-            If tornado is not installed.
+            If tornado is not installed, or there is a role and the store does not speak S3's
+            protocol.
+        ValueError
+            If something is missing to ask for the role.
         OSError
             If the port is taken.
         """
@@ -728,6 +735,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             read_only=read_only,
             audit_log=audit_log,
             certificate=certificate,
+            role=role,
         )
 
     @abstractmethod

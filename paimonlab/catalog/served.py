@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import timedelta
 from types import TracebackType
 from typing import Protocol, Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRole:
+    """A role of the store, out of whose rights clients get tokens for single tables."""
+
+    arn: str
+    """``arn:aws:iam::123456789012:role/lake``."""
+    sts_endpoint: str | None = None
+    """Address of the STS; None: the store's own, on AWS that of the region."""
+    duration: timedelta = timedelta(hours=1)
+    """How long a token holds: from 15 minutes to 12 hours."""
 
 
 class ServedCatalog(Protocol):

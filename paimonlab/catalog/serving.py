@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paimonlab.catalog.served import StoreRole
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.secrets import is_secret
 from paimonlab.storage.schemes import STORE_PREFIXES
@@ -31,6 +32,7 @@ def serve(
     read_only: bool = False,
     audit_log: str | None = None,
     certificate: tuple[str, str] | None = None,
+    role: StoreRole | None = None,
 ) -> Server:
     """Begin to serve a catalog; see `paimonlab.Catalog.serve`."""
     try:
@@ -58,6 +60,7 @@ def serve(
         audit_log=audit_log,
         certificate=certificate,
         defaults=_told(catalog.options),
+        role=role,
     )
     return serving.Server(catalog, known, options).start()
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from paimonlab.catalog import Catalog
-from paimonlab.cli.arguments import in_warehouse, json_flag
+from paimonlab.catalog.served import StoreRole
+from paimonlab.cli.arguments import duration, in_warehouse, json_flag
 from paimonlab.cli.commands import command
 from paimonlab.cli.opening import RefusedError, refused
 from paimonlab.cli.output import json_text
@@ -37,6 +40,22 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @click.option("--audit-log", metavar="FILE", help="Add a line of JSON for each request.")
 @click.option("--certificate", type=click.Path(exists=True), help="For TLS; --key as well.")
 @click.option("--key", type=click.Path(exists=True), help="Of the certificate.")
+@click.option(
+    "--role",
+    metavar="ARN",
+    help="Of the store (S3): clients get tokens with its rights, for one table each.",
+)
+@click.option(
+    "--sts-endpoint",
+    metavar="URL",
+    help="What gives the role's keys; the store's own endpoint, on AWS that of the region.",
+)
+@click.option(
+    "--token-duration",
+    callback=duration,
+    metavar="TIME",
+    help="How long tokens hold, from 15 min to 12 h; 1 h.",
+)
 @json_flag
 @in_warehouse
 def serve(
@@ -46,21 +65,30 @@ def serve(
     users: str | None,
     certificate: str | None,
     key: str | None,
+    role: str | None,
+    sts_endpoint: str | None,
+    token_duration: timedelta | None,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Serve the catalog to paimonlab, Java Paimon and pypaimon, until it is stopped.
 
-    Clients read and write files themselves: they must see the warehouse as well.
+    Clients read and write files themselves: they must see the warehouse as well, or get tokens for
+    its store, by --role.
     """
     token = _token(token_file)
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key belong together")
     pair = None if certificate is None or key is None else (certificate, key)
+    of_store = _role(role, sts_endpoint, token_duration)
     try:
         with refused():
             server = catalog.serve(
-                token=None if users else token, users=users, certificate=pair, **options
+                token=None if users else token,
+                users=users,
+                certificate=pair,
+                role=of_store,
+                **options,
             )
     except OSError as error:
         raise RefusedError(f"{options['host']}:{options['port']}: {error.strerror}") from error
@@ -81,6 +109,17 @@ def serve(
             server.wait()
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
+
+
+def _role(
+    arn: str | None, sts_endpoint: str | None, token_duration: timedelta | None
+) -> StoreRole | None:
+    if arn is None:
+        if sts_endpoint is not None or token_duration is not None:
+            raise click.UsageError("--sts-endpoint and --token-duration need --role")
+        return None
+    role = StoreRole(arn=arn, sts_endpoint=sts_endpoint)
+    return role if token_duration is None else replace(role, duration=token_duration)
 
 
 def _end(*_: object) -> NoReturn:

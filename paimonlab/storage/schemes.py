@@ -53,6 +53,21 @@ def store_kind(path: str) -> StoreKind | None:
     return _BY_SCHEME.get(scheme.lower()) if found else None
 
 
+def check_has_roles(path: str) -> None:
+    """Refuse a path whose store gives no keys for a folder that hold for a while.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not in a store of S3's protocol.
+    """
+    if store_kind(path) is not S3:
+        raise UnsupportedError(
+            f"tokens for files at {path}",
+            "stores of S3's protocol (s3://) with an STS give them; use keys of the store",
+        )
+
+
 def check_store_options(keys: Iterable[str], warehouse: str) -> None:
     """Refuse options of other stores than the one of a warehouse.
 

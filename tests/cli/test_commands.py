@@ -223,3 +223,14 @@ def test_a_lone_folder_is_where_tables_are_cloned_to(
     assert done.exit_code == 0, done.output
     assert "db.orders to db.orders: 3 rows" in done.output
     assert pl.connect(tmp_path / "copy")["db.orders"].scan().count() == 3
+
+
+def test_a_role_is_checked_before_anything_is_served(run: Run, orders: pl.Table) -> None:
+    warehouse = orders.path.rpartition("/db.db/")[0]
+    for words, told in (
+        (("--sts-endpoint", "http://sts"), "need --role"),
+        (("--token-duration", "2 h"), "need --role"),
+        (("--role", "arn:aws:iam::1:role/lake"), "stores of S3's protocol"),
+    ):
+        found = run("serve", warehouse, "--port", "0", *words)
+        assert (found.exit_code, told in found.output) == (2, True)

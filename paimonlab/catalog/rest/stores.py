@@ -16,7 +16,7 @@ from paimonlab import storage
 from paimonlab.catalog.local_cache import LocalCache
 from paimonlab.catalog.rest.answers import meant_for
 from paimonlab.catalog.rest.client import RestClient
-from paimonlab.catalog.rest.wire import TableAnswer, TokenAnswer, object_name
+from paimonlab.catalog.rest.wire import DATA_TOKENS, TableAnswer, TokenAnswer, object_name
 from paimonlab.clock import now_millis
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.external_paths import folder_of, scheme_of
@@ -26,7 +26,6 @@ from paimonlab.storage import FileIO, ReadOnlyFileIO
 from paimonlab.storage.forwarding import ForwardingFileIO
 from paimonlab.storage.schemes import HDFS, store_kind
 
-DATA_TOKENS = "data-token.enabled"
 _SAFE_MILLIS = 3_600_000
 """Tokens that have less time left are renewed; those of short life in the last quarter of it."""
 

@@ -29,6 +29,8 @@ from paimonlab.spec.types.data_types import (
 from paimonlab.spec.types.json import fields_from_json, fields_to_json
 
 Texts: TypeAlias = dict[str, str]
+DATA_TOKENS = "data-token.enabled"
+"""The option by which clients ask for tokens."""
 
 
 class Document(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=True):

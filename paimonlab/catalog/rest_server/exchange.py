@@ -36,6 +36,8 @@ class Request:
     body: bytes = field(default=b"", repr=False)
     sees: Callable[[str], bool] = field(default=lambda _: True, repr=False)
     """Whether who asks may know of a database."""
+    may_change: Callable[[str], bool] = field(default=lambda _: True, repr=False)
+    """Whether who asks may write to a database."""
 
     def document(self, kind: type[T]) -> T:
         """Read the body.

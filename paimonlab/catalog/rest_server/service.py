@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from paimonlab.catalog.rest.wire import ConfigAnswer, Document
 from paimonlab.catalog.rest_server import databases, functions, tables, totals, versions, views
 from paimonlab.catalog.rest_server.exchange import NoSuchPathError, Request, Response
 from paimonlab.catalog.rest_server.refusing import refused
+from paimonlab.catalog.rest_server.tokens import TokenVendor
 from paimonlab.catalog.rest_server.totals import Totals
 from paimonlab.errors import NotFoundError, ReadOnlyError, UnsupportedError
 
@@ -35,7 +36,7 @@ class Route:
     """Whether it changes nothing, whatever its method."""
 
 
-def _routes(sums: Totals) -> tuple[Route, ...]:
+def _routes(sums: Totals, vendor: TokenVendor | None) -> tuple[Route, ...]:
     get, post = "GET", "POST"
     latest = partial(versions.latest, totals=sums)
     database, view = ("databases", _ANY), ("databases", _ANY, "views", _ANY)
@@ -82,7 +83,7 @@ def _routes(sums: Totals) -> tuple[Route, ...]:
         Route("DELETE", (*_T, "tags", _ANY), versions.tag_dropped),
         Route(get, (*_T, "consumers"), versions.consumers),
         Route(post, (*_T, "consumers", "reset"), versions.consumer_reset),
-        Route(get, (*_T, "token"), _no_tokens),
+        Route(get, (*_T, "token"), _no_tokens if vendor is None else vendor.token),
         Route(post, (*_T, "auth"), _no_rules, is_question=True),
         Route(get, (*database, "views"), views.listed),
         Route(post, (*database, "views"), views.created),
@@ -106,7 +107,8 @@ def _no_tokens(catalog: Catalog, request: Request, database: str, name: str) -> 
     del request
     tables.opened(catalog, database, name)
     raise UnsupportedError(
-        f"tokens for the files of {database}.{name}", "the server hands out no credentials"
+        f"tokens for the files of {database}.{name}",
+        "the server was started without a role; with one it has them for stores of S3's protocol",
     )
 
 
@@ -131,6 +133,8 @@ class CatalogService:
         Whether requests that change something are refused.
     defaults
         Options that clients get where they do not set them.
+    vendor
+        What makes tokens for files; None: they are refused.
     """
 
     def __init__(
@@ -140,13 +144,14 @@ class CatalogService:
         warehouse: str,
         is_read_only: bool = False,
         defaults: Mapping[str, str] | None = None,
+        vendor: TokenVendor | None = None,
     ) -> None:
         self.catalog = catalog
         self.warehouse = warehouse
         self.is_read_only = is_read_only or catalog.is_read_only
         self._defaults = {**(defaults or {}), "prefix": PREFIX}
         self._paths = Paths(PREFIX)
-        self._routes = _routes(Totals())
+        self._routes = _routes(Totals(), vendor)
 
     def answer(self, request: Request) -> Response:
         """Answer a request; what goes wrong is an answer as well."""
@@ -183,6 +188,8 @@ class CatalogService:
         route, arguments = found
         if self.is_read_only and request.method != "GET" and not route.is_question:
             raise ReadOnlyError(f"{request.method} {request.path}")
+        if self.is_read_only:
+            request = replace(request, may_change=lambda _: False)
         return route.handler(self.catalog, request, *arguments)
 
     def _config(self, request: Request) -> ConfigAnswer:

@@ -25,10 +25,13 @@ from tornado.web import Application, RequestHandler
 
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.rest.paths import CONFIG
+from paimonlab.catalog.rest.wire import DATA_TOKENS
 from paimonlab.catalog.rest_server.authorising import Doorkeeper, User
 from paimonlab.catalog.rest_server.exchange import Request, Response
 from paimonlab.catalog.rest_server.refusing import answer, refused
 from paimonlab.catalog.rest_server.service import CatalogService
+from paimonlab.catalog.rest_server.tokens import vendor_of
+from paimonlab.catalog.served import StoreRole
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +57,8 @@ class ServeOptions:
     """Files with a certificate and its key, for TLS; None: plain HTTP."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     """Options that clients get."""
+    role: StoreRole | None = None
+    """Of what clients get tokens for files; None: they have keys themselves."""
 
 
 class Audit:
@@ -118,7 +123,10 @@ class Gate:
         def sees(database: str) -> bool:
             return user.may((database,), changes=False)
 
-        return self._service.answer(replace(request, sees=sees))
+        def may_change(database: str) -> bool:
+            return user.may((database,), changes=True)
+
+        return self._service.answer(replace(request, sees=sees, may_change=may_change))
 
 
 class Server:
@@ -137,6 +145,8 @@ class Server:
     def __init__(self, catalog: Catalog, users: Sequence[User], options: ServeOptions) -> None:
         if not users:
             raise ValueError("nobody may ask: give a token or users")
+        vendor = None if options.role is None else vendor_of(catalog, options.role)
+        tokens = {} if vendor is None else {DATA_TOKENS: "true"}
         self._sockets = bind_sockets(options.port, options.host)
         port = self._sockets[0].getsockname()[1]
         scheme = "http" if options.certificate is None else "https"
@@ -151,7 +161,8 @@ class Server:
             catalog,
             warehouse=options.warehouse,
             is_read_only=options.is_read_only,
-            defaults=options.defaults,
+            defaults={**options.defaults, **tokens},
+            vendor=vendor,
         )
         self._audit = Audit(options.audit_log)
         self._gate = Gate(service, Doorkeeper(users), self._audit)
