@@ -5,9 +5,10 @@ Source: apache/paimon@1.4.2 ``org.apache.paimon.rest.RESTTokenFileIO``.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
@@ -18,13 +19,15 @@ from paimonlab.catalog.rest.answers import meant_for
 from paimonlab.catalog.rest.client import RestClient
 from paimonlab.catalog.rest.wire import DATA_TOKENS, TableAnswer, TokenAnswer, object_name
 from paimonlab.clock import now_millis
-from paimonlab.errors import UnsupportedError
+from paimonlab.errors import CatalogServerError, UnsupportedError
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.grammar import parse_boolean
 from paimonlab.storage import FileIO, ReadOnlyFileIO
 from paimonlab.storage.forwarding import ForwardingFileIO
 from paimonlab.storage.schemes import HDFS, store_kind
+
+logger = logging.getLogger(__name__)
 
 _SAFE_MILLIS = 3_600_000
 """Tokens that have less time left are renewed; those of short life in the last quarter of it."""
@@ -182,11 +185,22 @@ class VendedFileIO(ForwardingFileIO):
             return token
         try:
             if held.token is token:
-                held.token = self._asked()
+                held.token = self._next(token)
             assert held.token is not None
             return held.token
         finally:
             held.turn.release()
+
+    def _next(self, last: _Token | None) -> _Token:
+        """Ask for a token; while the last one holds, a server that fails is asked again later."""
+        try:
+            return self._asked()
+        except CatalogServerError as error:
+            left = 0 if last is None else last.ends_at_millis - now_millis()
+            if last is None or left <= 0:
+                raise
+            logger.warning("%s: no new token, asked again later: %s", self.path, error)
+            return replace(last, renew_at_millis=last.ends_at_millis - left + left // 4)
 
     def _asked(self) -> _Token:
         answer = self.source.token()

@@ -12,6 +12,7 @@ import pytest
 
 from paimonlab.catalog.rest.stores import TokenSource, VendedFileIO, _Token
 from paimonlab.catalog.rest.wire import TokenAnswer
+from paimonlab.errors import CatalogServerError
 from paimonlab.storage import FileIO, LocalFileIO
 
 MINUTE = 60_000
@@ -94,6 +95,34 @@ def test_one_thread_asks_for_the_next_token_while_others_go_on(
         assert {id(one.result(60)) for one in waiting} == {id(asking.result(60))}
     assert asking.result() is not first
     assert clock.tokens == 2
+
+
+def test_a_token_is_used_to_its_end_while_the_server_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, failed = Clock(40), list[int]()
+
+    def token(_: TokenSource) -> TokenAnswer:
+        if clock.now in failing:
+            failed.append(clock.now // MINUTE)
+            raise CatalogServerError("http://c", "it failed")
+        return clock.token(_)
+
+    monkeypatch.setattr("paimonlab.catalog.rest.stores.now_millis", lambda: clock.now)
+    monkeypatch.setattr("paimonlab.catalog.rest.stores.opened_store", clock.open)
+    monkeypatch.setattr(TokenSource, "token", token)
+    files = VendedFileIO("s3://b/t", TokenSource(Client(), None))  # type: ignore[arg-type]
+    failing = range(1, 100 * MINUTE)
+    first = files._store()
+    for minute in (29, 32, 33, 34, 35, 39):
+        clock.now = minute * MINUTE
+        assert files._store() is first
+    assert failed == [32, 34, 39], "not for each request"
+    clock.now = 40 * MINUTE
+    with pytest.raises(CatalogServerError):
+        files._store()
+    failing = range(0)
+    assert files._store() is not first
 
 
 def test_a_copy_asks_for_a_token_of_its_own() -> None:
