@@ -253,12 +253,21 @@ def test_tags_are_partitions_as_java_makes_them(both: Both) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", today["values"][0])
 
 
-def test_tables_of_iceberg_are_those_that_java_makes(both: Both, hive_uri: str) -> None:
+def test_tables_of_iceberg_are_those_that_java_makes(
+    both: Both, hive_uri: str, tmp_path: Path
+) -> None:
+    (tmp_path / "hive-site.xml").write_text(
+        "<configuration><property><name>hive.metastore.uris</name>"
+        f"<value>{hive_uri}</value></property></configuration>"
+    )
     fields = [["id", "INT"], ["day", "STRING"]]
-    stored = {"metadata.iceberg.storage": "hive-catalog", "metadata.iceberg.uri": hive_uri}
+    stored = {"metadata.iceberg.storage": "hive-catalog"}
+    here = {"metadata.iceberg.uri": hive_uri, "metadata.iceberg.glue.skip-archive": "true"}
     for database, shown in (("ours", "ice_ours"), ("java", "ice_java")):
         both.ours.create_database(database)
-        for name, more in (("t", {"metadata.iceberg.database": shown}), ("u", {})):
+        names = {"metadata.iceberg.database": shown, "metadata.iceberg.table": "x"}
+        folder = {"metadata.iceberg.hive-conf-dir": str(tmp_path)}
+        for name, more in (("t", {**here, **names}), ("u", folder)):
             options = {**stored, **more, "metadata.iceberg.hive-skip-update-stats": "true"}
             if database == "ours":
                 both.ours.create_table(f"ours.{name}", dict(fields), options=options)
