@@ -4041,7 +4041,7 @@ function render({ data, el }) {
     title: "statements that were run",
     headline: `${many(entries.length, "statement")}, newest first`,
     note: olderCount ? `${count(olderCount)} older ones are not shown` : "",
-    none: "No statement was run yet: %%paimon in front of a cell runs one.",
+    none: "No such statement was run here: %%paimon in front of a cell runs one. The life of a row is shown by %paimon_row db.t id=1.",
     heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },
       ...(hasTimes ? [{ name: "seconds", right: true, text: seconds }] : []), { name: "status", text: (status) => h("span", { class: status === "failed" && "error" }, status) }],

@@ -64,13 +64,16 @@ class RowMagics(Magics):
     @line_magic
     @magic_arguments()
     @argument("table", metavar="DB.TABLE", help="database.table")
-    @argument("where", metavar="CONDITION", nargs="+", help="the row's key: id = 5")
+    @argument("where", metavar="CONDITION", nargs="*", help="the row's key: id = 5")
     @argument("-n", "--last", type=int, default=50, metavar="N", help="newest snapshots (50)")
     def paimon_row(self, line: str) -> View:
         """Show what became of one row; reads data files."""
         options = arguments(self.paimon_row, line)
         if not 1 <= options.last <= MOST_VERSIONS:
             raise wrong_use(f"-n must be 1 to {MOST_VERSIONS}, got {options.last}", "magics")
+        if not options.where:
+            message = f"a condition finds the row: %paimon_row {options.table} id=1"
+            raise wrong_use(message, "magics")
         with errors_on_one_line():
             where = unquoted(" ".join(options.where))
             return commands.row(options.table, where, last=options.last)

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from msgspec import structs
 from pyarrow import csv
@@ -149,6 +150,10 @@ def test_a_renamed_column_is_no_change(tmp_path: Path) -> None:
 
     assert [(row.mark, row.cells, row.old) for row in rows] == [("~", ("2", "c"), ((1, "b"),))]
 
+    table.compact(full=True)
+    advice = "%paimon_diff db.t 2 3, other changes by an earlier start"
+    assert advice in repr(table.show.changes(2, 3, mode="diff"))
+
 
 def test_null_and_the_text_null_are_told_apart(tmp_path: Path) -> None:
     table = keyed(tmp_path, {"write-only": "true"})
@@ -270,6 +275,8 @@ def test_the_magic_takes_ids_tags_and_zero(
     first = shell.run_line_magic("paimon_changes", "demo.orders 0 1 --mode diff")
     newest = shell.run_line_magic("paimon_changes", "demo.orders")
     since = shell.run_line_magic("paimon_diff", "demo.orders first-day")
+    with pytest.raises(UsageError, match=r"%paimon_row demo\.orders id=1"):
+        shell.run_line_magic("paimon_row", "demo.orders")
 
     assert (newest.value.start, newest.value.end) == ("12", "13")
     assert (since.value.before.snapshot_id, since.value.after.snapshot_id) == (2, 13)

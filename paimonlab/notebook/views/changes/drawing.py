@@ -99,7 +99,14 @@ def _footer(changes: ChangeList) -> str:
     return (
         f"{first}{many(changes.row_count, 'change')}; {changes.source}, read from "
         f"{many(changes.file_count, 'data file')}"
+        f"{'' if changes.row_count else _elsewhere(changes)}"
     )
+
+
+def _elsewhere(changes: ChangeList) -> str:
+    wider = "" if changes.start == "0" else ", other changes by an earlier start"
+    diff = f"%paimon_diff {changes.table} {changes.start} {changes.end}"
+    return f"; the commits are shown by {diff}{wider}"
 
 
 def _counts(total: ChangeCount, places: Sequence[ChangeCount]) -> Grid:
