@@ -26,6 +26,8 @@ from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 
+_KEPT_SPLITS = 16
+
 
 class PlannedSplits(Struct, frozen=True, kw_only=True, dict=True):
     """n files that are alive, and how to make splits of them."""
@@ -57,7 +59,23 @@ class PlannedSplits(Struct, frozen=True, kw_only=True, dict=True):
         return self._made()
 
     def enough_for(self, rows: int) -> list[DataSplit]:
-        """Make the first splits that need no merging and hold so many rows, or all."""
+        """Make the first splits that need no merging and hold so many rows, or all.
+
+        Few of them are kept: cells that show some rows of a table ask for the same again.
+        """
+        known = self._few.get(rows)
+        if known is None:
+            known = self._enough_for(rows)
+            if len(known) <= _KEPT_SPLITS:
+                self._few.clear()
+                self._few[rows] = known
+        return [*known]
+
+    @cached_property
+    def _few(self) -> dict[int, list[DataSplit]]:
+        return {}
+
+    def _enough_for(self, rows: int) -> list[DataSplit]:
         if self.counts_by_row_ids:
             return _first(self.all(), rows)
         if rows <= 0 or not self.files.num_rows:

@@ -77,6 +77,8 @@ def test_a_count_and_enough_splits_are_those_of_all_splits(
 
         for limit in (0, 1, 12, 40, 10_000):
             assert planned.enough_for(limit) == _enough(every, limit)
+            planned.enough_for(limit).clear()
+            assert planned.enough_for(limit) == _enough(every, limit), "asked again"
         known, others = planned.counted()
 
         if has_row_ids:
