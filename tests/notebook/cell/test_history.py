@@ -44,9 +44,10 @@ def test_statements_are_listed_newest_first(
     assert {one["alias"] for one in listed} == {"paimon"}
     assert [one["snapshots"] for one in listed] == ["db.t@1", "", "db.t@1"]
     assert "db.t@1" in repr(run(native, "%paimon_history"))
-    assert "the life of a row is %paimon_row db.t id = 77" in repr(
-        run(native, "%paimon_history db.t id = 77")
-    )
+    for words in ("db.t id = 77", "t id=77"):
+        advice = f"the life of a row is %paimon_row {words}"
+        assert advice in repr(run(native, f"%paimon_history {words}"))
+    assert "life" not in repr(run(native, "%paimon_history where id = 77"))
     assert [one["number"] for one in failed] == [2]
     assert [one["number"] for one in found] == [1]
 

@@ -19,7 +19,11 @@ from paimonlab.secrets import HIDDEN, is_secret, without_secrets
 from paimonlab.spec.sql_text.tokens import line_and_column
 
 _VALUE_COLUMNS = 80
-_ROW = re.compile(r"[\w`]+\.[\w`]+\s+.*=.*")
+_ROW = re.compile(
+    r"(?!(?:select|where|and|or|on|set|with|from|into|insert|update|delete|merge)\b)"
+    r"[\w`]+(?:\.[\w`]+)?\s+[\w`]+\s*=.*",
+    re.IGNORECASE,
+)
 """A table and a condition: what finds a row."""
 
 
