@@ -21,6 +21,7 @@ from paimonlab.ingest import landing, running
 from paimonlab.ingest.added_columns import AddedColumns
 from paimonlab.ingest.spark import running as spark_running
 from paimonlab.ingest.spark.executor_write import DivideTask, ShareTask, TableWrite, Written
+from paimonlab.ingest.spark.progress import Progress, Sign
 from paimonlab.ingest.spark.reading import FACTS, ChangesReader
 from paimonlab.ingest.spark.running import problem_of
 from paimonlab.spark.writing.executor_write import WriteTask
@@ -296,15 +297,22 @@ def test_a_commit_that_hangs_is_seen_and_ends_the_run(
     catalog = pm.connect(tmp_path / "w")
     log = PartedLog(tmp_path / "log")
     log.add(0, ['{"op":"c","after":{"id":1},"source":{"db":"d","table":"t"}}'])
-    land, goes_on = landing.land, threading.Event()
+    land, still_seconds = landing.land, Progress.still_seconds
+    hangs, goes_on = threading.Event(), threading.Event()
 
     def hanging(*given: Any, **told: Any) -> Any:
+        hangs.set()
         assert goes_on.wait(60)
         return land(*given, **told)
 
+    def since_it_hangs(self: Progress, sign: Sign | None, now: float) -> float:
+        # A busy machine takes longer than max_stall to start a stream.
+        return still_seconds(self, sign, now) if hangs.is_set() else 0.0
+
     monkeypatch.setattr(running, "land", hanging)
+    monkeypatch.setattr(Progress, "still_seconds", since_it_hangs)
     monkeypatch.setattr(spark_running, "_STOP_SECONDS", 0.5)
-    told: Any = {"into": "ods", "name": "j", "max_stall": 3}
+    told: Any = {"into": "ods", "name": "j", "max_stall": 1}
     with pytest.raises(IngestStalledError, match=r"the driver commits epoch 1\. It was ended"):
         catalog.ingest(log, engine="spark", **told).run()
     goes_on.set()
