@@ -7,6 +7,11 @@ them. The longest part goes first where cores are short: alone at the end it wou
 A part's lines appear as its files are done; at the end come the complete output of every part
 that failed, the reasons of skipped tests, and a line for each part.
 
+Some tests watch other processes, stores and clusters at work and wait for what these do, which a
+machine that is busy with four parts may delay beyond what they allow. So up to three tests that
+failed run again when nothing else does. If all pass, the suite does, and the report says which they
+were and shows what they printed at first. More failures, or one again, fail the suite.
+
 Parts share nothing but what locks itself, the Java classes and jars of ``tests/interop`` and the
 tables of ``tests/golden``, and hypothesis' examples. Each has a root for temporary folders of its
 own, since pytest warns when another one cleans up in its root; it is kept when a part fails.
@@ -32,9 +37,11 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn, TextIO
+
+from tools import failed_tests
 
 _SECONDS_TO_END = 30
 _GIVES_WAY = "3"
@@ -43,6 +50,10 @@ _MEMORY_FOR_TWO_SPARKS = 12 << 30
 """Bytes: each takes up to four gibibytes, what runs beside them as much."""
 _MEMORY_FOR_TWO_BESIDE = 16 << 30
 """Bytes: of two parts beside them each takes as much."""
+_SOME_FAILED = 1
+"""How pytest ends if tests failed, and nothing else."""
+_MOST_AGAIN = 3
+"""Failed tests that run again: more have not failed by chance."""
 _IN_MEMORY = Path("/dev/shm")  # noqa: S108 - folders there get names of their own
 _MEMORY_FOR_FILES = 20 << 30
 """Bytes: a machine that has as many has room for files beside two Sparks."""
@@ -57,7 +68,10 @@ _SKIPS = re.compile(r"^=+ short test summary info =+\n", re.MULTILINE)
 _PREFIX = "paimonlab-tests-"
 _NOT_INHERITED = ("PYTHONDONTWRITEBYTECODE",)
 """Would make each of hundreds of processes compile everything anew."""
-_PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+_PYTEST = (
+    *(sys.executable, "-m", "pytest"),
+    *("-p", "no:cacheprovider", "-p", "tools.failed_tests"),
+)
 _NBVAL_RULES = ("-p", "tools.nbval_rules", "-p", "nbval.plugin")  # the order of the imports
 _NBVAL = (*_NBVAL_RULES, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=300")
 
@@ -74,6 +88,10 @@ class Part:
     """Whether its temporary files have to be on a disk."""
     is_longest: bool = False
     """Whether all others give way to it where cores are short."""
+    again: Sequence[str] = ()
+    """What runs tests of it that are named behind this; empty: none of them can run alone."""
+    tests: Sequence[str] = ()
+    """Those that it runs again; empty: none of another part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +126,16 @@ _END = re.compile(r" in \d+\.\d+s\b.*$")
 
 def _tests(name: str, *folders: str, starts_spark: bool = False, on_disk: bool = False) -> Part:
     paths = [f"tests/{folder}" for folder in folders or (name,)]
-    return Part(name, (*_PYTEST, *paths), starts_spark=starts_spark, on_disk=on_disk)
+    return Part(name, (*_PYTEST, *paths), starts_spark=starts_spark, on_disk=on_disk, again=_PYTEST)
 
 
-_SPARK = Part("spark", (*_PYTEST, "tests/spark"), starts_spark=True, is_longest=True)
+_SPARK = replace(_tests("spark", starts_spark=True), is_longest=True)
 
 
 def _all_but(name: str, *paths: str) -> Part:
     """Make a part of the doctests and all tests but those below these paths."""
-    return Part(name, (*_PYTEST, *(f"--ignore=tests/{path}" for path in paths)))
+    ignored = (f"--ignore=tests/{path}" for path in paths)
+    return Part(name, (*_PYTEST, *ignored), again=_PYTEST)
 
 
 _NOTEBOOKS = Part(
@@ -124,6 +143,7 @@ _NOTEBOOKS = Part(
     (*_PYTEST, *_NBVAL, "notebooks"),
     starts_spark=True,
     environment={"PAIMONLAB_DETERMINISTIC": "1"},
+    again=(*_PYTEST, *_NBVAL),
 )
 _SPARK_CLASSES = Part(
     "classes",
@@ -188,6 +208,37 @@ def may_start(part: Part, running: Iterable[Part], sparks: int) -> bool:
     return not part.starts_spark or sum(one.starts_spark for one in running) < sparks
 
 
+def failed_by_chance(
+    outcomes: Sequence[Outcome], failed: Mapping[str, Sequence[str]]
+) -> list[Part]:
+    """Decide which tests run again.
+
+    Parameters
+    ----------
+    outcomes
+        Of all parts.
+    failed
+        The names of tests that failed, by part.
+
+    Returns
+    -------
+    list of Part
+        Of one part each, named after it; none: nothing failed, or so much that it is no chance.
+    """
+    parts = [outcome.part for outcome in outcomes if outcome.code]
+    names = [list(dict.fromkeys(failed.get(part.name, ()))) for part in parts]
+    is_told = all(outcome.code in {0, _SOME_FAILED} for outcome in outcomes)
+    can_be = all(part.again and these for part, these in zip(parts, names, strict=True))
+    if not is_told or not can_be or sum(map(len, names)) > _MOST_AGAIN:
+        return []
+    return [
+        replace(
+            part, name=f"{part.name}-again", command=(*part.again, *these), again=(), tests=these
+        )
+        for part, these in zip(parts, names, strict=True)
+    ]
+
+
 class Suite:
     """Parts that wait, processes of those that run, outcomes of those that are done."""
 
@@ -227,6 +278,23 @@ class Suite:
                 self._end()
                 raise
 
+    def run_again(self) -> None:
+        """Run tests again that may have failed by chance, one part after the other."""
+        if not (again := failed_by_chance(self.outcomes, self._failed())):
+            return
+        self._width = max([self._width, *(len(part.name) for part in again)])
+        self._waiting += again
+        self.run(1)
+
+    def _failed(self) -> dict[str, list[str]]:
+        """Return the names of the tests that failed, by part."""
+        places = {one.part.name: _failed_place(self._folder, one.part) for one in self.outcomes}
+        return {
+            name: place.read_text("utf-8").splitlines()
+            for name, place in places.items()
+            if place.exists()
+        }
+
     def _work(self) -> None:
         while started := self._start():
             self._follow(*started)
@@ -239,7 +307,9 @@ class Suite:
                     self._waiting.remove(part)
                     gives_way = self._has_longest and not part.is_longest
                     before = ("nice", "-n", _GIVES_WAY) if gives_way else ()
-                    self._running[part] = _process(part, self._root(part), before)
+                    self._running[part] = _process(
+                        part, self._root(part), before, _failed_place(self._folder, part)
+                    )
                     return part, self._running[part]
         return None
 
@@ -284,7 +354,13 @@ class Suite:
                 process.kill()
 
 
-def _process(part: Part, folder: Path, before: Sequence[str]) -> subprocess.Popen[str]:
+def _failed_place(folder: Path, part: Part) -> Path:
+    return folder / f"{part.name}.failed"
+
+
+def _process(
+    part: Part, folder: Path, before: Sequence[str], failed: Path
+) -> subprocess.Popen[str]:
     folder.mkdir()
     for one in (folder, folder.parent):
         one.chmod(0o711)  # servers that tests start as other users have folders in it
@@ -297,6 +373,7 @@ def _process(part: Part, folder: Path, before: Sequence[str]) -> subprocess.Pope
             "TMPDIR": os.fspath(folder),
             "SPARK_LOCAL_DIRS": os.fspath(folder),
             "PAIMONLAB_GOLDEN": os.fspath(folder.with_name("golden-tables")),
+            failed_tests.PLACE: os.fspath(failed),
             "PYTHONUNBUFFERED": "1",  # lines are shown when they are complete
             **part.environment,
         },
@@ -361,6 +438,16 @@ def _memory() -> int:
     return memory
 
 
+def _passed_again(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Return the outcomes of tests that failed at first and passed alone."""
+    return [one for one in outcomes if one.part.tests and one.code == 0]
+
+
+def is_passed(outcomes: Sequence[Outcome]) -> bool:
+    """Whether every part passed, or every test that failed did so alone."""
+    return sum(one.code != 0 for one in outcomes) == len(_passed_again(outcomes))
+
+
 def report(outcomes: Sequence[Outcome], out: TextIO) -> None:
     """Print skipped tests, then everything of the parts that failed, then a line for each part."""
     for outcome in outcomes:
@@ -369,6 +456,9 @@ def report(outcomes: Sequence[Outcome], out: TextIO) -> None:
     for outcome in outcomes:
         if outcome.code != 0:
             out.write(f"\n===== {outcome.part.name} FAILED: all of its output\n{outcome.output}\n")
+    if again := _passed_again(outcomes):
+        out.write("\n===== these tests failed beside others and passed alone: do not let it be\n")
+        out.writelines(f"{test}\n" for one in again for test in one.part.tests)
     out.write("\n")
     for outcome in outcomes:
         verdict = "passed" if outcome.code == 0 else f"FAILED with exit code {outcome.code}"
@@ -389,12 +479,13 @@ def main(arguments: Sequence[str] = ()) -> int:
     suite = Suite(parts, folder, sys.stdout, sparks(), memory)
     try:
         suite.run(workers())
+        suite.run_again()
     finally:
         report(suite.outcomes, sys.stdout)
         if memory is not None:
             failed = [one.part.name for one in suite.outcomes if one.code]
             move(memory, folder, failed)
-    if any(outcome.code for outcome in suite.outcomes):
+    if not is_passed(suite.outcomes):
         print(f"folders of the tests: {folder}")
         return 1
     shutil.rmtree(folder)

@@ -16,10 +16,13 @@ from tools import run_tests
 from tools.run_tests import (
     PARTS,
     QUICK,
+    Outcome,
     Part,
     Suite,
+    failed_by_chance,
     free_memory,
     in_memory,
+    is_passed,
     main,
     may_start,
     move,
@@ -71,6 +74,13 @@ def run(folder: Path, *parts: Part, workers: int) -> Suite:
 def given(part: Part) -> list[str]:
     """Return what a part tests."""
     return [word for word in part.command if word.startswith(("tests/", "notebooks"))]
+
+
+def test_every_part_says_how_a_test_of_it_runs_alone() -> None:
+    tests = [part for part in PARTS if "pytest" in part.command]
+
+    assert len(tests) == len(PARTS) - 1
+    assert all(part.command[: len(part.again)] == part.again != () for part in tests)
 
 
 def left_out(part: Part) -> set[str]:
@@ -223,6 +233,82 @@ def test_what_a_killed_run_had_in_memory_is_deleted(tmp_path: Path) -> None:
     free_memory(tmp_path)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["others-1-x", names[1]]
+
+
+def outcome(name: str, code: int, *again: str) -> Outcome:
+    return Outcome(Part(name, ("all",), again=again), code, 1.0, "")
+
+
+GOOD, WORSE, WORST = (
+    outcome("good", 0, "pytest"),
+    outcome("worse", 1, "p", "-q"),
+    outcome("worst", 1),
+)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "failed", "expected"),
+    [
+        pytest.param([GOOD], {}, {}, id="nothing-failed"),
+        pytest.param([GOOD, WORSE], {"worse": ["a", "b", "a"]}, {"worse": ["a", "b"]}, id="two"),
+        pytest.param([WORSE], {"worse": ["a", "b", "c", "d"]}, {}, id="more-than-three"),
+        pytest.param([WORSE], {}, {}, id="no-test-was-named"),
+        pytest.param([WORSE, WORST], {"worse": ["a"], "worst": ["b"]}, {}, id="no-way-to-run-one"),
+        pytest.param([WORSE, outcome("x", 2, "p")], {"worse": ["a"], "x": ["b"]}, {}, id="broken"),
+    ],
+)
+def test_a_few_tests_that_failed_run_again(
+    outcomes: list[Outcome], failed: dict[str, list[str]], expected: dict[str, list[str]]
+) -> None:
+    again = failed_by_chance(outcomes, failed)
+
+    assert {part.name: list(part.command) for part in again} == {
+        f"{name}-again": ["p", "-q", *tests] for name, tests in expected.items()
+    }
+
+
+FAILS_ONE = """
+import os, pathlib
+pathlib.Path(os.environ["PAIMONLAB_FAILED_TESTS"]).write_text("a.py::test_a[one two]")
+raise SystemExit(1)
+"""
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_what_fails_again_fails_the_suite(tmp_path: Path, code: int) -> None:
+    ends = (sys.executable, "-c", f"import sys; print(sys.argv[1:]); raise SystemExit({code})")
+    part = Part("part", (sys.executable, "-c", FAILS_ONE), again=ends)
+    suite, shown = Suite([part], tmp_path, io.StringIO()), io.StringIO()
+
+    suite.run(1)
+    suite.run_again()
+    report(suite.outcomes, shown)
+
+    assert [one.part.name for one in suite.outcomes] == ["part", "part-again"]
+    assert suite.outcomes[1].output == "['a.py::test_a[one two]']\n"
+    assert is_passed(suite.outcomes) is (code == 0)
+    assert ("alone: do not let it be\na.py::test_a[one two]\n" in shown.getvalue()) is (code == 0)
+    assert "===== part FAILED" in shown.getvalue()
+
+
+def test_the_names_of_failed_tests_are_kept(tmp_path: Path) -> None:
+    place = tmp_path / "failed"
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n"
+        "@pytest.fixture\n"
+        "def broken(): raise OSError\n"
+        "def test_of_it(broken): pass\n"
+        "def test_that_passes(): pass\n"
+        "@pytest.mark.parametrize('given', ['one two'])\n"
+        "def test_that_fails(given): assert not given\n"
+    )
+    command = (*run_tests._PYTEST, "--rootdir", str(tmp_path), str(tmp_path))
+    told = {**os.environ, "PAIMONLAB_FAILED_TESTS": str(place)}
+
+    assert subprocess.run(command, cwd=ROOT, env=told, capture_output=True, check=False).returncode
+
+    names = place.read_text("utf-8").splitlines()
+    assert names == ["test_it.py::test_of_it", "test_it.py::test_that_fails[one two]"]
 
 
 SPARK = Part("spark", (), starts_spark=True)
