@@ -7,7 +7,10 @@ from paimonlab.secrets import without_secrets
 
 
 class ArgumentError(PaimonError, ValueError):
-    """A procedure cannot take these arguments; nothing was done."""
+    """A procedure cannot take these arguments, or a form or view these answers; nothing was done.
+
+    ``procedure`` is the name of a procedure, or says in words what was asked for.
+    """
 
     def __init__(self, procedure: str, problem: str) -> None:
         self.procedure = procedure
@@ -15,7 +18,8 @@ class ArgumentError(PaimonError, ValueError):
         super().__init__(procedure, problem)
 
     def __str__(self) -> str:
-        return f"sys.{self.procedure}: {self.problem}"
+        asked = self.procedure if " " in self.procedure else f"sys.{self.procedure}"
+        return f"{asked}: {self.problem}"
 
 
 class ReadOnlyError(PaimonError):

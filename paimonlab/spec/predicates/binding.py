@@ -13,6 +13,7 @@ from typing import Any
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
 from paimonlab.spec.literals import Between, Exactly, place
+from paimonlab.spec.predicates.examples import example
 from paimonlab.spec.predicates.like import Wildcard, like_parts
 from paimonlab.spec.predicates.tree import (
     AlwaysFalse,
@@ -35,7 +36,7 @@ from paimonlab.spec.predicates.tree import (
     all_of,
     any_of,
 )
-from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, with_nullable
 from paimonlab.spec.types.text import format_type
 
 _TEXT = (TypeRoot.CHAR, TypeRoot.VARCHAR)
@@ -163,7 +164,13 @@ class _Binder:
         try:
             return place(literal.value, data_type, zone=self.zone)
         except SchemaError as error:
-            raise SchemaError(f"{self.table}, column {column!r}: {error}") from None
+            where = f"{self.table}, column {column!r}"
+            if literal.value is True:  # what a column alone stands for
+                wanted = format_type(with_nullable(data_type, nullable=True))
+                problem = f"{wanted} is neither true nor false, and cannot be compared with True"
+                advice = f"a condition is {example(column, data_type)}"
+                raise SchemaError(f"{where}: {problem}; {advice}") from None
+            raise SchemaError(f"{where}: {error}") from None
 
     def check_text(self, column: str, data_type: DataType) -> None:
         if not isinstance(data_type, AtomicType) or data_type.root not in _TEXT:

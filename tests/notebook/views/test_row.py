@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import ArgumentError, UnsupportedError
+from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
 from paimonlab.notebook import commands, views
 from paimonlab.scan.plan import Plan, ScanRequest, plan
 from paimonlab.table.memories import scan_plans
@@ -123,9 +123,13 @@ def test_a_renamed_column_is_the_same_and_a_new_one_was_null(table: Table, tmp_p
 def test_what_does_not_find_one_row_by_its_key_is_refused(table: Table) -> None:
     write(table, (5, "a"), (6, "a"))
 
-    with pytest.raises(UnsupportedError, match="found by v"):
+    with pytest.raises(UnsupportedError, match=r"found by v .*give the primary key: id = 5"):
         commands.row(table, "v = 'a'")
-    with pytest.raises(ArgumentError, match="several rows"):
+    with pytest.raises(SchemaError, match=r"BIGINT is neither true nor false.*is id = 5$"):
+        commands.row(table, "id")
+    with pytest.raises(UnsupportedError, match=r"'5' as a condition(?s:.)*such as id = 5$"):
+        commands.row(table, "5")
+    with pytest.raises(ArgumentError, match=r"^the life of a row: id > 4 finds several rows"):
         commands.row(table, "id > 4")
     with pytest.raises(ValueError, match="last"):
         commands.row(table, "id = 5", last=0)

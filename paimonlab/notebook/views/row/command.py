@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from paimonlab.errors import ArgumentError, UnsupportedError
+from paimonlab.errors import ArgumentError, SchemaError, UnsupportedError
 from paimonlab.notebook import views
 from paimonlab.notebook.display.cells import cells
 from paimonlab.notebook.display.drawn import Drawn
@@ -14,6 +14,9 @@ from paimonlab.notebook.views.bounds import MOST_VERSIONS
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.row.drawing import draw
 from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep, step_of
+from paimonlab.spec.predicates.binding import bind
+from paimonlab.spec.predicates.examples import example
+from paimonlab.spec.predicates.sql import parse_predicate
 from paimonlab.spec.predicates.walking import columns as columns_of
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.table.reading.scan import Scan
@@ -43,12 +46,15 @@ def row(table: str | Table, where: str, *, last: int = 50) -> Drawn[views.RowLif
     UnsupportedError
         If it is about columns that are not of the primary key: they change, and the row would
         seem to be deleted.
+    SchemaError
+        If it is not a condition.
     ValueError
         If ``last`` is out of its range.
     """
     if not 1 <= last <= MOST_VERSIONS:
         raise ValueError(f"last must be 1 to {MOST_VERSIONS}, got {last}")
     opened_table = opened(table)
+    _check(opened_table, where)
     tags = opened_table.tags.list()
     newest = opened_table.snapshots.list(last)
     points = views.stops(newest, tags, with_times=not is_deterministic())
@@ -87,6 +93,26 @@ def row(table: str | Table, where: str, *, last: int = 50) -> Drawn[views.RowLif
     )
 
 
+def _check(table: Table, where: str) -> None:
+    """Refuse what is not a condition on the key; the error shows one."""
+    fields = {field.name: field.type for field in table.schema.fields}
+    names = table.primary_keys or tuple(fields)[:1]
+    by_key = " AND ".join(example(name, fields[name]) for name in names)
+    advice = f"\na row is found by a condition such as {by_key}"
+    try:
+        predicate = bind(parse_predicate(where), table.schema.fields, table.name)
+    except SchemaError as error:
+        raise SchemaError(f"{error}{'' if by_key in str(error) else advice}") from None
+    except UnsupportedError as error:
+        raise UnsupportedError(error.feature, f"{error.reason}{advice}") from None
+    others = columns_of(predicate) - set(table.primary_keys)
+    if table.primary_keys and others:
+        raise UnsupportedError(
+            f"the life of a row of {table.name} found by {', '.join(sorted(others))}",
+            f"give the primary key: {by_key}",
+        )
+
+
 class _Reader:
     """Reads one row at any point; rows are read only where files or vectors are others."""
 
@@ -105,7 +131,6 @@ class _Reader:
             point = {"tag": tags[0]}
         # Two rows are enough to tell that it is not one; the limit leaves the plan as it is.
         scan = self._table.scan(where=self._where, limit=2, **point)
-        self._check(scan)
         splits = scan.plan().splits
         files = [(split.bucket_path, split.files, split.deletion_files) for split in splits]
         if files != self._files:
@@ -120,16 +145,6 @@ class _Reader:
             for file in split.files
         )
         return self._values, shown
-
-    def _check(self, scan: Scan) -> None:
-        keys = self._table.primary_keys
-        named = frozenset() if scan.predicate is None else columns_of(scan.predicate)
-        others = named - set(keys)
-        if keys and others:
-            raise UnsupportedError(
-                f"the life of a row of {self._table.name} found by {', '.join(sorted(others))}",
-                f"give the primary key: {', '.join(keys)}",
-            )
 
     def _row(self, scan: Scan) -> _Values | None:
         found = scan.to_arrow()
