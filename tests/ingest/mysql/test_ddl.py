@@ -8,11 +8,16 @@ from typing import Any, Literal
 import pytest
 
 import paimonlab as pm
+from paimonlab.ingest.job import Job
+from paimonlab.ingest.sources import losses
+from paimonlab.ingest.sources.mysql import snapshot
+from paimonlab.ingest.sources.mysql.connection import Connection
 from paimonlab.ingest.sources.mysql.source import MySql
 from paimonlab.ingest.sources.mysql.statements import Kind, meaning_of
 from paimonlab.spec.types.text import format_type
 from tests.ingest import altered_tables
 from tests.ingest.mysql.server import Server
+from tests.waiting import until
 
 
 def _columns(table: pm.Table) -> dict[str, str]:
@@ -239,44 +244,74 @@ def test_rows_that_are_not_whole_are_found_out(
 
 
 def test_transactions_in_two_phases_are_refused_until_rows_are_read_after_them(
-    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+    tmp_path: Path,
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    mysql_server.run("CREATE TABLE a (id INT PRIMARY KEY)", database=database)
-    mysql_server.run("CREATE TABLE b (id INT PRIMARY KEY)", database=database)
+    def run(*statements: str) -> None:
+        mysql_server.run(*statements, database=database)
+
+    def xa(name: str, statement: str, *end: str) -> None:
+        run(f"XA START '{name}'", statement, f"XA END '{name}'", *end)
+
+    def prepare(name: str, statement: str) -> None:
+        xa(name, statement, f"XA PREPARE '{name}'")
+
+    def waits(job: Job, name: str) -> None:
+        text = f"XA COMMIT or XA ROLLBACK ends '{name}'"
+        until(lambda: any(text in warning for warning in job.status.warnings))
+
+    def count(table: str) -> int:
+        return len(_rows(catalog.table(table)))
+
+    monkeypatch.setattr(losses, "WAIT_SECONDS", 0.05)
+    run("CREATE TABLE a (id INT PRIMARY KEY)", "CREATE TABLE b (id INT PRIMARY KEY)")
     catalog = pm.connect(tmp_path)
     job = catalog.ingest(
-        shop.database(database, including="a"), into="ods", name="j", options={"bucket": 1}
+        shop.database(database, including="a"), into="ods", name="j", interval="50 ms"
     )
     job.run()
-    for name, *end in (("b", "XA PREPARE 'x'", "XA COMMIT 'x'"), ("a", "XA COMMIT 'x' ONE PHASE")):
-        insert = f"INSERT INTO {name} VALUES (1)"
-        mysql_server.run("XA START 'x'", insert, "XA END 'x'", *end, database=database)
+    xa("x", "INSERT INTO b VALUES (1)", "XA PREPARE 'x'", "XA COMMIT 'x'")
+    xa("x", "INSERT INTO a VALUES (1)", "XA COMMIT 'x' ONE PHASE")
     job.run()
-    assert len(_rows(catalog.table("ods.a"))) == 1
-    insert = "INSERT INTO a VALUES (2)"
-    mysql_server.run("XA START 'x'", insert, "XA END 'x'", "XA PREPARE 'x'", database=database)
+    assert count("ods.a") == 1
+    prepare("x", "INSERT INTO a VALUES (2)")
     with pytest.raises(pm.errors.UnsupportedError, match=r"which changes .*\.a\b.*resnapshot"):
         job.run()
-    assert len(_rows(catalog.table("ods.a"))) == 1
+    assert count("ods.a") == 1
 
     # Rows that are read before its end lack what it changed, which the log does not tell again.
+    other = catalog.ingest(
+        shop.database(database, start="latest"), into="other", name="k", interval="50 ms"
+    )
+    job.resnapshot("a")
+    for one in (job, other):
+        one.start()
+        waits(one, "x")
+    run("INSERT INTO b VALUES (2)")
+    # Those after it waits are in the log that it will read.
+    xa("y", "INSERT INTO b VALUES (3)", "XA PREPARE 'y'", "XA ROLLBACK 'y'")
+    run("XA COMMIT 'x'")
+    until(lambda: count("ods.a") == 2)
+    job.stop()
+    until(lambda: not other.is_running)
+    with pytest.raises(pm.errors.UnsupportedError, match=r"which changes .*\.b\b"):
+        other.stop()
+
+    def begin(connection: Connection) -> snapshot.Moment:
+        prepare("z", "INSERT INTO a VALUES (3)")
+        return really_begin(connection)
+
+    really_begin = snapshot.begin
+    monkeypatch.setattr(snapshot, "begin", begin)
     job.resnapshot("a")
     job.run()
-    mysql_server.run("XA COMMIT 'x'")
+    assert count("ods.a") == 2
+    run("XA COMMIT 'z'")
     with pytest.raises(pm.errors.SourceError, match=r"\.a may lack what it changed; resnapshot"):
         job.run()
-    job.resnapshot("a")
-    job.run()
-    assert len(_rows(catalog.table("ods.a"))) == 2
-
-    other = catalog.ingest(shop.database(database), into="other", name="k")
-    insert = "INSERT INTO b VALUES (2)"
-    mysql_server.run("XA START 'y'", insert, "XA END 'y'", "XA PREPARE 'y'", database=database)
-    other.run()
-    mysql_server.run("XA COMMIT 'y'")
-    with pytest.raises(pm.errors.SourceError, match=r"\.a, .*\.b may lack what it changed"):
-        other.run()
-    job.run()
 
 
 def test_compressed_events_are_read(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from paimonlab.errors import IngestStateError, UnsupportedError
 from paimonlab.ingest import JsonValue, RowChanges
 from paimonlab.ingest.sources.mysql.binary_json import json_text
+from paimonlab.ingest.sources.mysql.connection import recovered_xa
 from paimonlab.ingest.sources.mysql.events import EventType, LogColumn, LogTable, LogType
 from paimonlab.ingest.sources.mysql.gathered_rows import Group
 from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info, table_rows
@@ -160,6 +161,11 @@ def test_positions_are_what_was_written() -> None:
     for wrong in wrongs:
         with pytest.raises(IngestStateError):
             from_json(wrong, "mysql")
+
+
+def test_xa_transactions_that_mysql_lists_are_named_as_in_its_log() -> None:
+    assert recovered_xa((1, 3, 0, "0x763030")) == "X'763030',X'',1"
+    assert recovered_xa((7, 1, 2, "0xFF7A7A")) == "X'FF',X'7A7A',7"
 
 
 def test_rows_of_two_moments_take_only_what_is_newer() -> None:

@@ -40,6 +40,7 @@ _NEEDED = {
 }
 _NOT_EVERYWHERE = ("binlog_row_value_options", "binlog_transaction_compression")
 """Not every server has them."""
+_NOT_TOLD = (1227, 1401)
 _DENIED = (1044, 1045, 1142, 1143, 1227)
 
 
@@ -259,6 +260,20 @@ class Connection:
             raise SourceError(self.name, "it has no binary log: start the server with --log-bin")
         return Place(file=str(found[0][0]), at=int(found[0][1]))
 
+    def prepared(self) -> set[str]:
+        """Return the XA transactions that are prepared, as statements name them.
+
+        None are told to a user of MySQL without XA_RECOVER_ADMIN.
+        """
+        try:
+            if self.is_mariadb:
+                return {str(row[3]) for row in self.rows("XA RECOVER FORMAT='SQL'")}
+            return set(map(recovered_xa, self.rows("XA RECOVER CONVERT XID")))
+        except ServerError as error:
+            if error.code in _NOT_TOLD:
+                return set()
+            raise
+
     def gtids_at(self, place: Place) -> str:
         """Return the transactions before a place; of MySQL, those there are now."""
         if self.is_mariadb:
@@ -287,6 +302,14 @@ GONE = (ServerGoneError, OSError)
 def _with_grants(code: object, text: str) -> str:
     """Say what a user needs, if that is what is missing."""
     return f"{text}. The user needs: {GRANTS}" if code in _DENIED else text
+
+
+def recovered_xa(row: Sequence[Any]) -> str:
+    """Write the name of an XA transaction: its format, the lengths of both parts, and their hex."""
+    form, length, _, text = row
+    digits = str(text).removeprefix("0x")
+    cut = 2 * int(length)
+    return f"X'{digits[:cut]}',X'{digits[cut:]}',{form}"
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -525,7 +525,7 @@ class _Reading:
         self._charsets = Charsets(_collations(connection))
         position = None if given is None else from_json(given, source.name)
         if position is None and source.start not in ("initial", "snapshot"):
-            position = self._first(connection)
+            position = yield from self._first(connection)
             self._reached = Boundary(position=position.to_json(), phase=Phase.STREAM)
         if position is None or position.is_snapshot:
             position = yield from self._rows(connection, position)
@@ -538,11 +538,13 @@ class _Reading:
             source.check_zone(info, self._around.zone)
         return position
 
-    def _first(self, connection: Connection) -> Position:
+    def _first(self, connection: Connection) -> Generator[Event, None, Position]:
         """Return where reading begins without rows."""
         start = self._source.start
         place = connection.place()
         gtids = connection.gtids_at(place)
+        if start == "latest":
+            yield from self._until_ended(connection)
         if isinstance(start, dict):
             file, at = start.get("file"), start.get("pos")
             if not isinstance(file, str) or not isinstance(at, int) or len(start) != 2:
@@ -563,16 +565,23 @@ class _Reading:
                 "this is another server than the one whose rows were read in part: begin a job of "
                 "another name",
             )
+        before = None
+        if self._source.start != "snapshot":
+            place = connection.place()
+            before = Moment(place=place, gtids=connection.gtids_at(place))
+            yield from self._until_ended(connection)
         connection.run("SET SESSION lock_wait_timeout = 1")
         began = time.monotonic()
         while True:
             try:
                 moment = snapshot.begin(connection)
                 if position is None:
+                    # What is prepared between both is in the log that is read.
+                    first = before or moment
                     position = Position(
                         server=connection.server,
-                        place=moment.place,
-                        gtids=moment.gtids,
+                        place=first.place,
+                        gtids=first.gtids,
                         is_snapshot=True,
                     )
                 infos = self._around.found(connection)
@@ -596,6 +605,19 @@ class _Reading:
         done = replace(position.moved(position.place, position.gtids), is_snapshot=False)
         yield Boundary(position=done.to_json(), phase=Phase.STREAM)
         return done
+
+    def _until_ended(self, connection: Connection) -> Iterator[Event]:
+        """Wait for XA transactions that are prepared: the log has their rows before its end."""
+        waits_for = connection.prepared()
+        began = time.monotonic()
+        while waits_for:
+            names = ", ".join(sorted(waits_for)[:3]) + (", …" if len(waits_for) > 3 else "")
+            yield Waits(
+                what=f"XA transactions that are prepared, for {time.monotonic() - began:.0f} s: "
+                f"XA COMMIT or XA ROLLBACK ends {names}"
+            )
+            time.sleep(losses.WAIT_SECONDS)
+            waits_for &= connection.prepared()
 
     def _locked(self, since: float) -> Waits:
         return Waits(
