@@ -38,6 +38,7 @@ from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.storage import FileIO, ReadOnlyFileIO
+from paimonlab.storage.near_folders import near_folders
 from paimonlab.table import system
 from paimonlab.table.branch_options import BranchOptions
 from paimonlab.table.definition import TableDefinition
@@ -219,7 +220,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         if not self.has_database(database):
             if missing_ok:
                 return
-            raise DatabaseNotFoundError(database, self.databases())
+            raise self._no_database(database)
         inside = [] if cascade else self._contents(database)
         if inside:
             raise SchemaError(
@@ -898,13 +899,19 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
 
     def _not_found(self, identifier: Identifier) -> DatabaseNotFoundError | TableNotFoundError:
         if not self.has_database(identifier.database):
-            return DatabaseNotFoundError(identifier.database, self.databases())
+            return self._no_database(identifier.database)
         known = [f"{identifier.database}.{name}" for name in self.tables(identifier.database)]
         return TableNotFoundError(identifier.full_name, known)
 
+    def _no_database(self, name: str) -> DatabaseNotFoundError:
+        known = self.databases()
+        near = near_folders(self.path) if self.has_folder and not known else []
+        hint = f"Or is the warehouse {' or '.join(near)}?" if near else ""
+        return DatabaseNotFoundError(name, known, hint)
+
     def _check_database(self, database: str) -> None:
         if not self.has_database(database):
-            raise DatabaseNotFoundError(database, self.databases())
+            raise self._no_database(database)
 
 
 def _iceberg_catalog(identifier: Identifier, options: Options) -> IcebergCatalog:

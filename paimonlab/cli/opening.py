@@ -11,6 +11,7 @@ from paimonlab.catalog import Catalog, connect, settings
 from paimonlab.cli.commands import CONFIGURED
 from paimonlab.errors import PaimonError
 from paimonlab.spec.options.table_options import check_known
+from paimonlab.storage.near_folders import near_folders
 from paimonlab.table.inside import definition_of, with_definition
 from paimonlab.table.table import Table
 
@@ -81,7 +82,10 @@ def say_empty(catalog: Catalog, database: str | None = None) -> None:
     place = database or catalog.path
     why = "has no tables yet" if is_there else "is not there yet"
     first = f"paimonlab load {database or 'DB'}.TABLE FILE --create"
-    click.echo(f"{place} {why}; '{first}' makes the first table", err=True)
+    has_place = catalog.has_folder and not (is_there and catalog.databases())
+    near = near_folders(catalog.path) if has_place else []
+    meant = f". Or is it {' or '.join(near)}?" if near else ""
+    click.echo(f"{place} {why}; '{first}' makes the first table{meant}", err=True)
 
 
 class RefusedError(click.ClickException):

@@ -13,18 +13,27 @@ class NotFoundError(PaimonError, LookupError):
 
 
 class DatabaseNotFoundError(NotFoundError):
-    """The catalog has no such database."""
+    """The catalog has no such database.
 
-    def __init__(self, database: str, known: Sequence[str] = ()) -> None:
+    Parameters
+    ----------
+    database, known
+        The name, and those that there are.
+    hint
+        Where the catalog has no database at all: which warehouse may be meant.
+    """
+
+    def __init__(self, database: str, known: Sequence[str] = (), hint: str = "") -> None:
         self.database = database
         self.known = tuple(known)
-        super().__init__(database, self.known)
+        self.hint = hint
+        super().__init__(database, self.known, hint)
 
     def __str__(self) -> str:
         there = ", ".join(self.known[:10]) + (", …" if len(self.known) > 10 else "")
+        none = " There is none; create_database makes one." + (f" {self.hint}" * bool(self.hint))
         return f"database {self.database} not found." + (
-            close_matches(self.database, self.known)
-            or (f" There are: {there}." if there else " There is none; create_database makes one.")
+            close_matches(self.database, self.known) or (f" There are: {there}." if there else none)
         )
 
 

@@ -14,6 +14,7 @@ from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.ingest_syntax import begins_ingest
+from paimonlab.spec.sql_text.insert_columns import columns_advice
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine import engine, kinds, merges, pushing
@@ -187,7 +188,13 @@ def _insert(
         counts = f"{count} column{'' if count == 1 else 's'} for {len(targets)}"
         names = ", ".join(field.name for field in targets[:_MOST_NAMES])
         more = ", …" if len(targets) > _MOST_NAMES else ""
-        raise SchemaError(f"{table.name}: the query has {counts}: {names}{more}")
+        advice = columns_advice(
+            table.name,
+            [name for name, _ in planned.columns],
+            [field.name for field in targets],
+            [field.name for field in targets if not field.type.nullable],
+        )
+        raise SchemaError(f"{table.name}: the query has {counts}: {names}{more}. {advice}")
     for (_, kind), field in zip(planned.columns, targets, strict=True):
         column = f"{table.name}.{field.name}"
         check_stored(kind, kind_of(field.type), column, is_converted=True)

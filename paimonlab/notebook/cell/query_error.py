@@ -7,10 +7,13 @@ import traceback
 
 from paimonlab.errors import (
     ArgumentError,
+    BranchNotFoundError,
     ColumnNotFoundError,
     PaimonError,
     ProcedureNotFoundError,
+    SnapshotNotFoundError,
     TableNotFoundError,
+    TagNotFoundError,
 )
 from paimonlab.notebook.cell.problem import (
     MESSAGE_CHARACTERS,
@@ -151,21 +154,37 @@ def whole_trace(error: BaseException) -> str:
 
 def _named_span(error: PaimonError, statement: Statement) -> Span | None:
     """Find the last place where the name of what an error is about is written."""
-    names = []
-    match error:
-        case ColumnNotFoundError():
-            names = [error.column]
-        case TableNotFoundError():
-            names = [error.table.rpartition(".")[2].rpartition("$")[2]]
-        case ArgumentError():
-            names = [error.problem.partition(" ")[0], error.procedure]
-        case ProcedureNotFoundError():
-            names = [error.procedure]
-    for name in names:
+    for name in _named(error):
         for token in reversed(statement.tokens):
-            if token.text.strip("`").lower() == name.lower():
+            if token.text.strip("`'\"").lower() == name.lower():
                 return Span(token.start, token.end)
     return None
+
+
+def _named(error: PaimonError) -> list[str]:
+    """Name what an error is about, as a statement may write it."""
+    match error:
+        case ColumnNotFoundError():
+            return [error.column]
+        case TableNotFoundError():
+            return [error.table.rpartition(".")[2].rpartition("$")[2], error.table]
+        case ArgumentError():
+            return [error.problem.partition(" ")[0], error.procedure]
+        case ProcedureNotFoundError():
+            return [error.procedure]
+    return missing_name(error)
+
+
+def missing_name(error: PaimonError) -> list[str]:
+    """Return the name or id of the snapshot, tag or branch that a table does not have."""
+    match error:
+        case SnapshotNotFoundError():
+            return [error.asked]
+        case TagNotFoundError():
+            return [error.tag]
+        case BranchNotFoundError():
+            return [error.branch]
+    return []
 
 
 def _bounded(text: str) -> str:

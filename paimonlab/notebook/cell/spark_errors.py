@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from py4j.protocol import Py4JJavaError, Py4JNetworkError
@@ -16,6 +16,7 @@ from paimonlab.notebook.cell.topics import Topic
 from paimonlab.spark.sessions.remote import has_lost_server
 from paimonlab.spec.sql_text.guesses import guess
 from paimonlab.spec.sql_text.habit_hints import habit_hint
+from paimonlab.spec.sql_text.insert_columns import columns_advice
 from paimonlab.spec.sql_text.tokens import Span, Token, offset_of
 from paimonlab.table.system import SYSTEM_TABLES
 
@@ -27,6 +28,12 @@ _NOISE = re.compile(
 )
 _SUGGESTION = re.compile(r"\s*Did you mean (?:one of the following\?|['`]).*", re.DOTALL)
 _MOST_CAUSES = 50
+_OF_CALLS = {
+    "UNRECOGNIZED_PARAMETER_NAME": "argumentName",
+    "REQUIRED_PARAMETER_NOT_FOUND": "routineName",
+}
+"""What Spark says of arguments without their place, and the parameter that names what is wrong."""
+_INSERTED = "INSERT_COLUMN_ARITY_MISMATCH"
 KnownTables = Callable[[], Sequence[str]]
 
 
@@ -74,7 +81,7 @@ def _explain_spark(
             statement=statement,
             hint="When it answers again: %paimon_connect --close NAME, then --use NAME",
         )
-    span = _spark_span(error, sent)
+    span = _narrowed(_spark_span(error, sent), error, statement)
     condition, state = error.getCondition() or "", error.getSqlState() or ""
     if condition.startswith("_LEGACY_ERROR_TEMP"):  # a number that tells nobody anything
         condition = ""
@@ -102,6 +109,8 @@ def _java_message(error: Py4JJavaError) -> str:
 
 def _topic(error: PySparkException) -> Topic:
     condition = error.getCondition() or ""
+    if condition in _OF_CALLS:
+        return "call"
     if "PARAMETER" in condition:
         return "parameters"
     is_name = re.match("TABLE_OR_VIEW|SCHEMA_NOT_FOUND|UNRESOLVED_COLUMN", condition)
@@ -133,6 +142,24 @@ def _spark_span(error: PySparkException, sent: SentText) -> Span | None:
     return None
 
 
+def _narrowed(span: Span | None, error: PySparkException, statement: Statement) -> Span | None:
+    """Point to the name that is wrong, where Spark points to the whole INSERT or to nothing."""
+    parameters = error.getMessageParameters() or {}
+    condition = error.getCondition() or ""
+    is_whole = span is not None and span.start == statement.tokens[0].start
+    if not is_whole and (span is not None or condition not in _OF_CALLS):
+        return span
+    key = "objectName" if span is not None else _OF_CALLS[condition]
+    name = parameters.get(key, "").rpartition("`.`")[2].strip("`").lower()
+    tokens = [
+        token
+        for token in statement.tokens
+        if token.text.strip("`").lower() == name
+        and (span is None or (span.start <= token.start and token.end <= span.end))
+    ]
+    return Span(tokens[0].start, tokens[0].end) if len(tokens) == 1 else span
+
+
 def _hint(
     error: PySparkException, statement: Statement, span: Span | None, known_tables: KnownTables
 ) -> str:
@@ -144,11 +171,23 @@ def _hint(
         return "UPDATE SET * and INSERT * take every column of the table: name those the source has"
     if "proposal" in parameters:
         return _proposed(parameters["proposal"].split(", "), parameters.get("objectName", ""))
-    if error.getCondition() == "TABLE_OR_VIEW_NOT_FOUND":
+    if condition == "TABLE_OR_VIEW_NOT_FOUND":
         return _close_tables(parameters.get("relationName", ""), known_tables())
-    if error.getCondition() == "PARSE_SYNTAX_ERROR" and span is not None:
+    if condition == "PARSE_SYNTAX_ERROR" and span is not None:
         return guess(statement.tokens, span.start)
-    return ""
+    return _inserted(parameters) if condition.startswith(_INSERTED) else ""
+
+
+def _inserted(parameters: Mapping[str, str]) -> str:
+    """Say which columns an INSERT lacks or has too many."""
+    if not {"dataColumns", "tableColumns"} <= parameters.keys():
+        return ""
+    table = ".".join(parameters.get("tableName", "").replace("`", "").split(".")[-2:])
+    given, wanted = (
+        [name.strip("`") for name in parameters[key].split(", ")]
+        for key in ("dataColumns", "tableColumns")
+    )
+    return columns_advice(table, given, wanted)
 
 
 def _merges_all(tokens: Sequence[Token]) -> bool:

@@ -11,6 +11,7 @@ from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.spark.sessions import remote as servers
 from paimonlab.spark.values.quoting import quoted
+from paimonlab.storage.near_folders import near_folders
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,7 +133,9 @@ class Connection:
         path = "" if self.opened is None else self.opened.path
         if not path.startswith("/") or Path(path).exists():
             return ""
-        return "; this folder is not there yet, the first database makes it"
+        remark = "; this folder is not there yet, the first database makes it"
+        near = near_folders(path)
+        return f"{remark}; or is it {' or '.join(near)}?" if near else remark
 
     def _text_of_server(self, name: str, spark: SparkSession) -> str:
         if is_deterministic():

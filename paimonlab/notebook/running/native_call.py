@@ -7,10 +7,15 @@ import time
 from typing import TYPE_CHECKING
 
 from paimonlab import procedures
-from paimonlab.errors import ArgumentError, PaimonError, ProcedureNotFoundError, habits
+from paimonlab.errors import (
+    ArgumentError,
+    PaimonError,
+    ProcedureNotFoundError,
+    habits,
+)
 from paimonlab.notebook.cell.call_statement import CallStatement, parse_call
 from paimonlab.notebook.cell.parameters import Values
-from paimonlab.notebook.cell.query_error import QueryError
+from paimonlab.notebook.cell.query_error import QueryError, missing_name
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.cell.topics import topic_of
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
@@ -123,6 +128,10 @@ def _span(call: CallStatement, error: PaimonError) -> Span:
     if isinstance(error, ProcedureNotFoundError):
         return call.name_span
     problem = error.problem if isinstance(error, ArgumentError) else str(error)
+    missing = missing_name(error)
+    for argument in call.arguments:
+        if str(argument.value) in missing:
+            return argument.span
     for name, argument in reversed(list(zip(_names(call), call.arguments, strict=True))):
         if name and problem.startswith((f"{name} ", f"has no parameter {name!r}")):
             return argument.span

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from paimonlab.errors import ColumnNotFoundError, TableNotFoundError
+from paimonlab.errors import ColumnNotFoundError, SnapshotNotFoundError, TableNotFoundError
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.spark_errors import explain
 from paimonlab.notebook.cell.statements import quote_system_tables, split
@@ -101,6 +102,38 @@ def test_our_own_errors_are_pointed_at_by_name() -> None:
     ]
     assert table is not None
     assert table.lines()[-1] == "     |                        ^^^^^^^"
+
+    call = split("CALL sys.create_tag('air.t', 'v1', 99)")[0]
+    snapshot = explain(SnapshotNotFoundError("air.t", "99"), call, quote_system_tables(call), list)
+    assert snapshot is not None
+    assert snapshot.lines()[-1].index("^") == snapshot.lines()[-2].index("99")
+
+
+@pytest.mark.parametrize(
+    ("condition", "parameters", "marked", "hint"),
+    [
+        (
+            "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS",
+            {"tableColumns": "`id`, `a`", "dataColumns": "`id`", "tableName": "`paimon`.`db`.`t`"},
+            "",
+            "a is missing; to leave it NULL name the columns given: INSERT INTO db.t (id) …",
+        ),
+        ("UNRECOGNIZED_PARAMETER_NAME", {"argumentName": "`tga`"}, "tga", ""),
+        ("REQUIRED_PARAMETER_NOT_FOUND", {"routineName": "`create_tag`"}, "create_tag", ""),
+    ],
+)
+def test_what_spark_says_without_a_place_is_pointed_at(
+    condition: str, parameters: dict[str, str], marked: str, hint: str
+) -> None:
+    statement = split("CALL sys.create_tag(tga => 'x')")[0]
+    thrown = AnalysisException("no", errorClass=condition, messageParameters=parameters)
+
+    error = explain(thrown, statement, quote_system_tables(statement), list)
+
+    assert error is not None
+    assert error.hint == hint
+    place = error.span
+    assert (statement.cell[place.start : place.end] if place else "") == marked
 
 
 def test_a_failing_python_function_says_its_last_line(spark: SparkSession) -> None:

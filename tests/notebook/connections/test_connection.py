@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 import paimonlab
 from paimonlab.catalog import settings
+from paimonlab.errors import DatabaseNotFoundError
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from tests.notebook.magics.test_magics import failure, refusal, run
@@ -55,6 +56,10 @@ def test_a_folder_that_is_new_is_told(
         "; this folder is not there yet, the first database makes it\n"
     )
     paimonlab.connect(tmp_path / "warehose").create_database("db")
+    run(shell, f'%paimon_connect "{tmp_path / "warehouse"}" --engine native')
+    assert capsys.readouterr().out.endswith(f"; or is it {tmp_path / 'warehose'}?\n")
+    with pytest.raises(DatabaseNotFoundError, match=rf"Or is the warehouse {tmp_path}/warehose\?"):
+        paimonlab.connect(tmp_path / "warehouse").table("db.t")
     run(shell, f'%paimon_connect "{tmp_path / "warehose"}" --engine native')
     assert capsys.readouterr().out.endswith(", without Spark\n")
 

@@ -102,6 +102,7 @@ def test_statements_run_in_order_and_none_is_limited(table: Table) -> None:
             "not a valid BIGINT",
             "snapshot => '1'",
         ),
+        ("CALL sys.create_tag('db.t', 'x', snapshot => 99)", "no snapshot 99", "snapshot => 99"),
         ("CALL sys.create_tag('db.t', 'x', nix => 1)", "no parameter 'nix'", "nix => 1"),
         ("CALL sys.create_tag(tag => 'x', 'db.t')", "has no name", "'db.t'"),
         ("CALL sys.create_tag('db.t', 'x', tag => 'y')", "given twice", "tag => 'y'"),
