@@ -21,6 +21,8 @@ class FileSource(NamedTuple):
     read: Source
     file_count: float
     """How many files they are; below 1: a share of one."""
+    is_small: bool = False
+    """Whether one thread reads it as fast as several would, with others of its kind."""
 
 
 def told(sources: Sequence[FileSource], file_count: int, progress: Progress | None) -> list[Source]:

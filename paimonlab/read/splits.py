@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -27,9 +28,9 @@ from paimonlab.read.mask_cache import shared_masks
 from paimonlab.read.merged_rows import merged_rows
 from paimonlab.read.merging import key_condition, key_predicate, masks_of, open_data_file
 from paimonlab.read.read_plan import ReadPlan
-from paimonlab.read.reading_progress import FileSource, told
+from paimonlab.read.reading_progress import FileSource, Source, told
 from paimonlab.read.row_groups import group_splits, needs_no_columns_of_others, read_row_group
-from paimonlab.read.streaming import in_threads, reader_count
+from paimonlab.read.streaming import in_threads, is_far, reader_count
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -170,7 +171,9 @@ def count_rows(splits: Sequence[DataSplit], plan: ReadPlan, file_io: FileIO) -> 
             yield file.row_count if mask is None else int(np.count_nonzero(mask))
 
     sources = [partial(count, split) for split in splits]
-    return sum(in_threads(sources, threads=reader_count(plan.table_path)))
+    are_small = all(_are_small(split.files, plan) for split in splits)
+    threads = 1 if are_small else reader_count(plan.table_path)
+    return sum(in_threads(sources, threads=threads))
 
 
 def winner_masks(split: DataSplit, plan: ReadPlan, file_io: FileIO) -> list[Mask]:
@@ -207,7 +210,8 @@ def _batches(
 ) -> Batches:
     """Read splits in threads; where there are few of them, their files.
 
-    Where a limit says which rows of files are enough, only those are read.
+    Where a limit says which rows of files are enough, only those are read. Small files are read by
+    one thread.
     """
     file_count = sum(len(split.files) for split in splits)
     if plan.options.data_evolution:
@@ -219,14 +223,35 @@ def _batches(
         sources = first
     elif len(splits) >= threads or plan.options.data_evolution:
         sources = [
-            FileSource(partial(read_split, split, plan, file_io), len(split.files))
+            FileSource(
+                partial(read_split, split, plan, file_io),
+                len(split.files),
+                is_small=_are_small(split.files, plan),
+            )
             for split in largest_first
         ]
     else:
         sources = _file_sources(largest_first, plan, file_io, threads)
-    yield from in_threads(
-        told(sources, file_count, progress), threads=threads, size_of=lambda batch: batch.nbytes
+    sources.sort(key=lambda source: not source.is_small)
+    small_count = sum(source.is_small for source in sources)
+    reads = told(sources, file_count, progress)
+    if small_count:
+        reads[:small_count] = [partial(_one_by_one, reads[:small_count])]
+    yield from in_threads(reads, threads=threads, size_of=lambda batch: batch.nbytes)
+
+
+def _are_small(files: Sequence[DataFileMeta], plan: ReadPlan) -> bool:
+    """Whether most of the work is Python's, of which threads do one at a time."""
+    size = sum(file.file_size_bytes for file in files)
+    return (
+        size < _SMALL_BYTES * len(files)
+        and not is_far(plan.table_path)
+        and all(file.external_path is None for file in files)
     )
+
+
+def _one_by_one(reads: Sequence[Source]) -> Iterator[pa.RecordBatch]:
+    return chain.from_iterable(read() for read in reads)
 
 
 def _file_sources(
@@ -255,12 +280,15 @@ def _file_sources(
                 if mask is None or mask.any()
             ]
     # Few files: threads that have no other read row groups of one that another has begun.
-    is_far = threads > (os.cpu_count() or 1)
+    is_waited_for = threads > (os.cpu_count() or 1)
     shared: list[tuple[int, int, FileSource]] = []
     for position, (source, file) in enumerate(sources):
-        count = min(threads, 1 + file.file_size_bytes // _SHARE_BYTES) if is_far else threads
+        if _are_small([file], plan):
+            shared.append((0, position, FileSource(source, 1, is_small=True)))
+            continue
+        count = min(threads, 1 + file.file_size_bytes // _SHARE_BYTES) if is_waited_for else threads
         # Of a store that is far rows are waited for, not decoded.
-        is_end = not is_far and position + threads >= len(sources)
+        is_end = not is_waited_for and position + threads >= len(sources)
         turns = partial(source, share=Turns(last=threads if is_end else 0))
         shared += [(turn, position, FileSource(turns, 1 / count)) for turn in range(count)]
     shared.sort(key=lambda one: one[:2])  # each file is begun before one is shared
@@ -303,6 +331,8 @@ def _first_of_file(read: Callable[[], Batches], count: int) -> Batches:
     return limited(read(), count)
 
 
+_SMALL_BYTES = 128 << 10
+"""Of files smaller than this two threads take longer than one, half again for files of 2 kB."""
 _SHARE_BYTES = 4 << 20
 """Of a file that is far, what another thread opens it for: opening it takes a request."""
 _LEAST_BATCH_ROWS = 1 << 10

@@ -29,7 +29,12 @@ FAR_READERS = 8
 def reader_count(path: str) -> int:
     """Return how many threads read files of a table: one per CPU, more where files are far."""
     cpus = os.cpu_count() or 1
-    return cpus if scheme_of(path) in ("", "file") else max(cpus, FAR_READERS)
+    return max(cpus, FAR_READERS) if is_far(path) else cpus
+
+
+def is_far(path: str) -> bool:
+    """Whether files of a table are in a store, not on a disk of this machine."""
+    return scheme_of(path) not in ("", "file")
 
 
 def _no_size(_item: object) -> int:

@@ -376,6 +376,31 @@ def test_a_limit_cuts_the_last_batch(tmp_path: Path) -> None:
     assert _rows(files.split(), files, limit=0) == []
 
 
+@pytest.fixture
+def no_file_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paimonlab.read.splits._SMALL_BYTES", 0)
+
+
+def test_small_files_are_read_by_one_thread(tmp_path: Path) -> None:
+    files = Files(tmp_path, {0: schema(fields(a="INT"))})
+    for number in range(6):
+        files.add([{"a": number}])
+    together = [files.split(raw_convertible=True)]
+    alone = [structs.replace(together[0], files=(file,)) for file in together[0].files]
+    seen: list[tuple[int, int | None]] = []
+
+    def done(count: int, of: int | None, _what: str) -> None:
+        seen.append((count, of))
+        assert threading.current_thread() is threading.main_thread()
+
+    for splits in (alone, together):
+        seen.clear()
+        reader = read_splits(splits, files.plan(), FILE_IO, threads=4, progress=done)
+        assert sorted(reader.read_all()["a"].to_pylist()) == list(range(6))
+        assert seen == [(number, 6) for number in range(1, 7)]
+
+
+@pytest.mark.usefixtures("no_file_is_small")
 def test_splits_are_read_in_threads_that_end_with_the_reader(tmp_path: Path) -> None:
     files = Files(tmp_path, {0: schema(fields(a="INT"))})
     files.add([{"a": number} for number in range(100)])
@@ -390,6 +415,7 @@ def test_splits_are_read_in_threads_that_end_with_the_reader(tmp_path: Path) -> 
     assert threading.active_count() == before
 
 
+@pytest.mark.usefixtures("no_file_is_small")
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 def test_the_number_of_threads_changes_nothing(tmp_path: Path, threads: int) -> None:
     files = Files(tmp_path, {0: schema(fields(a="INT"))})
@@ -402,6 +428,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path: Path, threads: int) -> 
     assert sorted(rows["a"].to_pylist()) == sorted(3 * list(range(300)))
 
 
+@pytest.mark.usefixtures("no_file_is_small")
 @pytest.mark.parametrize("where", [None, col("a") >= 0])
 def test_a_thread_that_is_free_reads_what_is_left_of_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Predicate | None
@@ -430,6 +457,7 @@ def test_a_thread_that_is_free_reads_what_is_left_of_a_file(
     assert seen[-1] == 0
 
 
+@pytest.mark.usefixtures("no_file_is_small")
 def test_an_error_in_a_thread_reaches_the_reader(tmp_path: Path) -> None:
     files = Files(tmp_path, {0: schema(fields(a="INT"))})
     files.add([{"a": 1}])
