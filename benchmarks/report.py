@@ -21,11 +21,18 @@ class Outcome:
 
     seconds: Sequence[float]
     peak_bytes: int
+    processor_seconds: Sequence[float] = ()
+    """As many; none of Java, and of outcomes kept before they were."""
 
     @property
     def median(self) -> float:
         """Median of the repetitions, seconds."""
         return statistics.median(self.seconds)
+
+    @property
+    def processor_median(self) -> float | None:
+        """Median of the seconds of processors; None: they are not known."""
+        return statistics.median(self.processor_seconds) if self.processor_seconds else None
 
 
 Outcomes = Mapping[str, Mapping[str, Outcome]]

@@ -118,7 +118,7 @@ def _run(one: Engine, command: list[str]) -> Outcome | None:
         return None
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     peak = reply.get("peak_bytes") or (after * 1024 if after > before else 0)
-    return Outcome(reply["seconds"], peak)
+    return Outcome(reply["seconds"], peak, reply.get("processor_seconds", ()))
 
 
 def _file_of_java(engines: dict[str, Engine], rows: Path, warehouse: Path, count: int) -> None:

@@ -24,7 +24,7 @@ def test_a_goal_is_held_against_the_fastest_of_the_others(tmp_path: Path) -> Non
                 "pyiceberg": _took(1),
                 "pyarrow": _took(0.6),
             },
-            "limit": {"paimonlab": _took(1)},
+            "java_scan": {"paimonlab": _took(1)},
         },
         tmp_path,
     )
@@ -38,6 +38,21 @@ def test_a_goal_is_held_against_the_fastest_of_the_others(tmp_path: Path) -> Non
     ]
     assert [line[3] for line in lines] == ["2026-11-24"] * 2
     assert [bool(line[5]) for line in lines] == [False, True]
+
+
+def test_a_goal_may_be_about_seconds_of_processors(tmp_path: Path) -> None:
+    ours, theirs = Outcome([9.0], 0, [1.0, 3.0, 2.0]), Outcome([1.0], 0, [4.0])
+    outcomes.keep_works(
+        {
+            "limit": {"paimonlab": ours, "polars": theirs},
+            "partition_write_many": {"paimonlab": ours, "deltalake": _took(1.0)},
+        },
+        tmp_path,
+    )
+
+    (line,) = of_works(outcomes.works(tmp_path), {})
+
+    assert line[2] == "2 CPU s, 0.50 times polars (4 s)"
 
 
 def test_a_later_run_replaces_a_row_and_keeps_the_others(tmp_path: Path) -> None:
