@@ -442,6 +442,15 @@ class WideningSource(Protocol):
         ...
 
 
+@runtime_checkable
+class RemindedSource(Protocol):
+    """A source whose log tells what becomes of columns, not which there were before."""
+
+    def remind(self, schemas: Mapping[str, SourceSchema]) -> None:
+        """Take the schemas that tables have where reading goes on, before each `read`."""
+        ...
+
+
 def no_rows(table: str, schema: SourceSchema) -> RowChanges:
     """Return a batch without rows, for when nothing else can be said: no boundary may come."""
     fields = schema.arrow_schema

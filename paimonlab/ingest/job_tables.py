@@ -67,6 +67,11 @@ class JobTables:
     _places: dict[str, str] = field(default_factory=dict)
     """Where rows of sources went in earlier runs."""
 
+    @property
+    def schemas(self) -> Mapping[str, SourceSchema]:
+        """By source, as they are where reading goes on."""
+        return dict(self._schemas)
+
     def restore(self, known: Known) -> None:
         """Take what the newest epoch knows."""
         self._schemas = dict(known.schemas)

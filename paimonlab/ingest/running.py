@@ -33,6 +33,7 @@ from paimonlab.ingest.changes import (
     Event,
     JsonValue,
     Phase,
+    RemindedSource,
     RepeatingSource,
     RowChanges,
     SizedSource,
@@ -310,6 +311,8 @@ class Runner:
         if self._is_snapshot and isinstance(self.source, SizedSource):
             with suppress(SourceError):  # a server that is gone is for the reading to wait for
                 self._snapshot_total = self.source.estimated_rows(self.rules.wants)
+        if isinstance(self.source, RemindedSource):
+            self.source.remind(self.tables.schemas)
         events: Iterator[Event] = self.source.read(self._position, self.rules.wants)
         self._boundary = None
         self._looked_for_rows = self.clock()

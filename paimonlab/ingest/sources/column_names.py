@@ -42,8 +42,7 @@ def moved(
     >>> moved({"a": "b"}, {"B": "c"}, ["d"])
     {'a': 'c', 'd': ''}
     """
-    now = [*(name for name in known if name not in before), *filter(None, before.values())]
-    spelled = {name.casefold(): name for name in now}
+    spelled = {name.casefold(): name for name in names_now(before, known)}
     said = {spelled.get(old.casefold(), old): new for old, new in renamed.items()}
     said |= {spelled.get(name.casefold(), name): DROPPED for name in dropped}
     found = {old: said.get(name, name) for old, name in before.items()}
@@ -56,6 +55,17 @@ def moved(
             key = _ADDED + key
         found[key] = name
     return found
+
+
+def names_now(before: Mapping[str, str], known: Iterable[str]) -> list[str]:
+    """Return the names that columns have, as far as they are known.
+
+    Parameters
+    ----------
+    before, known
+        As of `moved`.
+    """
+    return [*(name for name in known if name not in before), *filter(None, before.values())]
 
 
 def steps(

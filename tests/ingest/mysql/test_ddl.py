@@ -403,17 +403,18 @@ def test_what_statements_say_of_columns() -> None:
         "e",
     ).changes
     assert (change.table, change.new_name) == ("d.t, x", "e.other")
-    assert change.renamed == {"old name": "new", "p": "q"}
-    assert change.dropped == ("r", "s", "check", "u", "v")
-    assert change.added == ("a,b", "u", "key")
-    assert {name: (said.declared, said.default) for name, said in change.columns.items()} == {
+    found = change.column_changes(())
+    assert found.renamed == {"old name": "new", "p": "q"}
+    assert found.dropped == ("r", "s", "check", "u", "v")
+    assert found.added == ("a,b", "u", "key")
+    assert {name: (said.declared, said.default) for name, said in found.words.items()} == {
         "a,b": ("tinyint(1)", "0"),
         "u": ("uuid", None),
         "new": (None, "y"),
         "z": (None, "-1"),
         "key": ("tinyint(1)", None),
     }
-    assert change.columns["new"].comment == "it's"
+    assert found.words["new"].comment == "it's"
 
 
 def test_tables_that_statements_name() -> None:
@@ -429,4 +430,4 @@ def test_tables_that_statements_name() -> None:
     (change,) = meaning_of(
         "CREATE TABLE n (id INT, b BOOL, KEY k (b), CONSTRAINT c CHECK (b > 0))", "x"
     ).changes
-    assert list(change.columns) == ["id", "b"]
+    assert [step.new for step in change.columns] == ["id", "b"]

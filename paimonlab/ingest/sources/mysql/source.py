@@ -221,6 +221,7 @@ class MySqlSource:
     start: str | dict[str, JsonValue]
     mapping: frozenset[str]
     cascades: str = "refuse"
+    _schemas: Mapping[str, SourceSchema] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"<paimonlab {self.name}>"
@@ -261,6 +262,14 @@ class MySqlSource:
         """Yield rows and changes after a position; see `paimonlab.ingest.changes.Source.read`."""
         reading = _Reading(self, wanted)
         yield from reading.events(position)
+
+    def remind(self, schemas: Mapping[str, SourceSchema]) -> None:
+        """Take the columns that tables have where reading goes on; see `RemindedSource`."""
+        self._schemas = schemas
+
+    def began(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of those columns."""
+        return {table: schema.names for table, schema in self._schemas.items()}
 
     def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
         """Return about how many rows the wanted tables have, as the server guesses."""
@@ -439,7 +448,7 @@ class _Reading:
     def __init__(self, source: MySqlSource, wanted: Callable[[str], bool]) -> None:
         self._source = source
         self._wanted = wanted
-        self._tables = TableChanges()
+        self._tables = TableChanges(began=source.began())
         self._around: _Around
         self._is_mariadb = True
         self._charsets = Charsets({})

@@ -9,8 +9,8 @@ Source: MySQL Reference Manual, "ALTER TABLE", "CREATE TABLE"; MariaDB Knowledge
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import sqlglot
@@ -56,6 +56,34 @@ class ColumnWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnStep:
+    """What a part of a statement does to one column."""
+
+    old: str | None
+    """Its name before; None: it is added."""
+    new: str | None
+    """Its name afterwards; None: it is dropped."""
+    is_conditional: bool = False
+    """IF EXISTS, or IF NOT EXISTS."""
+    words: ColumnWords | None = None
+    """Of its definition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChanges:
+    """What a statement does to the columns of a table."""
+
+    renamed: dict[str, str]
+    """Old to new names."""
+    dropped: tuple[str, ...]
+    """It may add others of their names."""
+    added: tuple[str, ...]
+    """Those that were not there before."""
+    words: dict[str, ColumnWords]
+    """Of columns that are added or defined anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """What becomes of a table."""
 
@@ -70,14 +98,42 @@ class Change:
     """Whether partitions were dropped or emptied: the log has no rows of that."""
     rows_come: bool = False
     """Whether rows were taken over from elsewhere, of which the log has none."""
-    renamed: dict[str, str] = field(default_factory=dict)
-    """Old to new names of columns."""
-    dropped: tuple[str, ...] = ()
-    """Columns that are dropped; it may add others of their names."""
-    added: tuple[str, ...] = ()
-    """Columns that were not there before."""
-    columns: dict[str, ColumnWords] = field(default_factory=dict)
-    """Those that are added or defined anew."""
+    columns: tuple[ColumnStep, ...] = ()
+    """What becomes of columns, in the order of the statement."""
+    is_conditional: bool = False
+    """Whether a table is created only if it does not exist."""
+    replaces: bool = False
+    """Whether a table is dropped before, if it exists."""
+
+    def column_changes(self, names: Collection[str]) -> ColumnChanges:
+        """Return what it does to a table.
+
+        Parameters
+        ----------
+        names
+            Of the table's columns; () if they are unknown: then each condition is fulfilled.
+        """
+        spelled = {name.casefold(): name for name in names}
+        found = ColumnChanges(renamed={}, dropped=(), added=(), words={})
+        taken = set(spelled)
+        for step in self.columns:
+            if step.old is None:
+                assert step.new is not None, "a column that is added has a name"
+                if step.is_conditional and step.new.casefold() in taken:
+                    continue
+                found = replace(found, added=(*found.added, step.new))
+            elif step.is_conditional and spelled and step.old.casefold() not in spelled:
+                continue
+            else:
+                old = spelled.get(step.old.casefold(), step.old)
+                if step.new is None:
+                    found = replace(found, dropped=(*found.dropped, old))
+                elif step.new != old:
+                    found.renamed[old] = step.new
+            if step.words is not None and step.new is not None:
+                found.words[step.new] = step.words
+                taken.add(step.new.casefold())
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +203,7 @@ class _Reader:
         self._tokens = tokens
         self._database = database
         self._at = 0
-        self._new: list[str] = []
+        self._is_conditional = self._replaces = False
 
     # Words
 
@@ -185,7 +241,8 @@ class _Reader:
 
     def changes(self) -> Iterator[Change]:
         verb = self._next().text.upper()
-        for word in ("OR", "REPLACE", "ONLINE", "OFFLINE", "IGNORE"):
+        self._replaces = self._skip("OR", "REPLACE")
+        for word in ("ONLINE", "OFFLINE", "IGNORE"):
             self._skip(word)
         if self._skip("TEMPORARY"):
             return
@@ -199,8 +256,8 @@ class _Reader:
             return
         if not (self._skip("TABLE") or self._skip("TABLES")):
             return
-        if not self._skip("IF", "NOT", "EXISTS"):
-            self._skip("IF", "EXISTS")
+        self._is_conditional = self._skip("IF", "NOT", "EXISTS")
+        self._skip("IF", "EXISTS")
         read = {"CREATE": self._create, "ALTER": self._alter, "DROP": self._drop}
         yield from read.get(verb, self._rename)()
 
@@ -226,46 +283,55 @@ class _Reader:
     def _create(self) -> Iterator[Change]:
         table = self._table()
         if self._skip("LIKE") or self._skip("(", "LIKE"):
-            yield Change(table=table, verb="create", like=self._table())
+            yield self._created(table, like=self._table())
             return
-        columns: dict[str, ColumnWords] = {}
+        columns: list[ColumnStep] = []
         if self._skip("("):
             for start, end in list(self._parts(closes=True)):
-                columns.update(self._definition(start, end))
-        yield Change(table=table, verb="create", columns=columns)
+                columns += self._definition(start, end)
+        yield self._created(table, columns=tuple(columns))
+
+    def _created(
+        self, table: str, *, like: str | None = None, columns: tuple[ColumnStep, ...] = ()
+    ) -> Change:
+        return Change(
+            table=table,
+            verb="create",
+            like=like,
+            columns=columns,
+            is_conditional=self._is_conditional,
+            replaces=self._replaces,
+        )
 
     def _alter(self) -> Iterator[Change]:
         table = self._table()
         self._wait()
-        renamed: dict[str, str] = {}
-        columns: dict[str, ColumnWords] = {}
-        dropped: list[str] = []
+        columns: list[ColumnStep] = []
         new_name = None
         rows_go = rows_come = False
         for start, end in list(self._parts(closes=False)):
-            dropped += self._dropped_column(start, end)
+            columns += self._dropped_column(start, end)
             self._at = start
             if self._word(1) in ("PARTITION", "TABLE", "TABLESPACE"):
                 rows_go = rows_go or self._word() in ("DROP", "TRUNCATE")
                 rows_come = rows_come or self._word() in ("EXCHANGE", "CONVERT", "IMPORT")
             if self._skip("ADD"):
-                columns.update(self._added(end))
-            elif self._skip("CHANGE"):
+                columns += self._added(end)
+            elif self._skip("CHANGE") or self._skip("MODIFY"):
+                is_named = self._tokens[start].text.upper() == "CHANGE"
                 self._skip("COLUMN")
-                self._skip("IF", "EXISTS")
-                old = self._name()
-                defined = self._definition(self._at, end)
-                columns.update(defined)
-                renamed.update((old, new) for new in defined if new != old)
-            elif self._skip("MODIFY"):
-                self._skip("COLUMN")
-                self._skip("IF", "EXISTS")
-                columns.update(self._definition(self._at, end))
+                is_conditional = self._skip("IF", "EXISTS")
+                old = self._name() if is_named else None
+                for step in self._definition(self._at, end):
+                    columns.append(
+                        replace(step, old=old or step.new, is_conditional=is_conditional)
+                    )
             elif self._skip("RENAME", "COLUMN"):
-                self._skip("IF", "EXISTS")
+                is_conditional = self._skip("IF", "EXISTS")
                 old = self._name()
                 self._skip("TO")
-                renamed[old] = self._name()
+                new = self._name()
+                columns.append(ColumnStep(old=old, new=new, is_conditional=is_conditional))
             elif self._skip("RENAME"):
                 if self._word() in ("INDEX", "KEY"):
                     continue
@@ -279,33 +345,31 @@ class _Reader:
             new_name=new_name,
             rows_go=rows_go,
             rows_come=rows_come,
-            renamed=renamed,
-            dropped=tuple(dropped),
-            added=tuple(self._new),
-            columns=columns,
+            columns=tuple(columns),
         )
 
-    def _dropped_column(self, start: int, end: int) -> list[str]:
+    def _dropped_column(self, start: int, end: int) -> list[ColumnStep]:
         """Return the column that is dropped, if it is one: others are named after their kind."""
         self._at = start
         if not self._skip("DROP"):
             return []
         is_column = self._skip("COLUMN")
-        self._skip("IF", "EXISTS")
+        is_conditional = self._skip("IF", "EXISTS")
         is_column = is_column or self._at + 1 == end or self._word(1) in ("RESTRICT", "CASCADE")
-        return [self._name()] if is_column and self._word() != "PRIMARY KEY" else []
+        if not is_column or self._word() == "PRIMARY KEY":
+            return []
+        return [ColumnStep(old=self._name(), new=None, is_conditional=is_conditional)]
 
-    def _added(self, end: int) -> dict[str, ColumnWords]:
+    def _added(self, end: int) -> list[ColumnStep]:
         self._skip("COLUMN")
-        is_new = not self._skip("IF", "NOT", "EXISTS")
-        found: dict[str, ColumnWords] = {}
+        is_conditional = self._skip("IF", "NOT", "EXISTS")
+        found: list[ColumnStep] = []
         if self._skip("("):
             for start, inner in list(self._parts(closes=True)):
-                found.update(self._definition(start, inner))
+                found += self._definition(start, inner)
         else:
             found = self._definition(self._at, end)
-        self._new += found if is_new else ()
-        return found
+        return [replace(step, is_conditional=is_conditional) for step in found]
 
     # Lists
 
@@ -328,25 +392,24 @@ class _Reader:
             self._at += 1
         yield start, self._at
 
-    def _definition(self, start: int, end: int) -> dict[str, ColumnWords]:
+    def _definition(self, start: int, end: int) -> list[ColumnStep]:
         """Read the definition of a column; none if it is that of something else."""
         before, self._at = self._at, start
         try:
             if self._word().split(" ")[0] in _NO_COLUMNS and not self._is_type(start + 1):
-                return {}
+                return []
             name = self._name()
             kind = self._next().text.upper() if self._at < end else ""
             size = ""
             if self._word() == "(" and self._at < end:
                 size = self._word(1)
             words = [self._word(index - self._at) for index in range(self._at, end)]
-            return {
-                name: ColumnWords(
-                    declared=_declared(kind, size, words),
-                    default=self._default(end),
-                    comment=self._after("COMMENT", end),
-                )
-            }
+            said = ColumnWords(
+                declared=_declared(kind, size, words),
+                default=self._default(end),
+                comment=self._after("COMMENT", end),
+            )
+            return [ColumnStep(old=None, new=name, words=said)]
         finally:
             self._at = max(before, start)
 

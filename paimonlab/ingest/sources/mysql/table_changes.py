@@ -7,11 +7,11 @@ read, so that it is known to be of this place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from paimonlab.ingest.changes import JsonValue, SourceSchema, SourceSchemaChange
-from paimonlab.ingest.sources.column_names import moved, schema_changes
+from paimonlab.ingest.sources.column_names import moved, names_now, schema_changes
 from paimonlab.ingest.sources.mysql.columns import TableInfo, schema_of
 from paimonlab.ingest.sources.mysql.positions import Position
 from paimonlab.ingest.sources.mysql.statements import Change, ColumnWords
@@ -33,6 +33,8 @@ class TableChanges:
     """As tables were when they were looked at; they may be ahead of the log."""
     current: dict[str, tuple[TableInfo, SourceSchema]] = field(default_factory=dict)
     """Of rows that came."""
+    began: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns of tables where reading began, as far as they are known."""
     _words: dict[str, dict[str, ColumnWords]] = field(default_factory=dict)
     _reasons: dict[str, str] = field(default_factory=dict)
 
@@ -125,16 +127,22 @@ class TableChanges:
                 for table in [name for name in self.names() if name.startswith(change.table)]:
                     yield from self._dropped(table, wants, position, reason)
             case "create":
+                if change.is_conditional and self._columns_at_place(change.table):
+                    return
+                if change.replaces and change.table in self.names():
+                    yield from self._dropped(change.table, wants, position, reason)
+                words = change.column_changes(()).words
                 declared = {
-                    name: words.declared
-                    for name, words in change.columns.items()
-                    if words.declared is not None
+                    name: said.declared for name, said in words.items() if said.declared is not None
                 }
                 if change.like is not None:
                     declared = dict(self.declared.get(change.like, {}))
+                    self.began[change.table] = tuple(self._now(change.like))
+                else:
+                    self.began[change.table] = tuple(words)
                 self.declared[change.table] = declared
                 self._note(change.table, wants, reason)
-                self._words[change.table] = dict(change.columns)
+                self._words[change.table] = dict(words)
             case _:
                 self._note(change.table, wants, reason)
                 self._alter(change)
@@ -170,6 +178,7 @@ class TableChanges:
     def _forget(self, table: str) -> SourceSchema | None:
         for known in (self.declared, self.altered, self.infos, self._words, self._reasons):
             known.pop(table, None)
+        self.began[table] = ()
         found = self.current.pop(table, None)
         return None if found is None else found[1]
 
@@ -183,31 +192,38 @@ class TableChanges:
             )
 
     def _alter(self, change: Change) -> None:
-        declared = self.declared.setdefault(change.table, {})
-        words = self._words.setdefault(change.table, {})
-        for old, new in change.renamed.items():
-            if old in declared:
-                declared[new] = declared.pop(old)
-        for name, said in change.columns.items():
-            words[name] = said
+        table = change.table
+        known, before = self._columns(table), self.altered.get(table, {})
+        found = change.column_changes(self._now(table))
+        declared = {
+            found.renamed.get(name, name): kind
+            for name, kind in self.declared.get(table, {}).items()
+            if name not in found.dropped
+        }
+        for name, said in found.words.items():
             if said.declared is None:
                 declared.pop(name, None)
             else:
                 declared[name] = said.declared
-        if change.table in self.altered:
-            self.altered[change.table] = moved(
-                self.altered[change.table],
-                change.renamed,
-                change.dropped,
-                change.added,
-                self._columns(change.table),
-            )
+        self.declared[table] = declared
+        self._words.setdefault(table, {}).update(found.words)
+        if table in self.altered:
+            self.altered[table] = moved(before, found.renamed, found.dropped, found.added, known)
 
-    def _columns(self, table: str) -> list[str]:
-        """Return the names of columns, as far as they are known."""
-        infos = [self.current[table][0]] if table in self.current else []
-        infos += [self.infos[table]] if table in self.infos else []
-        return [column.name for info in infos for column in info.columns]
+    def _columns(self, table: str) -> Sequence[str]:
+        """Return the names that columns had at first, as far as they are known."""
+        if found := self._columns_at_place(table):
+            return found
+        return [column.name for column in self.infos[table].columns] if table in self.infos else []
+
+    def _columns_at_place(self, table: str) -> Sequence[str]:
+        if table in self.current:
+            return [column.name for column in self.current[table][0].columns]
+        return self.began.get(table, ())
+
+    def _now(self, table: str) -> list[str]:
+        """Return the names that columns have, as far as they are known."""
+        return names_now(self.altered.get(table, {}), self._columns(table))
 
     def _moved(
         self,
@@ -220,7 +236,7 @@ class TableChanges:
         """Give a table its new name."""
         table, new_name = change.table, change.new_name
         assert new_name is not None, "it has one"
-        declared = self.declared.get(table, {})
+        declared, names = self.declared.get(table, {}), self._now(table)
         before = self._forget(table) if not is_replaced else None
         if is_replaced:
             self.declared.pop(table, None)
@@ -228,5 +244,5 @@ class TableChanges:
             yield SourceSchemaChange(
                 table=table, before=before, after=None, position=position, reason=reason
             )
-        self.declared[new_name] = declared
+        self.declared[new_name], self.began[new_name] = declared, tuple(names)
         self._note(new_name, wants, reason)
