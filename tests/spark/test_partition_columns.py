@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from paimonlab.catalog import Catalog
-from tests.spark.plans import files_read, physical_plan, read_schemas
+from tests.spark.plans import files_read, physical_plan, pieces_read, read_schemas
 
 KEYS: dict[str, tuple[str, pa.DataType, list[Any]]] = {
     "boolean": ("BOOLEAN", pa.bool_(), [True, False, None]),
@@ -176,3 +176,40 @@ def test_the_switch_of_spark_for_pruning_while_a_query_runs_is_obeyed(
         assert files_read(frame) == 40 + 1
     finally:
         spark.conf.unset(key)
+
+
+@pytest.mark.parametrize("kind", ["orc", "mixed", "changes"])
+def test_our_reader_reads_only_partitions_that_the_other_side_has(
+    catalog: Catalog, spark: SparkSession, kind: str
+) -> None:
+    first = "parquet" if kind == "mixed" else "orc"
+    table = catalog.create_table(
+        "db.sales",
+        {"p": "INT", "at": "TIME" if kind == "orc" else "INT", "v": "INT"},
+        partition_keys=["p"],
+        options={"file.format": first},
+    )
+    rows = pa.table({"p": pa.array(range(20), pa.int32()), "v": pa.array(range(20), pa.int32())})
+    table.write(rows)
+    if kind == "mixed":
+        spark.sql("ALTER TABLE paimon.db.sales SET TBLPROPERTIES ('file.format' = 'orc')")
+        catalog.table("db.sales").write(rows)
+    days = catalog.create_table("db.days", {"p": "INT"})
+    days.write(pa.table({"p": pa.array([3, 11, None, 99], pa.int32())}))
+    sales = "paimon.db.sales"
+    if kind == "changes":
+        sales = "paimon_incremental_query('paimon.db.sales', 0, 1)"
+    mixed = kind == "mixed"
+
+    for query in (
+        f"SELECT v FROM {sales} JOIN paimon.db.days USING (p)",
+        f"SELECT v FROM {sales} WHERE p IN (SELECT p FROM paimon.db.days)",
+        f"SELECT v FROM paimon.db.days d JOIN (SELECT p q, v FROM {sales}) ON d.p = q",
+    ):
+        frame = spark.sql(query)
+        found = sorted(row.v for row in frame.collect())
+        assert found == ([3, 3, 11, 11] if mixed else [3, 11]), query
+        assert pieces_read(frame, "db.sales") == 2, query
+    frame = spark.sql(f"SELECT v FROM {sales} LEFT JOIN paimon.db.days USING (p)")
+    assert len(frame.collect()) == (40 if mixed else 20)
+    assert pieces_read(frame, "db.sales") == 20

@@ -22,12 +22,12 @@ from paimonlab.spark.format_tables.tasks import read_files
 from paimonlab.spark.format_tables.writing import FormatWriteBuilder, replace_dynamically
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.commands import command
-from paimonlab.spark.reading.arrow_scan import Piece, Task
-from paimonlab.spark.reading.pruned_scan import PrunedScanBuilder
+from paimonlab.spark.reading.executor_rows import Piece, Task
+from paimonlab.spark.reading.plain_table import identities
+from paimonlab.spark.reading.scan_builders import scan_builder
 from paimonlab.spark.rows.joining import frame_of
 from paimonlab.spark.rows.rewriting import FileTarget
 from paimonlab.spark.session_options import SessionOptions
-from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import spark_schema
 from paimonlab.spec.format_table import FILE_FORMAT, TYPE
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
@@ -127,9 +127,7 @@ class FormatRelation(FileTarget):
 
     def partitioning(self) -> Any:
         """Return the partition keys."""
-        expressions = self._bridge.java_class(CONNECTOR + "expressions.Expressions")
-        keys = [expressions.identity(quoted(key)) for key in self._table.partition_keys]
-        return self._bridge.array(CONNECTOR + "expressions.Transform", keys)
+        return identities(self._bridge, self._table.partition_keys)
 
     def properties(self) -> Any:
         """Return the options, and what Spark shows of a table (place, provider, comment)."""
@@ -153,7 +151,7 @@ class FormatRelation(FileTarget):
             table.schema.time_millis,
             *sorted(table.options.items()),
         )
-        return PrunedScanBuilder(self._bridge, FormatRows(table), key)
+        return scan_builder(self._bridge, FormatRows(table), key)
 
     def newWriteBuilder(self, definition: Any) -> Proxy:
         """Start INSERT INTO or INSERT OVERWRITE."""

@@ -15,7 +15,7 @@ from typing import Any
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.catalogs.places import active_state, place_of
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
-from paimonlab.spark.reading.arrow_scan import frame_of
+from paimonlab.spark.reading.arrow_table import frame_of
 from paimonlab.spark.reading.frames import read_frame
 from paimonlab.spark.reading.relation import scan_at
 from paimonlab.spark.reading.system_tables import system_relation

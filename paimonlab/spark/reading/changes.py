@@ -17,8 +17,9 @@ from pyspark.sql.types import StringType, StructField, StructType
 from paimonlab.read.changed_rows import ROW_KIND
 from paimonlab.scan.change_splits import Fate
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.reading.arrow_scan import ArrowTable, Piece, Task, frame_of
+from paimonlab.spark.reading.arrow_table import ArrowTable, frame_of
 from paimonlab.spark.reading.executor_changes import ChangesTask
+from paimonlab.spark.reading.executor_rows import Piece, Task
 from paimonlab.spark.reading.relation_schema import scan_schema
 from paimonlab.spec.predicates.predicate import Predicate, all_of, bind, split_and
 from paimonlab.spec.predicates.predicate import columns as columns_of
@@ -51,7 +52,7 @@ class ChangedRows:
             columns = StructType([kind, *columns])
         self.schema = columns
         self.own = columns.names
-        self.partition_keys: Sequence[str] = ()
+        self.partition_keys = changes.schema.partition_keys
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:
         """Return one piece per split of changes, with the plan to read it."""

@@ -13,7 +13,7 @@ from pyspark.sql import types as st
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.expressions import null_of, time_of_millis
-from paimonlab.spark.reading.arrow_scan import arrow_frame
+from paimonlab.spark.reading.arrow_table import arrow_frame
 from paimonlab.spark.reading.changes import changes_frame
 from paimonlab.spark.reading.executor_places import FILE_COLUMN, NAME, POSITION, POSITION_COLUMN
 from paimonlab.spark.reading.file_index import SnapshotFileIndex

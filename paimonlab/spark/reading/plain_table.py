@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from paimonlab.spark.jvm.bridge import CONNECTOR, Proxy
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.values.quoting import quoted
 
 
 class PlainTable(Proxy):
@@ -27,3 +29,10 @@ class PlainTable(Proxy):
     def constraints(self) -> Any:
         """Return nothing."""
         return self._bridge.array(CONNECTOR + "catalog.constraints.Constraint", [])
+
+
+def identities(bridge: Bridge, columns: Sequence[str]) -> Any:
+    """Make what says that a table is partitioned by values of columns, as ``Transform[]``."""
+    expressions = bridge.java_class(CONNECTOR + "expressions.Expressions")
+    keys = [expressions.identity(quoted(column)) for column in columns]
+    return bridge.array(CONNECTOR + "expressions.Transform", keys)

@@ -12,8 +12,9 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.reading.arrow_scan import ArrowScan, ArrowScanBuilder, ExecutorRows
+from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge
+from paimonlab.spark.reading.arrow_scan import ArrowScan
+from paimonlab.spark.reading.executor_rows import ExecutorRows
 from paimonlab.spark.reading.filters import to_predicate
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, all_of
@@ -31,33 +32,6 @@ class _Code:
 
 
 _codes: weakref.WeakValueDictionary[Hashable, _Code] = weakref.WeakValueDictionary()
-
-
-class PrunedScanBuilder(ArrowScanBuilder):
-    """Takes the columns and filters that a query needs, of rows that are known by a key.
-
-    Parameters
-    ----------
-    bridge
-        The session.
-    rows
-        What is read.
-    key
-        Equal for equal rows, whoever reads them: two scans of them are one to Spark, which then has
-        the rows of the smaller side of a join already when it asks which partitions to read.
-    """
-
-    def __init__(self, bridge: Bridge, rows: ExecutorRows, key: Hashable) -> None:
-        super().__init__(bridge, rows)
-        self._key = key
-
-    def build(self) -> Proxy:
-        """Finish."""
-        is_pruned = not set(self._rows.partition_keys).isdisjoint(self._schema.names)
-        scan = PrunedScan if is_pruned else KnownScan
-        return scan(
-            self._bridge, self._rows, self._schema, self._names, self._pushed, key=self._key
-        )
 
 
 class KnownScan(ArrowScan):
@@ -144,5 +118,5 @@ class PrunedScan(KnownScan):
         told, self._told = self._told, AlwaysTrue()  # other plans of this scan may be told nothing
         if isinstance(told, AlwaysTrue):
             return super().planInputPartitions()
-        pieces = self._rows.pieces(self._schema.names, all_of(self._predicate, told))
-        return self._tasks(pieces)
+        predicate = all_of(self._predicate, told)
+        return self._tasks(self._rows.pieces(self._schema.names, predicate), predicate)

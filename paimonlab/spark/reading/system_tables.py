@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
-from paimonlab.spark.reading.arrow_scan import ArrowTable
+from paimonlab.spark.reading.arrow_table import ArrowTable
 from paimonlab.spark.reading.changes import ChangedRows
 from paimonlab.spark.reading.local_scan import LocalScan, arrow_spark_schema
 from paimonlab.spark.reading.plain_table import PlainTable

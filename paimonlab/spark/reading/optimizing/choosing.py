@@ -81,7 +81,7 @@ public final class Choosing extends Rule {
   public TreeNode apply(TreeNode plan) {
     Seq leaves = ((LogicalPlan) plan).collectLeaves();
     for (int i = 0; i < leaves.size(); i++) {
-      if (index(leaves.apply(i)) != null) {
+      if (index(leaves.apply(i)) != null || SmallSides.isOurs(leaves.apply(i))) {
         TreeNode fewer = plan.transformDown(new Step(this.ask, this.mask));
         if (SQLConf.get().dynamicPartitionPruningEnabled()) {
           fewer = fewer.transformUp(new SmallSides());

@@ -18,6 +18,8 @@ import org.apache.spark.sql.catalyst.expressions.ListQuery;
 import org.apache.spark.sql.catalyst.plans.Inner$;
 import org.apache.spark.sql.catalyst.plans.LeftSemi$;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 """
 SMALL_SIDES = """\
   /** Marks small sides of joins on partition columns as selective. */
@@ -98,6 +100,12 @@ SMALL_SIDES = """\
       return same.left().semanticEquals(same.right());
     }
 
+    /** Says whether a plan is a table that our reader reads. */
+    static boolean isOurs(Object plan) {
+      return plan instanceof DataSourceV2Relation
+          && Proxy.isProxyClass(((DataSourceV2Relation) plan).table().getClass());
+    }
+
     /** Says whether an expression is a partition column of a scan of ours below a plan. */
     private static boolean isPartition(Object column, LogicalPlan plan) {
       if (!(column instanceof Attribute)) return false;
@@ -106,6 +114,15 @@ SMALL_SIDES = """\
         HadoopFsRelation files = (HadoopFsRelation) ((LogicalRelation) plan).relation();
         return Arrays.asList(files.partitionSchema().fieldNames())
             .contains(((Attribute) column).name());
+      }
+      if (plan instanceof DataSourceV2Relation) {
+        if (!isOurs(plan) || !plan.outputSet().contains((Attribute) column)) return false;
+        Transform[] keys = ((DataSourceV2Relation) plan).table().partitioning();
+        for (int i = 0; i < keys.length; i++) {
+          String key = keys[i].references()[0].fieldNames()[0];
+          if (key.equals(((Attribute) column).name())) return true;
+        }
+        return false;
       }
       if (plan instanceof Project) {
         return isPartition(source(column, plan), ((Project) plan).child());
