@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +26,7 @@ from paimonlab.ingest.formats.messages import messages_of
 from tests.ingest import altered_tables
 from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
+from tests.ingest.kafka.typed_messages import typed
 from tests.ingest.run_and_kill import run_and_kill
 from tests.ingest.scripted import ScriptedSource
 
@@ -172,7 +173,7 @@ def test_partitions_and_shards_that_are_behind_drop_no_column(
     wanted: list[Row] = []
 
     def send(partition: int, shard: str, *rows: Row) -> None:
-        kafka_broker.produce(topic, [_typed(shard, row) for row in rows], partition=partition)
+        kafka_broker.produce(topic, [typed(shard, row) for row in rows], partition=partition)
         wanted.extend({"id": row["id"], "a": row["a"], "b": row.get("b")} for row in rows)
 
     def check() -> None:
@@ -198,7 +199,6 @@ def test_partitions_and_shards_that_are_behind_drop_no_column(
     check()
 
 
-_TYPES = {"id": "int32", "a": "int32", "b": "string"}
 _KINDS = {"smallint": "int16", "int": "int32", "bigint": "int64", "varchar(9)": "string"}
 
 
@@ -234,13 +234,13 @@ def _messages(number: int) -> Iterator[bytes]:
     kind, _, value = rest.partition(" = ")
     kinds = {"id": "int32", "a": _KINDS[kind]}
     key = 1
-    yield _typed("d", {"id": key, "a": int(value)}, f"k{number}", kinds)
+    yield typed("d", {"id": key, "a": int(value)}, f"k{number}", kinds)
     for verb, rest in steps:
         match re.split(r",? +", rest):
             case _ if verb == "row":
                 key += 1
                 values = [key, *json.loads(f"[{rest.replace(chr(39), chr(34))}]")]
-                yield _typed("d", dict(zip(kinds, values, strict=True)), f"k{number}", kinds)
+                yield typed("d", dict(zip(kinds, values, strict=True)), f"k{number}", kinds)
             case ["ADD", "COLUMN", name, kind]:
                 kinds[name] = _KINDS[kind]
             case ["DROP", "COLUMN", name]:
@@ -251,21 +251,6 @@ def _messages(number: int) -> Iterator[bytes]:
                 kinds[name] = _KINDS[kind]
             case _:
                 raise AssertionError(rest)
-
-
-def _typed(
-    database: str,
-    row: Row,
-    table: str = "t",
-    kinds: Mapping[str, str] = _TYPES,
-) -> bytes:
-    """Write a message of Debezium with its schema."""
-    fields = [{"field": name, "type": kinds[name], "optional": name != "id"} for name in row]
-    after = {"field": "after", "type": "struct", "optional": True, "fields": fields}
-    source = {"db": database, "table": table}
-    payload = {"before": None, "after": row, "source": source, "op": "c"}
-    told = {"schema": {"type": "struct", "fields": [after]}, "payload": payload}
-    return json.dumps(told).encode()
 
 
 def test_broken_messages_are_dead_letters(tmp_path: Path, kafka_broker: Broker, topic: str) -> None:

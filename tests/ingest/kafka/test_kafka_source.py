@@ -32,6 +32,7 @@ from paimonlab.ingest.sources import kafka_reader as module
 from paimonlab.ingest.sources.kafka import KafkaSource, kafka
 from tests.certificates import certificates
 from tests.ingest.kafka.broker import Broker
+from tests.ingest.kafka.typed_messages import typed
 from tests.waiting import until
 
 
@@ -380,17 +381,29 @@ def test_settings_that_are_the_jobs_are_refused(monkeypatch: pytest.MonkeyPatch)
 def test_a_broker_that_is_killed_and_started_again_loses_and_doubles_nothing(
     tmp_path: Path, kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is gone in the midst of messages, and as another reading begins."""
+    """It is gone in the midst of messages, and as another reading begins; columns change meanwhile.
+
+    Messages are shorter and longer than what the client asks for at a time.
+    """
     monkeypatch.setattr(module, "_AGAIN_SECONDS", 0.2)
     monkeypatch.setattr(module, "_CONTACT_SECONDS", 0.5)
     kafka_broker.create(topic, 2, flush_messages="1")
     catalog = pm.connect(tmp_path)
+    wanted: list[dict[str, Any]] = []
 
-    kafka_broker.produce(topic, _rows(500))
+    def send(partition: int, ids: range, **kinds: str) -> None:
+        kinds = {"id": "int32", **kinds}
+        rows = [{name: _value(kind, id) for name, kind in kinds.items()} for id in ids]
+        told = [typed("d", row, kinds=kinds) for row in rows]
+        kafka_broker.produce(topic, told, partition=partition)
+        wanted.extend(rows)
+
+    send(0, range(250), a="int16")
+    send(0, range(250, 500), a="int64", b="string")
     # Not all messages are on their way when the broker ends.
     options = {"fetch.message.max.bytes": "1000", "reconnect.backoff.max.ms": "200"}
     cluster = kafka(kafka_broker.address, options=options)
-    source = cluster.topic(topic, format="debezium-json", columns={"id": "BIGINT"})
+    source = cluster.topic(topic, format="debezium-json")
     made = catalog.ingest(source, into="ods", name="j", interval="50 ms", table_names="t")
     made.start()
     try:
@@ -400,15 +413,21 @@ def test_a_broker_that_is_killed_and_started_again_loses_and_doubles_nothing(
         begins = _source(kafka_broker, topic).read(None, lambda _: True)
         assert isinstance(next(begins), Waits)
         kafka_broker.start()
-        kafka_broker.produce(topic, _rows(100, 500), partition=1)
+        send(1, range(500, 600), b="string", c="int32")
         until(lambda: made.status.rows >= 600)
         assert len(_ids(_until(begins, lambda one: one.phase is Phase.CAUGHT_UP))) == 600
     finally:
         made.stop()
-    found = catalog.table("ods.t").scan(columns=["id"]).to_arrow()["id"].to_pylist()
-    assert sorted(found) == list(range(600))
+    found = catalog.table("ods.t").scan().to_arrow().sort_by("id").to_pylist()
+    nulls = dict.fromkeys("abc")
+    assert found == [{**nulls, **row} for row in wanted]
     kinds = [event.kind for event in made.events]
     assert (kinds.count("lost"), kinds.count("failed")) == (1, 0)
+
+
+def _value(kind: str, number: int) -> int | str:
+    lengths = (0, 1, 127, 128, 900, 1000, 1001, 5000, *(9,) * 50, 70_000)
+    return "ä" * (lengths[number % len(lengths)] // 2) if kind == "string" else number
 
 
 def test_brokers_that_say_nothing_are_waited_for_and_then_an_error(
