@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
+from paimonlab.interrupts import whole_module
 from paimonlab.secrets import without_secrets
 
 
@@ -30,12 +30,18 @@ def close_matches(name: str, known: Iterable[str], within: str = "") -> str:
     if wanted in candidates and candidates[wanted] != name:
         return f" Did you mean {_quoted(within + candidates[wanted])}?"
     matches = [candidate for candidate in candidates if candidate.startswith(f"{wanted} ")][:3]
-    close = difflib.get_close_matches(wanted, list(candidates), n=3, cutoff=0.6)
+    close = similar(wanted, candidates, cutoff=0.6)
     matches.extend(match for match in close[: 3 - len(matches)] if match not in matches)
     if not matches:
         return ""
     shown = [_quoted(within + candidates[match]) for match in matches]
     return f" Did you mean {' or '.join(shown)}?"
+
+
+def similar(name: str, known: Iterable[str], *, cutoff: float) -> list[str]:
+    """Return up to three names that are written alike, the nearest first."""
+    found: list[str] = whole_module("difflib").get_close_matches(name, list(known), 3, cutoff)
+    return found
 
 
 def _quoted(name: str) -> str:
@@ -57,7 +63,7 @@ def without_database(name: str, known: Iterable[str]) -> str:
     for full in known:
         by_table.setdefault(full.rpartition(".")[2].lower(), []).append(full)
     wanted = name.lower()
-    tables = [wanted] if wanted in by_table else difflib.get_close_matches(wanted, by_table, n=3)
+    tables = [wanted] if wanted in by_table else similar(wanted, by_table, cutoff=0.6)
     if not tables:
         return ""
     meant = [full for table in tables for full in by_table[table]][:3]

@@ -6,18 +6,18 @@ or another user left is not taken for it: it is fetched again.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 from msgspec import Struct
 
 from paimonlab.errors import StorageError
+from paimonlab.interrupts import whole_module
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileIO
 from paimonlab.storage.forwarding import ForwardingFileIO
 from paimonlab.storage.kept_files import KeptFiles
@@ -82,14 +82,18 @@ class DiskCache(Struct, frozen=True, kw_only=True):
 
 def _place(key: str) -> tuple[str, str]:
     """Return the names of a folder and of a file for a key."""
-    name = hashlib.blake2b(key.encode(), digest_size=20).hexdigest()
+    name: str = _blake2b(key.encode(), digest_size=20).hexdigest()
     return name[:2], name
 
 
 def _sum(key: str, data: bytes | memoryview) -> bytes:
-    found = hashlib.blake2b(key.encode() + b"\0", digest_size=_SUM_BYTES)
+    found = _blake2b(key.encode() + b"\0", digest_size=_SUM_BYTES)
     found.update(data)
-    return found.digest()
+    return bytes(found.digest())
+
+
+def _blake2b(data: bytes, *, digest_size: int) -> Any:
+    return whole_module("hashlib").blake2b(data, digest_size=digest_size)
 
 
 @dataclass(frozen=True, slots=True)

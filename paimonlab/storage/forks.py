@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count as counted
-from tempfile import mkdtemp
 from typing import Any, Protocol
 from uuid import uuid4
 
 import pyarrow as pa
 
 from paimonlab.errors import ForkedProcessError
+from paimonlab.interrupts import whole_module
 
 _forks = 0
 
@@ -120,7 +119,7 @@ def at_exit(action: Callable[..., object], *arguments: Any) -> None:
 
 def delete_at_exit(folder: str) -> None:
     """Delete a folder when this process ends; a failure does not matter."""
-    at_exit(shutil.rmtree, folder, True)  # noqa: FBT003 - errors are ignored
+    at_exit(whole_module("shutil").rmtree, folder, True)  # noqa: FBT003 - errors are ignored
 
 
 @contextmanager
@@ -135,12 +134,12 @@ def scratch_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
         Where it is made; None: where the system has such folders.
     """
     home = Home()
-    folder = mkdtemp(prefix=prefix, dir=parent)
+    folder: str = whole_module("tempfile").mkdtemp(prefix=prefix, dir=parent)
     try:
         yield folder
     finally:
         if home.is_here:
-            shutil.rmtree(folder)
+            whole_module("shutil").rmtree(folder)
 
 
 class UniqueNames:

@@ -9,7 +9,6 @@ import contextlib
 import errno
 import logging
 import os
-import shutil
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -146,8 +145,8 @@ class KeptFiles:
 
     def _require_room(self) -> None:
         """Leave others some room: what is kept here is no reason for a disk to be full."""
-        disk = shutil.disk_usage(self.folder)
-        if disk.free < _LEAST_FREE * disk.total:
+        disk = os.statvfs(self.folder)
+        if disk.f_bavail < _LEAST_FREE * disk.f_blocks:
             raise OSError(errno.ENOSPC, f"less than {_LEAST_FREE:.0%} of the disk is free")
 
     def _make_room(self, draft: Path) -> None:

@@ -15,7 +15,6 @@ import contextlib
 import errno
 import itertools
 import os
-import shutil
 import stat
 import uuid
 from collections.abc import Collection, Mapping, Sequence
@@ -27,6 +26,7 @@ from typing import Literal, Self
 import pyarrow as pa
 
 from paimonlab.errors import CorruptDataError, CorruptMetadataError
+from paimonlab.interrupts import whole_module
 from paimonlab.storage.failures import delete_each, named_failures
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileStatus
 from paimonlab.storage.forks import kept_from_children
@@ -290,12 +290,12 @@ class LocalFileIO:
                 Path(path).unlink()
                 return
             with contextlib.suppress(FileNotFoundError):
-                shutil.rmtree(path)
+                whole_module("shutil").rmtree(path)
             return
         with contextlib.suppress(FileNotFoundError), folder_held(path, root) as (folder, name):
             if is_link(name, folder):
                 raise refusal(path, path)
-            shutil.rmtree(name, dir_fd=folder)
+            whole_module("shutil").rmtree(name, dir_fd=folder)
 
     @named_failures
     def delete_empty_directory(self, path: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import os
 from pathlib import Path
+
+from paimonlab.errors.base import similar
 
 _MOST_LOOKED_AT = 1000
 _DATABASE = ".db"
@@ -45,7 +46,7 @@ def _of_similar_names(folder: Path) -> list[str]:
         first = first.parent
     rest = folder.relative_to(first)
     names = {Path(one).name: one for one in _folders(first.parent)}
-    close = difflib.get_close_matches(first.name, list(names), n=3, cutoff=0.6)
+    close = similar(first.name, names, cutoff=0.6)
     return [one for one in (str(Path(names[name]) / rest) for name in close) if Path(one).is_dir()]
 
 

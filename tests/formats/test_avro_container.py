@@ -70,7 +70,7 @@ def test_a_file_that_is_no_avro_is_an_error() -> None:
         read_table(b"{} and more", path="some/file")
 
 
-@pytest.mark.parametrize("codec", ["deflate", "zstandard", "null"])
+@pytest.mark.parametrize("codec", ["deflate", "zstandard", "bzip2", "xz", "null"])
 def test_too_many_bytes_are_not_believed(codec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(avro_container, "MAX_DECODED_BYTES", 10_000)
 

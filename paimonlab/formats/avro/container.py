@@ -11,9 +11,7 @@ Source: https://avro.apache.org/docs/1.12.0/specification/#object-container-file
 
 from __future__ import annotations
 
-import bz2
 import json
-import lzma
 import threading
 import zlib
 from collections import deque
@@ -29,6 +27,7 @@ from paimonlab.errors import CorruptMetadataError, MemoryLimitError, Unsupported
 from paimonlab.formats import avro
 from paimonlab.formats.avro.blocks import MAGIC, SYNC_BYTES, Block
 from paimonlab.formats.avro.digests import DIGEST_KEY, DIGEST_NAME, digest
+from paimonlab.interrupts import whole_module
 
 _LONG_BYTES = 10
 """Of a number at most."""
@@ -312,7 +311,7 @@ def _decompressed(
         yield Block(block.record_count, data)
 
 
-DECOMPRESS_ERRORS = (zstandard.ZstdError, zlib.error, lzma.LZMAError, OSError, ValueError)
+DECOMPRESS_ERRORS = (zstandard.ZstdError, zlib.error, OSError, ValueError)
 """What is raised for a damaged block."""
 
 
@@ -339,9 +338,25 @@ def _plain(data: bytes) -> bytes:
 
 
 def _inflate(data: bytes) -> bytes:
-    inflate = zlib.decompressobj(-15)
-    plain = inflate.decompress(data, MAX_DECODED_BYTES)
-    if not inflate.eof:
+    return _whole(zlib.decompressobj(-15), data)
+
+
+def _unbzip2(data: bytes) -> bytes:
+    return _whole(whole_module("bz2").BZ2Decompressor(), data)
+
+
+def _unxz(data: bytes) -> bytes:
+    lzma = whole_module("lzma")
+    try:
+        return _whole(lzma.LZMADecompressor(), data)
+    except lzma.LZMAError as error:
+        raise ValueError(str(error)) from error
+
+
+def _whole(decompressor: Any, data: bytes) -> bytes:
+    """Take the compression off, up to a size that is believed."""
+    plain = bytes(decompressor.decompress(data, MAX_DECODED_BYTES))
+    if not decompressor.eof:
         raise ValueError("the compressed data is truncated or too large")
     return plain
 
@@ -382,6 +397,6 @@ _DECOMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = {
     "deflate": _inflate,
     "zstandard": _unzstd,
     "snappy": _unsnappy,
-    "bzip2": bz2.decompress,
-    "xz": lzma.decompress,
+    "bzip2": _unbzip2,
+    "xz": _unxz,
 }

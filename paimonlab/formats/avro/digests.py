@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from paimonlab.formats.avro.blocks import SYNC_BYTES, Block, encoded_long
+from paimonlab.interrupts import whole_module
+
+if TYPE_CHECKING:
+    import hashlib
 
 DIGEST_KEY = "paimonlab.sync"
 DIGEST_NAME = b"blake2b"
@@ -25,7 +29,7 @@ def digest(schema: bytes, codec: bytes, blocks: Iterable[Block]) -> bytes:
 @lru_cache(maxsize=16)
 def _begun(schema: bytes, codec: bytes) -> hashlib.blake2b:
     """Take schema and codec into account, which are those of many files."""
-    hasher = hashlib.blake2b(digest_size=SYNC_BYTES)
+    hasher: hashlib.blake2b = whole_module("hashlib").blake2b(digest_size=SYNC_BYTES)
     for part in (schema, codec):
         hasher.update(encoded_long(len(part)) + part)
     return hasher
