@@ -206,7 +206,8 @@ class FaultFileIO:
     def read(self, path: str, *, limit_bytes: int = METADATA_LIMIT_BYTES) -> bytes:
         return self.call("read", path, lambda: self.store.read(path, limit_bytes=limit_bytes))
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
+        del size_bytes  # what goes wrong goes wrong as it is opened
         return self.call("open_input", path, lambda: self.store.open_input(path))
 
     def open_output(self, path: str) -> Any:

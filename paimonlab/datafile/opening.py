@@ -118,15 +118,20 @@ def require_size(file_io: FileIO, path: str, meta: DataFileMeta, table: str) -> 
     try:
         size_bytes = file_io.size_bytes(path)
     except FileNotFoundError as error:
-        raise CorruptDataError(
-            path,
-            "the data file is missing. If the snapshot has expired while it was read, read the "
-            "newest one; if not, something outside Paimon deleted the file: restore it, or roll "
-            "the table back",
-            table,
-        ) from error
+        raise missing(path, table) from error
     if size_bytes != meta.file_size_bytes:
         raise other_size(path, size_bytes, meta, table)
+
+
+def missing(path: str, table: str) -> CorruptDataError:
+    """Make the error for a file that is not there."""
+    return CorruptDataError(
+        path,
+        "the data file is missing. If the snapshot has expired while it was read, read the "
+        "newest one; if not, something outside Paimon deleted the file: restore it, or roll "
+        "the table back",
+        table,
+    )
 
 
 def other_size(path: str, size_bytes: int, meta: DataFileMeta, table: str) -> CorruptDataError:

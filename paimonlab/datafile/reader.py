@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -26,6 +26,7 @@ from paimonlab.datafile.masks import (
 from paimonlab.datafile.opening import (
     PartitionValues,
     fields_of,
+    missing,
     other_size,
     partition_values,
     referred_to_by,
@@ -67,6 +68,9 @@ class DataFile(Struct, frozen=True):
     content: DataInput
     partition: PartitionValues | None = None
     """Columns that are not in the file; None: all are."""
+    explain: Callable[[CorruptDataError], None] | None = None
+    """Is called with the error of a file that was missing when rows of it were read; it may raise
+    one that says more. None: there is no more to say."""
 
     @classmethod
     def open(
@@ -106,7 +110,11 @@ class DataFile(Struct, frozen=True):
         try:
             with referred_to_by(table):
                 content = open_input(
-                    file_io, path, expected_rows=meta.row_count, legacy_ltz=legacy_ltz
+                    file_io,
+                    path,
+                    expected_rows=meta.row_count,
+                    size_bytes=meta.file_size_bytes,
+                    legacy_ltz=legacy_ltz,
                 )
         except CorruptDataError:
             require_size(file_io, path, meta, table)  # says more of a file that is missing or cut
@@ -130,6 +138,19 @@ class DataFile(Struct, frozen=True):
         traceback: TracebackType | None,
     ) -> None:
         self.content.close()
+        if isinstance(error, CorruptDataError):
+            self._tell(error)
+
+    def _tell(self, error: CorruptDataError) -> None:
+        """Say more of a file that a store, asked for its rows, did not have."""
+        is_missing = isinstance(error.__cause__, FileNotFoundError)
+        if not is_missing or error.path != self.content.path:
+            return
+        told = missing(error.path, self.table)
+        told.__cause__ = error.__cause__
+        if self.explain is not None:
+            self.explain(told)
+        raise told from error.__cause__
 
     def batches(
         self,

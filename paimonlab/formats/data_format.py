@@ -106,7 +106,12 @@ def format_of(file_name: str) -> str:
 
 
 def open_input(
-    file_io: FileIO, path: str, *, expected_rows: int | None = None, legacy_ltz: bool = True
+    file_io: FileIO,
+    path: str,
+    *,
+    expected_rows: int | None = None,
+    size_bytes: int | None = None,
+    legacy_ltz: bool = True,
 ) -> DataInput:
     """Open a data file and read what it says of itself.
 
@@ -116,6 +121,8 @@ def open_input(
         The file.
     expected_rows
         What metadata says; None: not checked.
+    size_bytes
+        What metadata says; None: not known.
     legacy_ltz
         ``orc.timestamp-ltz.legacy.type`` of the table.
 
@@ -127,7 +134,7 @@ def open_input(
         If the format is not implemented.
     """
     try:
-        file = _open(file_io, path, legacy_ltz=legacy_ltz)
+        file = _open(file_io, path, size_bytes, legacy_ltz=legacy_ltz)
     except FileNotFoundError as error:
         raise CorruptDataError(path, "the file is missing") from error
     if expected_rows is not None and file.num_rows != expected_rows:
@@ -137,10 +144,10 @@ def open_input(
     return file
 
 
-def _open(file_io: FileIO, path: str, *, legacy_ltz: bool) -> DataInput:
+def _open(file_io: FileIO, path: str, size_bytes: int | None, *, legacy_ltz: bool) -> DataInput:
     match format_of(path):
         case "parquet":
-            return parquet.ParquetInput(file_io, path)
+            return parquet.ParquetInput(file_io, path, size_bytes)
         case "orc":
             return orc.OrcInput(file_io, path, legacy_ltz=legacy_ltz)
         case "avro":

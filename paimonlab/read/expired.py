@@ -26,9 +26,16 @@ def expiry_explained(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> Itera
     try:
         yield
     except CorruptDataError as error:
-        is_missing = isinstance(error.__cause__, FileNotFoundError)
-        if not is_missing or _is_kept(snapshot_id, plan, file_io):
-            raise
+        explain_missing(snapshot_id, plan, file_io, error)
+        raise
+
+
+def explain_missing(
+    snapshot_id: int, plan: ReadPlan, file_io: FileIO, error: CorruptDataError
+) -> None:
+    """Raise `SnapshotExpiredError` if that is why a file of a snapshot is missing."""
+    is_missing = isinstance(error.__cause__, FileNotFoundError)
+    if is_missing and not _is_kept(snapshot_id, plan, file_io):
         raise SnapshotExpiredError(
             plan.table_name,
             str(snapshot_id),

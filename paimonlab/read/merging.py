@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, no_rows, numpy_values
 from paimonlab.datafile.layout import KIND_FIELD, SEQUENCE_FIELD, key_field
@@ -25,7 +27,7 @@ from paimonlab.merge.deduplicate import is_add
 from paimonlab.merge.pieces import KeyBatch, KeyColumns, winners_of_runs
 from paimonlab.merge.sections import Section, SortedRun, sections
 from paimonlab.read.deletions import surviving_rows
-from paimonlab.read.expired import expiry_explained
+from paimonlab.read.expired import expiry_explained, explain_missing
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.scan.split import DataSplit
 from paimonlab.spec.manifests.data_file import DataFileMeta
@@ -56,7 +58,7 @@ def open_data_file(
     """
     path = plan.layout.data_file(split.bucket_path, file.file_name, file.external_path)
     with expiry_explained(split.snapshot_id, plan, file_io):
-        return DataFile.open(
+        opened = DataFile.open(
             file_io,
             path,
             file,
@@ -65,6 +67,7 @@ def open_data_file(
             partition=split.partition,
             legacy_ltz=plan.options.legacy_ltz,
         )
+    return replace(opened, explain=partial(explain_missing, split.snapshot_id, plan, file_io))
 
 
 def masks_of(

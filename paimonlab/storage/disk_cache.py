@@ -10,13 +10,14 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
 from msgspec import Struct
 
-from paimonlab.errors import StorageError
+from paimonlab.errors import CorruptDataError, StorageError
 from paimonlab.interrupts import whole_module
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, FileIO
 from paimonlab.storage.forwarding import ForwardingFileIO
@@ -124,27 +125,38 @@ class CachingFileIO(ForwardingFileIO):
             self.cache.keep(path, data)
         return data
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
         """Open a file for random reads."""
+        opened = partial(self.store.open_input, path, size_bytes=size_bytes)
         if not self.is_kept(path):
-            return self.store.open_input(path)
-        return RandomFile(CachedInput(self.cache, path, self.store.open_input), "r")
+            return opened()
+        return RandomFile(CachedInput(self.cache, path, opened, size_bytes), "r")
 
 
 class CachedInput(RandomInput):
     """A file that is read by blocks; it is opened in its store only for those that are missing."""
 
     def __init__(
-        self, cache: DiskCache, path: str, open_input: Callable[[str], pa.NativeFile]
+        self,
+        cache: DiskCache,
+        path: str,
+        open_input: Callable[[], pa.NativeFile],
+        size_bytes: int | None,
     ) -> None:
         super().__init__()
         self._cache, self._path, self._open = cache, path, open_input
         self._file: pa.NativeFile | None = None
         self._recent: deque[tuple[int, bytes]] = deque(maxlen=_IN_MEMORY)
-        known = cache.find(f"{path}#size")
-        self._size_bytes = int(known) if known is not None else self._opened().size()
-        if known is None:
-            cache.keep(f"{path}#size", str(self._size_bytes).encode())
+        self._size_bytes = self._asked_size() if size_bytes is None else size_bytes
+
+    def _asked_size(self) -> int:
+        known = self._cache.find(f"{self._path}#size")
+        if known is not None:
+            return int(known)
+        file = self._file = self._open()
+        size_bytes = int(file.size())
+        self._cache.keep(f"{self._path}#size", str(size_bytes).encode())
+        return size_bytes
 
     def size(self) -> int:
         """Return the size in bytes."""
@@ -213,7 +225,10 @@ class CachedInput(RandomInput):
     def _opened(self) -> pa.NativeFile:
         file = self._file
         if file is None:
-            file = self._file = self._open(self._path)
+            file = self._file = self._open()
+            if file.size() != self._size_bytes:
+                problem = f"it has {file.size():,} bytes, not {self._size_bytes:,}"
+                raise CorruptDataError(self._path, problem)
         return file
 
     def _of(self, start: int, end: int) -> range:

@@ -55,10 +55,12 @@ class FileIO(Protocol):
         """
         ...
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
         """Open a file for random reads (memory-mapped or buffered, as the store likes).
 
-        Raises `CorruptDataError` if it is not an ordinary file, as `size_bytes` does.
+        Raises `CorruptDataError` if it is not an ordinary file, as `size_bytes` does. A store that
+        is far asks for nothing before the first read where it is told the size of the file: only
+        then ``FileNotFoundError`` is raised, or `CorruptDataError` if the size is another one.
         """
         ...
 

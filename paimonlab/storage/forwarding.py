@@ -29,9 +29,9 @@ class ForwardingFileIO(ABC):
         """Return the whole file."""
         return self._store().read(path, limit_bytes=limit_bytes)
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
         """Open a file for random reads."""
-        return self._store().open_input(path)
+        return self._store().open_input(path, size_bytes=size_bytes)
 
     def open_output(self, path: str) -> pa.NativeFile:
         """Create a new file for writing."""

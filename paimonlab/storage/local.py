@@ -90,8 +90,9 @@ class LocalFileIO:
             os.close(descriptor)
 
     @named_failures
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
         """Open a file for random reads."""
+        del size_bytes  # asking takes nothing here
         self._stat(path)
         return pa.OSFile(path, "rb")
 

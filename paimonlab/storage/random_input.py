@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from paimonlab.storage.file_io import Buffer
+
 
 class RandomInput(io.RawIOBase):
     """What ``pyarrow.PythonFile`` reads from. One thread at a time, as that class sees to."""
@@ -21,7 +23,7 @@ class RandomInput(io.RawIOBase):
         """Return the size in bytes."""
 
     @abstractmethod
-    def _between(self, start: int, end: int) -> bytes:
+    def _between(self, start: int, end: int) -> Buffer:
         """Return the bytes of a range that is not empty and ends within the file."""
 
     def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
@@ -45,8 +47,8 @@ class RandomInput(io.RawIOBase):
         self._position = max(start[whence] + offset, 0)
         return self._position
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Read as many bytes, fewer only at the end."""
+    def read(self, size: int | None = -1, /) -> Buffer:
+        """Read as many bytes, fewer only at the end; pyarrow takes them without a copy."""
         start = self._position
         end = self.size() if size is None or size < 0 else min(start + size, self.size())
         data = self._between(start, end) if start < end else b""
@@ -55,7 +57,7 @@ class RandomInput(io.RawIOBase):
 
     def readall(self) -> bytes:
         """Read what is left."""
-        return self.read()
+        return bytes(self.read())
 
 
 class RandomFile(pa.PythonFile):  # type: ignore[misc]

@@ -28,9 +28,9 @@ class ReadOnlyFileIO(Struct, frozen=True):
         """Return the whole file."""
         return self.store.read(path, limit_bytes=limit_bytes)
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
         """Open a file for random reads."""
-        return self.store.open_input(path)
+        return self.store.open_input(path, size_bytes=size_bytes)
 
     def exists(self, path: str) -> bool:
         """Whether a file or folder exists."""

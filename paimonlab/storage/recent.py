@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from paimonlab.storage.forks import renew_in_children
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+
+
+class _Turns:
+    """Threads that want one value."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.waiting = 0
 
 
 class Recent(Generic[Key, Value]):
@@ -21,6 +29,7 @@ class Recent(Generic[Key, Value]):
         self._size_bytes = 0
         self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._lock = threading.Lock()
+        self._turns: dict[Key, _Turns] = {}
         renew_in_children(self)
 
     def renew(self) -> None:
@@ -29,6 +38,7 @@ class Recent(Generic[Key, Value]):
             self._values = OrderedDict()
             self._size_bytes = 0
         self._lock = threading.Lock()
+        self._turns = {}
 
     def __reduce__(self) -> tuple[type[Recent[Key, Value]], tuple[int]]:
         """Pickle the limit alone: another process remembers what it reads itself."""
@@ -56,6 +66,35 @@ class Recent(Generic[Key, Value]):
                 self._size_bytes -= oldest_bytes
             if not self._values:  # an interrupt may have come between a value and its size
                 self._size_bytes = 0
+
+    def made_once(self, key: Key, make: Callable[[], tuple[Value, int]]) -> Value:
+        """Return what is kept, or make and keep it: one thread does, others wait for it.
+
+        Parameters
+        ----------
+        key
+            Of the value.
+        make
+            Returns the value and its bytes. If it raises, the next thread that waits tries.
+        """
+        value = self.get(key)
+        if value is not None:
+            return value
+        with self._lock:
+            turns = self._turns.setdefault(key, _Turns())
+            turns.waiting += 1
+        try:
+            with turns.lock:
+                value = self.get(key)
+                if value is None:
+                    value, size_bytes = make()
+                    self.put(key, value, size_bytes)
+                return value
+        finally:
+            with self._lock:
+                turns.waiting -= 1
+                if not turns.waiting:
+                    self._turns.pop(key, None)
 
     def drop(self, keys: Iterable[Key]) -> None:
         """Forget some values; unknown keys are ignored."""

@@ -41,7 +41,8 @@ class MemoryStore:
         except KeyError:
             raise FileNotFoundError(errno.ENOENT, "not there", path) from None
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
+        del size_bytes
         return pa.BufferReader(self.read(path))
 
     def open_output(self, path: str) -> Any:

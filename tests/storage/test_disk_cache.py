@@ -37,7 +37,8 @@ class Counted(ForwardingFileIO):
         self.asked["read"] += 1
         return self.local.read(path, limit_bytes=limit_bytes)
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
+        del size_bytes
         self.asked["open"] += 1
         return self.local.open_input(path)
 

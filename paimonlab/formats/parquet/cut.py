@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -24,6 +24,7 @@ from paimonlab.formats.parquet.thrift_compact import (
     encode,
     structure_expected,
 )
+from paimonlab.storage import RandomFile
 
 RowRanges: TypeAlias = npt.NDArray[np.int64]
 """(m, 2): rows of a row group, from the first number up to, not including, the second;
@@ -189,6 +190,10 @@ def cuts(
     Cut, list of int
         A file, and which of the columns it holds.
     """
+    if isinstance(file, RandomFile):
+        with structure_expected():
+            spans = (_spans(index, file, group, pages) for pages in columns)
+            file.will_read(list(chain.from_iterable(spans)))
     alike: dict[bytes, list[int]] = {}
     for position, pages in enumerate(columns):
         alike.setdefault(pages.rows.tobytes(), []).append(position)
@@ -216,22 +221,43 @@ def _cut(index: PageIndex, file: pa.NativeFile, group: int, columns: Sequence[Pa
     return b"".join([*parts, footer, struct.pack("<I", len(footer)), _MAGIC])
 
 
-def _dictionary(index: PageIndex, file: pa.NativeFile, group: int, leaf: int) -> bytes:
-    """Read what a column chunk has before its first data page."""
+def _spans(
+    index: PageIndex, file: pa.NativeFile, group: int, pages: Pages
+) -> Iterator[tuple[int, int]]:
+    """Say where in the file that begins and ends which is read of a column."""
+    yield _dictionary_span(index, file, group, pages.leaf)
+    ends = pages.offsets + pages.sizes
+    for first, last in _runs(pages):
+        yield int(pages.offsets[first]), int(ends[last - 1])
+
+
+def _dictionary_span(
+    index: PageIndex, file: pa.NativeFile, group: int, leaf: int
+) -> tuple[int, int]:
+    """Say where that is which a column chunk has before its first data page."""
     places = index.places(group, leaf, file)
     assert places is not None, "pages were chosen"
-    start = index.chunk_start(group, leaf)
-    size = int(places.offsets[0]) - start
-    return file.read_at(size, start) if size > 0 else b""
+    return index.chunk_start(group, leaf), int(places.offsets[0])
+
+
+def _dictionary(index: PageIndex, file: pa.NativeFile, group: int, leaf: int) -> bytes:
+    """Read what a column chunk has before its first data page."""
+    start, end = _dictionary_span(index, file, group, leaf)
+    return file.read_at(end - start, start) if start < end else b""
+
+
+def _runs(pages: Pages) -> Iterator[tuple[int, int]]:
+    """Find the pages that follow each other in the file: the first, and the one after the last."""
+    ends = pages.offsets + pages.sizes
+    is_new = np.flatnonzero(pages.offsets[1:] != ends[:-1]) + 1
+    return pairwise([0, *is_new.tolist(), len(ends)])
 
 
 def _read(file: pa.NativeFile, pages: Pages) -> list[bytes]:
     """Read pages, those that follow each other in one go."""
     ends = pages.offsets + pages.sizes
-    is_new = np.flatnonzero(pages.offsets[1:] != ends[:-1]) + 1
-    bounds = [0, *is_new.tolist(), len(ends)]
     chunks = []
-    for first, last in pairwise(bounds):
+    for first, last in _runs(pages):
         start = int(pages.offsets[first])
         data = file.read_at(int(ends[last - 1]) - start, start)
         for page in range(first, last):

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from paimonlab.errors import CorruptDataError, MemoryLimitError
+from paimonlab.errors import CorruptDataError, MemoryLimitError, StorageError
 from paimonlab.formats.parquet.thrift_compact import DamagedThriftError
 from paimonlab.storage import FileIO
 
 
-def open_existing(file_io: FileIO, path: str) -> pa.NativeFile:
-    """Open a file.
+def open_existing(file_io: FileIO, path: str, size_bytes: int | None) -> pa.NativeFile:
+    """Open a file; its size by its metadata, if that says so.
 
     Raises
     ------
@@ -21,7 +21,7 @@ def open_existing(file_io: FileIO, path: str) -> pa.NativeFile:
         If it is missing.
     """
     try:
-        return file_io.open_input(path)
+        return file_io.open_input(path, size_bytes=size_bytes)
     except FileNotFoundError as error:
         raise CorruptDataError(path, "the file is missing") from error
 
@@ -33,5 +33,9 @@ def damage_named(path: str) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise MemoryLimitError(path, str(error)) from error
+    except StorageError:
+        raise  # it says what failed; the file may be sound
+    except FileNotFoundError as error:
+        raise CorruptDataError(path, "the file is missing") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError, DamagedThriftError) as error:
         raise CorruptDataError(path, f"cannot be read as Parquet: {error}") from error

@@ -63,13 +63,13 @@ class FooterCache:
         self._indexes: Recent[tuple[str, int], PageIndex] = Recent(limit_bytes // 2)
 
     def footer(self, path: str, file: pa.NativeFile) -> Footer:
-        """Return the footer of an open file."""
-        key = (path, file.size())
-        footer = self._footers.get(key)
-        if footer is None:
+        """Return the footer of an open file; of threads that have it open one reads it."""
+
+        def read() -> tuple[Footer, int]:
             footer = Footer(pq.read_metadata(file))
-            self._footers.put(key, footer, _FOOTER_WEIGHT * footer.metadata.serialized_size)
-        return footer
+            return footer, _FOOTER_WEIGHT * footer.metadata.serialized_size
+
+        return self._footers.made_once((path, file.size()), read)
 
     def index(self, path: str, file: pa.NativeFile) -> PageIndex:
         """Return the page indexes of an open file.
@@ -79,12 +79,13 @@ class FooterCache:
         DamagedThriftError
             If its footer is damaged.
         """
-        key = (path, file.size())
-        page_index = self._indexes.get(key)
-        if page_index is None:
-            page_index = PageIndex(read_footer(file, key[1]))
-            self._indexes.put(key, page_index, _INDEX_WEIGHT * len(page_index.footer))
-        return page_index
+        size_bytes = file.size()
+
+        def read() -> tuple[PageIndex, int]:
+            page_index = PageIndex(read_footer(file, size_bytes))
+            return page_index, _INDEX_WEIGHT * len(page_index.footer)
+
+        return self._indexes.made_once((path, size_bytes), read)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -73,11 +73,19 @@ class ParquetInput(OpenFile):
     """An open file. Checksums of pages are verified as they are read.
 
     Use it as a context manager.
+
+    Parameters
+    ----------
+    file_io, path
+        The file.
+    size_bytes
+        What metadata says; None: not known. Where a store is far and the footer is known as well,
+        nothing is asked for before the first rows.
     """
 
-    def __init__(self, file_io: FileIO, path: str) -> None:
+    def __init__(self, file_io: FileIO, path: str, size_bytes: int | None = None) -> None:
         self.path = path
-        self._file = open_existing(file_io, path)
+        self._file = open_existing(file_io, path, size_bytes)
         self._page_index: PageIndex | None = None
         self._readers: dict[str | None, tuple[_Settings, pq.ParquetFile]] = {}
         try:

@@ -63,8 +63,9 @@ class HdfsFileIO:
             raise StorageError(errno.ECONNABORTED, problem, path)
         return data
 
-    def open_input(self, path: str) -> pa.NativeFile:
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
         """Open a file for random reads."""
+        del size_bytes  # the answer that says where the blocks are has it
         with _named(path, "reading"):
             return pa.PythonFile(_Input(self._client(path).read(_inner(path)), path), mode="r")
 

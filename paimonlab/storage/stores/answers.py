@@ -64,6 +64,11 @@ def has_no_conditions(error: Exception) -> bool:
     return _status(error) == "501" or _code(error) == "NotImplemented"
 
 
+def is_beyond_end(error: Exception) -> bool:
+    """Whether an answer says that an object has none of the bytes that were asked for."""
+    return _status(error) == "416"
+
+
 def is_answer_of_store(error: Exception) -> bool:
     """Whether an error is one of requests, not a bug."""
     return isinstance(error, (exceptions.BaseError, OSError)) and not isinstance(error, PaimonError)

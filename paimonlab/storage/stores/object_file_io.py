@@ -105,10 +105,10 @@ class ObjectFileIO:
             raise StorageError(errno.ECONNABORTED, problem, path)
         return data
 
-    def open_input(self, path: str) -> pa.NativeFile:
-        """Open a file for random reads."""
+    def open_input(self, path: str, *, size_bytes: int | None = None) -> pa.NativeFile:
+        """Open a file for random reads; where its size is known nothing is asked for yet."""
         place, bucket = self._at(path)
-        opened = ObjectInput(bucket.patient, place.key, path, self.options.secrets)
+        opened = ObjectInput(bucket.patient, place.key, path, self.options.secrets, size_bytes)
         return RandomFile(opened, "r")
 
     def open_output(self, path: str) -> pa.NativeFile:

@@ -11,6 +11,7 @@ import pytest
 import paimonlab as pl
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.metadata.manifest_cache import shared_cache
+from paimonlab.storage.stores.object_inputs import recent_tails
 from tests.storage.stores.proxy import Proxy
 from tests.storage.stores.test_requests import counted, counting
 
@@ -66,4 +67,5 @@ def scanned(options: Mapping[str, str]) -> pa.Table:
     """Read the table as a process does that has just started."""
     shared_cache.clear()
     shared_footers.clear()
+    recent_tails.clear()
     return pl.connect(options).table("db.t").scan().to_arrow()

@@ -10,17 +10,19 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import TableNotFoundError
+from paimonlab.errors import CorruptDataError, SnapshotExpiredError, TableNotFoundError
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.metadata import schemas
 from paimonlab.metadata.last_seen import LastSeen
+from paimonlab.read import splits
+from paimonlab.storage.stores.object_inputs import recent_tails
 from paimonlab.table.table import Table
 from tests.storage.stores.proxy import Proxy, proxy_of
 from tests.storage.stores.scripted import Service
@@ -148,17 +150,57 @@ def test_a_scan_lists_nothing_and_a_plan_reads_each_manifest_once(
     assert requests.of("/manifest/") + requests.of("/schema/") + len(requests.listed()) == 0
 
 
-def test_a_file_is_read_by_its_end_and_ranges(counted: Proxy) -> None:
+def test_threads_that_share_a_file_ask_for_its_end_once_and_again_for_ranges_alone(
+    counted: Proxy, gcs_service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(splits, "_SHARE_BYTES", 1 << 18)
     catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": counted.url})
     catalog.create_database("db")
     made = catalog.create_table("db.t", {"id": "BIGINT", "v": "STRING"})
     made.write(pa.table({"id": range(300_000), "v": [str(n) * 3 for n in range(300_000)]}))
-    shared_footers.clear()
-    with counting(counted) as requests:
-        assert opened(counted).scan().to_arrow().num_rows == 300_000
     files = catalog.file_io.list(f"{made.path}/bucket-0")
     assert [file.size_bytes > 1 << 20 for file in files] == [True]
-    assert requests.of("/bucket-0/") == 1 + 3, "its end, and the columns of each row group"
+    shared_footers.clear()
+    recent_tails.clear()
+    for ends in (1, 0):
+        with counting(counted) as requests:
+            assert opened(counted).scan().to_arrow().num_rows == 300_000
+        assert requests.of("/bucket-0/") == ends + 3, "and the columns of each row group"
+
+    (name,) = (name for name in gcs_service.objects if "/bucket-0/" in name)
+    whole = gcs_service.objects.pop(name)
+    with pytest.raises(CorruptDataError, match="the data file is missing") as raised:
+        opened(counted).scan().to_arrow()
+    assert raised.value.referrer == "db.t"
+    rows = opened(counted).scan().to_batches()
+    snapshot = gcs_service.objects.pop("w/db.db/t/snapshot/snapshot-1")
+    with pytest.raises(SnapshotExpiredError, match="expired while it was read"):
+        rows.read_all()
+    gcs_service.objects["w/db.db/t/snapshot/snapshot-1"] = snapshot
+    shared_footers.clear()
+    recent_tails.clear()
+    for wrong in (whole.data[:-9], whole.data + b"PAR1", whole.data[:4]):
+        gcs_service.objects[name] = replace(whole, data=wrong)
+        with pytest.raises(CorruptDataError, match=f"the file has {len(wrong):,} bytes, metadata"):
+            opened(counted).scan().to_arrow()
+
+
+def test_merged_files_take_a_request_each_once_it_is_known_which_rows_count(
+    counted: Proxy,
+) -> None:
+    catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": counted.url})
+    catalog.create_database("db")
+    columns = {"id": "BIGINT NOT NULL", "a": "BIGINT", "b": "STRING"}
+    options = {"bucket": "1", "write-only": "true"}
+    made = catalog.create_table("db.t", columns, primary_keys=["id"], options=options)
+    for first in (0, 15_000):
+        ids = range(first, first + 50_000)
+        texts = [f"{number * 7919 % 50_021}" for number in ids]
+        made.write(pa.table({"id": ids, "a": ids, "b": texts}))
+    for budget in (3 * 2, 2):  # the end, the keys and the pages with such rows; the pages
+        with counting(counted) as requests:
+            assert opened(counted).scan().to_arrow().num_rows == 65_000
+        assert requests.of("/bucket-0/") == budget
 
 
 def test_one_key_is_looked_up_by_at_most_two_requests_for_each_file(
