@@ -10,6 +10,8 @@ import hashlib
 import hmac
 import json
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,6 +97,24 @@ class Sts:
                 return True
         # Several objects are deleted by a POST to the bucket, whose body names them.
         return "delete" in target and "s3:DeleteObject" in json.dumps(policy)
+
+
+@contextmanager
+def process(secret: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Serve in another process; yields it and its address."""
+    code = (
+        f"from {__name__} import running\n"
+        f"with running({secret!r}) as sts: print(sts.url, flush=True); input()"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as served:
+        assert served.stdout is not None
+        try:
+            yield served, served.stdout.readline().strip()
+        finally:
+            served.kill()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,13 +14,14 @@ import pytest
 
 import paimonlab as pl
 from paimonlab.catalog.rest.stores import TokenSource, VendedFileIO
+from paimonlab.catalog.rest_server import tokens
 from paimonlab.catalog.rest_server.authorising import User
 from paimonlab.catalog.rest_server.tokens import vendor_of
 from paimonlab.catalog.served import ServedCatalog, StoreRole
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.storage.places import Place
 from paimonlab.storage.stores.keys import Keys
-from paimonlab.storage.stores.roles import policy_of
+from paimonlab.storage.stores.roles import Role, RoleKeys, policy_of
 from paimonlab.storage.stores.signing import Scope, signed_headers
 from tests.storage.stores import scripted_sts
 from tests.storage.stores.conftest import options_of
@@ -172,6 +174,46 @@ def test_tokens_are_kept_until_their_last_quarter(
         with pytest.raises(PaimonError, match=r"does not give the role .*: AccessDenied") as error:
             source.token()
         assert "zqhush" not in str(error.value)
+
+
+def test_a_token_is_handed_out_to_its_end_while_the_sts_stands_still_or_is_dead(
+    served: pl.Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients wait for none but the first attempt, and none asks once more what another waits for.
+
+    The STS is a process of its own.
+    """
+    with scripted_sts.process("SKzqhush") as (sts, url):
+        role = replace(ROLE, sts_endpoint=url)
+        with served.serve(users=USERS, role=role) as server:
+            source: TokenSource = files_of(client(server, "w").table("db.t")).source
+            first = source.token()
+            monkeypatch.setattr(tokens, "_RENEWAL_SECONDS", 0.3)
+            waits: list[float] = []
+            assumed = Role.assumed
+
+            def noted(self: Role, path: str, *, writes: bool) -> RoleKeys:
+                waits.append(self.timeout_seconds)
+                return assumed(self, path, writes=writes)
+
+            monkeypatch.setattr(Role, "assumed", noted)
+
+            def at(seconds: int) -> None:
+                """Let so many seconds be left."""
+                now = first.expires_at_millis - seconds * 1000
+                monkeypatch.setattr(tokens, "now_millis", lambda: now)
+
+            sts.send_signal(signal.SIGSTOP)
+            at(800)
+            assert [source.token() for _ in range(3)] == [first] * 3
+            assert len(waits) == 1
+            sts.kill()
+            at(700)
+            assert source.token() == first
+            assert len(waits) == 2
+            at(-1)
+            with pytest.raises(PaimonError, match="the STS cannot be reached"):
+                source.token()
 
 
 @pytest.mark.parametrize(
