@@ -28,6 +28,7 @@ from paimonlab.errors import (
     CommitError,
     CommitOutcomeUnknownError,
     CommitRolledBackError,
+    PaimonError,
     PostCommitError,
     SnapshotExpiredError,
     TableNotFoundError,
@@ -258,7 +259,7 @@ class Landing:
                 write_hint(self.file_io, self.layout.earliest_hint, snapshot.id)
             preparation.discard_unused()
         except BaseException as error:
-            raise PostCommitError(self.table, snapshot.id, repr(error)) from error
+            raise PostCommitError(self.table, snapshot.id, _told(error)) from error
         logger.info(
             "%s: committed snapshot %d (%s), rows %+d, after %d lost races",
             self.table,
@@ -277,7 +278,7 @@ class Landing:
                 for callback in self.callbacks:
                     callback(snapshot, changes)
             except BaseException as error:
-                raise PostCommitError(self.table, snapshot.id, repr(error)) from error
+                raise PostCommitError(self.table, snapshot.id, _told(error)) from error
         return snapshot
 
     def assumed_schema(self, seen: Snapshot | None) -> TableSchema | None:
@@ -303,6 +304,10 @@ class Landing:
         if schema is None:
             raise TableNotFoundError(self.table)
         return schema
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if isinstance(error, PaimonError) else repr(error)
 
 
 def _written_millis(change: Change) -> int | None:

@@ -62,6 +62,10 @@ class BrokenConnectionError(CatalogServerError):
     """The connection broke, or could not be made; a change may have happened."""
 
 
+class NoAnswerError(BrokenConnectionError):
+    """A metastore takes connections and does not answer; whoever asks again waits as long again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where a metastore listens."""
@@ -152,6 +156,8 @@ class _Idle:
     connections: list[_Connection] = field(default_factory=list)
     last: Address | None = None
     """What answered last."""
+    silent: set[Address] = field(default_factory=set)
+    """What took a connection, and gave no answer."""
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -214,8 +220,8 @@ class Metastore:
             time.sleep(pause)
             try:
                 return self._called(call, arguments)
-            except BrokenConnectionError:
-                if attempt == len(_PAUSES_SECONDS) - 1:
+            except BrokenConnectionError as error:
+                if attempt == len(_PAUSES_SECONDS) - 1 or self._is_in_vain(error):
                     raise
         raise AssertionError("the last attempt returns or raises")
 
@@ -269,13 +275,19 @@ class Metastore:
             time.sleep(pause)
             try:
                 self._called(call, arguments)
-            except BrokenConnectionError:
+            except BrokenConnectionError as error:
+                if self._is_in_vain(error):
+                    raise
                 if is_done():
                     return
                 if attempt == len(_PAUSES_SECONDS) - 1:
                     raise
             else:
                 return
+
+    def _is_in_vain(self, error: BrokenConnectionError) -> bool:
+        """Whether none is left to ask: each attempt would wait as long as this one."""
+        return isinstance(error, NoAnswerError) and self._idle.silent.issuperset(self.addresses)
 
     def once(self, call: str, *arguments: Any) -> Any:
         """Change something, and never again by itself."""
@@ -295,6 +307,7 @@ class Metastore:
         except BaseException:
             connection.calls.close()
             raise
+        self._idle.silent.discard(connection.address)
         self._give_back(connection)
         return answer
 
@@ -309,6 +322,14 @@ class Metastore:
         try:
             yield
         except (TTransportException, TProtocolException, OSError, EOFError) as error:
+            if TimeoutError in (type(error), type(error.__context__)):
+                self._idle.silent.add(connection.address)
+                raise NoAnswerError.told(
+                    shown,
+                    call,
+                    f"no answer within {self._timeout_seconds:g} s; it may have happened. Raise "
+                    "hive.metastore.client.socket.timeout if it takes longer",
+                ) from None
             problem = getattr(error, "message", None) or str(error) or type(error).__name__
             raise BrokenConnectionError.told(
                 shown, call, f"the connection broke: {problem}; it may have happened"
@@ -342,20 +363,21 @@ class Metastore:
         return self._connected()
 
     def _connected(self) -> _Connection:
-        order = sorted(self.addresses, key=lambda one: one != self._idle.last)
-        problems = []
+        idle = self._idle
+        order = sorted(self.addresses, key=lambda one: (one in idle.silent, one != idle.last))
+        problems, kind = [], BrokenConnectionError
         for address in order:
             try:
                 connection = self._connected_to(address)
             except (OSError, CatalogServerError) as error:
                 problems.append(f"{address}: {getattr(error, 'strerror', None) or error}")
                 logger.info("no connection to %s: %s", address, error)
+                if isinstance(error, NoAnswerError):
+                    kind = NoAnswerError
                 continue
-            self._idle.last = address
+            idle.last = address
             return connection
-        raise BrokenConnectionError.told(
-            self.shown, "connecting", f"no metastore answers ({'; '.join(problems)})"
-        )
+        raise kind.told(self.shown, "connecting", f"no metastore answers ({'; '.join(problems)})")
 
     def _connected_to(self, address: Address) -> _Connection:
         calls = self._opened(address)

@@ -22,7 +22,7 @@ _TIMEOUT = "hive.metastore.client.socket.timeout"
 _BATCH = "hive.metastore.batch.retrieve.max"
 _SENDS_USER = "hive.metastore.execute.setugi"
 _KNOWN = (_URIS, _TIMEOUT, _BATCH, _SENDS_USER)
-_DEFAULTS = {_TIMEOUT: "600s", _BATCH: "300", _SENDS_USER: "true"}
+_DEFAULTS = {_BATCH: "300", _SENDS_USER: "true"}
 _OFF = (
     "hive.metastore.sasl.enabled",
     "hive.metastore.use.SSL",
@@ -48,8 +48,15 @@ class HiveSettings:
     """Whether the metastore is told who asks."""
 
 
-def settings_of(options: Mapping[str, str]) -> HiveSettings:
+def settings_of(options: Mapping[str, str], *, timeout: str = "600s") -> HiveSettings:
     """Read the settings: those of the file, then those of the catalog.
+
+    Parameters
+    ----------
+    options
+        Those of the catalog.
+    timeout
+        How long an answer is waited for if neither says so.
 
     Raises
     ------
@@ -61,7 +68,7 @@ def settings_of(options: Mapping[str, str]) -> HiveSettings:
     for key, value in options.items():
         if key.startswith(PREFIX) and key not in (*_KNOWN, *_OFF):
             raise UnsupportedError(f"{key} = '{value}'", f"there are {', '.join(_KNOWN)}")
-    found = {**_DEFAULTS, **_of_file(options), **options}
+    found = {_TIMEOUT: timeout, **_DEFAULTS, **_of_file(options), **options}
     for key in _OFF:
         value = found.get(key, "")
         if value and value.strip().lower() != "false":

@@ -30,6 +30,9 @@ from paimonlab.spec.types.data_types import DataField
 _INPUT_FORMAT = "org.apache.hadoop.mapred.FileInputFormat"
 _OUTPUT_FORMAT = "org.apache.hadoop.mapred.FileOutputFormat"
 _SERDE = "org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe"
+_PATIENCE = "30s"
+"""How long a commit, which has happened then, waits for an answer if ``hive-site.xml`` does not say
+so: it is waited for once, and the next commit tells the metastore."""
 _NEWEST, _BEFORE = "metadata_location", "previous_metadata_location"
 
 
@@ -75,7 +78,7 @@ def iceberg_catalog(identifier: Identifier, options: Options) -> HiveIcebergCata
 @functools.lru_cache(maxsize=8)
 def _metastore(uri: str, conf_dir: str) -> Metastore:
     given = {key: value for key, value in (("uri", uri), (CONF_DIR, conf_dir)) if value}
-    settings = settings_of(given)
+    settings = settings_of(given, timeout=_PATIENCE)
     if not settings.uris:
         raise ValueError(
             "the table option 'metadata.iceberg.uri' is missing: thrift://host:9083, or "

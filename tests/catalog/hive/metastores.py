@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -95,6 +96,16 @@ class Metastore:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
+
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Stop it: it takes connections, and does not answer."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         """Let it end."""

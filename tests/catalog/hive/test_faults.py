@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.table import StaticTable
 
 import paimonlab as pl
 from paimonlab.catalog.hive.catalog import HiveCatalog
-from paimonlab.errors import CatalogServerError, CommitError
+from paimonlab.catalog.hive.client import Metastore as Asked
+from paimonlab.catalog.hive.client import NoAnswerError, addresses_of
+from paimonlab.errors import CatalogServerError, CommitError, PostCommitError
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.view import View
 from tests.catalog.hive.metastores import Metastore
@@ -184,17 +187,87 @@ def test_answers_that_are_lost_are_settled(
     assert not Path(table.path).exists()
 
 
-def test_a_metastore_that_is_killed_leaves_what_can_be_repaired(
-    hive: Metastore, options: dict[str, str], between: Proxy
+class Followed:
+    """A table whose Iceberg metadata a metastore is told of, at each commit."""
+
+    def __init__(self, hive: Metastore, folder: Path) -> None:
+        self.hive, self.ids = hive, list[int]()
+        (folder / "hive-site.xml").write_text(
+            "<configuration><property><name>hive.metastore.client.socket.timeout</name>"
+            "<value>1s</value></property></configuration>"
+        )
+        shown = {"metadata.iceberg.uri": hive.uri, "metadata.iceberg.hive-conf-dir": str(folder)}
+        catalog = pl.connect({"warehouse": str(folder / "lake")})
+        catalog.create_database("ice")
+        stored = {"metadata.iceberg.storage": "hive-catalog", **shown}
+        self.table = catalog.create_table("ice.t", COLUMNS, options=stored)
+        self.write()
+
+    def write(self) -> None:
+        self.ids.append(len(self.ids) + 1)
+        self.table.write([{"id": self.ids[-1]}])
+
+    def fails_afterwards(self, problem: str) -> None:
+        """Write: the commit stands, and what the metastore still names is there."""
+        with pytest.raises(PostCommitError, match="committed, do not repeat.*" + problem) as raised:
+            self.write()
+        assert isinstance(raised.value.__cause__, CatalogServerError)
+        assert (raised.value.snapshot_id, self.table.scan().count()) == (len(self.ids),) * 2
+        folder = Path(self.table.path).parents[1] / "iceberg/ice/t/metadata"
+        assert self.rows(folder / f"v{len(self.ids)}.metadata.json") == self.ids
+
+    def rows(self, metadata: Path) -> list[int]:
+        rows = StaticTable.from_metadata(str(metadata)).scan().to_arrow()
+        return sorted(rows["id"].to_pylist())
+
+    def check(self, *, missing: int = 0) -> None:
+        """Look at what the metastore names."""
+        asked = Asked(addresses_of(self.hive.uri), pool_size=1, timeout_seconds=60)
+        shown = asked.table("ice", "t")
+        asked.close()
+        assert shown is not None
+        newest = shown.parameters["metadata_location"].removeprefix("file:")
+        assert self.rows(Path(newest)) == self.ids[: len(self.ids) - missing]
+
+
+def test_commits_stand_while_the_metastore_of_their_iceberg_metadata_stands_still(
+    hive: Metastore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    hive.clear()
+    followed = Followed(hive, tmp_path)
+    told, waits = NoAnswerError.told, list[str]()
+
+    def noted(*why: str) -> CatalogServerError:
+        waits.append(why[1])
+        return told(*why)
+
+    monkeypatch.setattr(NoAnswerError, "told", noted)
+    with hive.standing_still():
+        followed.fails_afterwards("no answer within 1 s")
+        followed.fails_afterwards("no metastore answers .*no answer within 1 s")
+    assert waits == ["get_table", "set_ugi", "connecting"], "each commit waits once"
+    followed.check(missing=2)
+    followed.write()
+    followed.check()
+
+
+def test_a_metastore_that_is_killed_leaves_what_can_be_repaired(
+    hive: Metastore, options: dict[str, str], between: Proxy, tmp_path: Path
+) -> None:
+    followed = Followed(hive, tmp_path)
     catalog = opened(options | {"uri": between.uri})
     before = catalog.create_table("db.t", COLUMNS)
     between.before["create_table"] = hive.kill
     with pytest.raises(CatalogServerError, match=r"no metastore answers|connection broke"):
         catalog.create_table("db.u", COLUMNS)
     assert folders(catalog) == ["t", "u"]  # nobody can say that it did not happen
+    for _ in range(2):
+        followed.fails_afterwards("no metastore answers")
 
     hive.start()
+    followed.check(missing=2)
+    followed.write()
+    followed.check()
     assert catalog.tables("db") == ["t"]
     catalog.repair("db.u")
     assert catalog.table("db.u").scan().count() == 0
