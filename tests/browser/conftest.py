@@ -28,6 +28,7 @@ from playwright.sync_api import (
     Page,
     Request,
     ViewportSize,
+    expect,
     sync_playwright,
 )
 
@@ -39,6 +40,7 @@ ROOT = Path(__file__).parents[2]
 PageOf = Callable[..., Page]
 _VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 """Playwright's own."""
+expect.set_options(timeout=60_000)  # milliseconds; five seconds are short beside other tests
 
 
 @pytest.fixture(scope="session")

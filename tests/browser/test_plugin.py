@@ -116,7 +116,7 @@ def test_sql_is_completed_while_a_cell_runs_and_its_bar_stops_it(notebook: Page)
     notebook.keyboard.press("Control+End")
     notebook.keyboard.type("file_pa")
     offered = notebook.locator(".jp-Completer-item", has_text="file_path")
-    for _ in range(10):  # until the kernel has looked the columns up
+    for _ in range(200):  # until the kernel has looked the columns up
         notebook.keyboard.press("Tab")
         notebook.wait_for_timeout(300)
         if offered.count():

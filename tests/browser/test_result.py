@@ -328,7 +328,7 @@ def test_what_is_chosen_is_known_in_python(browser: Browser, searched: pa.Table)
         page.get_by_role("button", name="n", exact=True).click()
         page.get_by_role("searchbox", name="filter n").fill("not null")
         expect(page.get_by_text("4 of 10 rows")).to_be_visible()
-        for _ in range(100):
+        for _ in range(3_000):
             if made.view.query.filters:
                 break
             page.wait_for_timeout(20)

@@ -442,7 +442,7 @@ def test_a_thread_that_is_free_reads_what_is_left_of_a_file(
     def slow_at_first(self: ParquetInput, *args: Any, **keywords: Any) -> Iterator[pa.RecordBatch]:
         groups = list(keywords["row_groups"])
         if 0 in groups:
-            assert others_are_read.wait(20), f"only {sorted(seen)} were read meanwhile"
+            assert others_are_read.wait(120), f"only {sorted(seen)} were read meanwhile"
         seen.extend(groups)
         if len(seen) == 14:
             others_are_read.set()

@@ -49,7 +49,7 @@ def test_an_error_comes_as_it_was_and_stops_the_others() -> None:
 
     def failing() -> Iterator[int]:
         yield 1
-        assert started.wait(5)
+        assert started.wait(60)
         raise KeyError("lost")
 
     def endless() -> Iterator[int]:
@@ -63,7 +63,7 @@ def test_an_error_comes_as_it_was_and_stops_the_others() -> None:
     with pytest.raises(KeyError, match="lost"):
         list(in_threads([failing, endless], threads=2))
 
-    assert stopped.wait(5)
+    assert stopped.wait(60)
 
 
 def test_closing_runs_the_ends_of_sources() -> None:
@@ -80,7 +80,7 @@ def test_closing_runs_the_ends_of_sources() -> None:
     next(items)
     items.close()
 
-    assert ended.wait(5)
+    assert ended.wait(60)
 
 
 def test_a_reader_left_open_does_not_keep_the_interpreter() -> None:

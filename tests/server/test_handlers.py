@@ -21,6 +21,7 @@ import pytest
 import paimonlab as pl
 from tests.ports import free_port
 from tests.server.conftest import KEY, ORDERS, make_shop
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-this-test"
@@ -175,14 +176,12 @@ def test_a_job_runs_beside_the_server_and_says_what_it_did(server: Server) -> No
     status, job, _ = server.send("POST", "/paimonlab/jobs", json.dumps(begun), **LOGGED_IN)
     assert (status, job["status"]) == (200, "running")
 
-    listed: Any = None
-    for _ in range(600):
-        _, listed, _ = server.send("GET", "/paimonlab/jobs", **LOGGED_IN)
-        if listed["jobs"][0]["status"] != "running":
-            break
-        time.sleep(0.05)
+    def listed() -> Any:
+        return server.send("GET", "/paimonlab/jobs", **LOGGED_IN)[1]["jobs"][0]["status"]
 
-    assert listed["jobs"][0]["status"] == "done"
+    until(lambda: listed() != "running")
+
+    assert listed() == "done"
     table: Any = pl.connect(server.root / "work" / "shop").table("sales.orders")
     assert "from-a-job" in table.tags.list()
     assert server.send("DELETE", "/paimonlab/jobs/99", **LOGGED_IN)[0] == 404

@@ -253,7 +253,7 @@ def test_executors_ask_the_registry_of_avro(spark: SparkSession, tmp_path: Path)
             key = record(1, schemas[1], row)
             value = record(number, schemas[number], change)
             producer.produce("t", key=key, value=value, partition=row["id"] % 2)
-        assert producer.flush(10) == 0
+        assert producer.flush(60) == 0
 
     old = [{"id": number, "v": None if number % 3 else f"v{number}"} for number in range(8)]
     new = [{"id": number, "v": "w", "n": number << 40} for number in range(4, 12)]

@@ -27,17 +27,18 @@ class _AsMySql(connection.Connection):
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(silence, "_AFTER_SECONDS", 0.4)
     monkeypatch.setattr(silence, "_LOOK_SECONDS", 0.2)
-    monkeypatch.setattr(silence, "_PATIENCE_SECONDS", 1.5)
-    monkeypatch.setattr(connection, "_CONTACT_SECONDS", 1)
     monkeypatch.setattr(snapshot, "_WAIT_SECONDS", 0.1)
     monkeypatch.setattr(stream, "_QUIET_SECONDS", 0.6)
     monkeypatch.setattr(stream, "_SILENT_SECONDS", 1.0)
-    monkeypatch.setattr(losses, "_PATIENCE_SECONDS", 0.5)
 
 
 @pytest.mark.parametrize("while_it", ["copies", "follows"])
 def test_a_server_that_is_gone_without_a_word_is_an_error(
-    mysql_server: Server, database: str, shop: MySql, while_it: str
+    mysql_server: Server,
+    database: str,
+    shop: MySql,
+    while_it: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = 20_000 if while_it == "copies" else 1
     mysql_server.run(
@@ -50,13 +51,19 @@ def test_a_server_that_is_gone_without_a_word_is_an_error(
         login = shop.login
         there = pm.mysql(port=between.port, user=login.user, password_env=login.password_env)
 
+        def be_gone() -> None:
+            monkeypatch.setattr(silence, "_PATIENCE_SECONDS", 1.5)
+            monkeypatch.setattr(connection, "_CONTACT_SECONDS", 1)
+            monkeypatch.setattr(losses, "_PATIENCE_SECONDS", 0.5)
+            between.swallows.set()
+
         def read() -> None:
             for event in there.database(database).read(None, lambda _: True):
                 if while_it == "copies" and isinstance(event, RowChanges):
-                    between.swallows.set()
+                    be_gone()
                 if getattr(event, "phase", None) is Phase.CAUGHT_UP:
-                    between.swallows.set()
-                if isinstance(event, Waits):
+                    be_gone()
+                if isinstance(event, Waits) and between.swallows.is_set():
                     waits.append(event.what)
 
         with pytest.raises(SourceError, match=r"does not answer|the server is gone"):

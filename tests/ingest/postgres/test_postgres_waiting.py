@@ -23,17 +23,15 @@ from tests.ingest.relay import relay
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(silence, "_AFTER_SECONDS", 0.4)
     monkeypatch.setattr(silence, "_LOOK_SECONDS", 0.2)
-    monkeypatch.setattr(silence, "_PATIENCE_SECONDS", 1.5)
     monkeypatch.setattr(connections, "_TICK_SECONDS", 0.1)
     monkeypatch.setattr(connections, "_STATUS_SECONDS", 0.2)
-    monkeypatch.setattr(reading, "_PATIENCE_SECONDS", 0.5)
     monkeypatch.setattr(reading, "_SILENT_SECONDS", 0.4)
     monkeypatch.setattr(copying, "_BATCH_BYTES", 10_000)
 
 
 @pytest.mark.parametrize("while_it", ["copies", "follows"])
 def test_a_server_that_is_gone_without_a_word_is_an_error(
-    database: Database, while_it: str
+    database: Database, while_it: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = 20_000 if while_it == "copies" else 1
     database.run(
@@ -46,13 +44,18 @@ def test_a_server_that_is_gone_without_a_word_is_an_error(
         events = source.read(None, lambda _: True)
         waits: list[str] = []
 
+        def be_gone() -> None:
+            monkeypatch.setattr(silence, "_PATIENCE_SECONDS", 1.5)
+            monkeypatch.setattr(reading, "_PATIENCE_SECONDS", 0.5)
+            between.swallows.set()
+
         def read() -> None:
             for event in events:
                 if while_it == "copies" and isinstance(event, RowChanges):
-                    between.swallows.set()
+                    be_gone()
                 if getattr(event, "phase", None) is Phase.CAUGHT_UP:
-                    between.swallows.set()
-                if isinstance(event, Waits):
+                    be_gone()
+                if isinstance(event, Waits) and between.swallows.is_set():
                     waits.append(event.what)
 
         with pytest.raises(SourceError, match=r"does not answer|did not answer"):
@@ -71,7 +74,6 @@ def test_a_connection_that_is_lost_in_the_midst_of_a_table_is_read_anew(
         "CREATE TABLE t AS SELECT n, repeat('x', 1000) AS v FROM generate_series(1, 40000) n",
         "ALTER TABLE t REPLICA IDENTITY FULL",
     )
-    monkeypatch.setattr(reading, "_PATIENCE_SECONDS", 20.0)
     catalog = pm.connect(tmp_path)
     rows, cuts = copying.Copy.rows, [1]
 
