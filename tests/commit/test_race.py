@@ -16,7 +16,7 @@ from paimonlab.errors import SnapshotConflictError
 from tests.small_tables import SmallTable
 
 ROOT = Path(__file__).parents[2]
-COMMITS = int(os.environ.get("PAIMONLAB_RACE_COMMITS", "12"))
+COMMITS = int(os.environ.get("PAIMONLAB_RACE_COMMITS", "6"))
 """Of each process."""
 
 

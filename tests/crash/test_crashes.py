@@ -17,7 +17,7 @@ from tests.crash.operations import OPERATIONS
 
 LEAST_POINTS = 7500
 """Calls of all operations at which they die or fail, before or after."""
-EVERY = int(os.environ.get("PAIMONLAB_CRASH_EVERY", "20"))
+EVERY = int(os.environ.get("PAIMONLAB_CRASH_EVERY", "30"))
 """Every how many faults that differ one is tried; 1: all, about 7,900 points."""
 
 

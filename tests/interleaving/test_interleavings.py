@@ -21,7 +21,7 @@ from paimonlab.storage.forks import UniqueNames
 from tests.interleaving.schedule import Schedule, Step
 from tests.interleaving.world import OPERATIONS, Names, made
 
-AT_LEAST = int(os.environ.get("PAIMONLAB_INTERLEAVINGS", "1500"))
+AT_LEAST = int(os.environ.get("PAIMONLAB_INTERLEAVINGS", "1000"))
 """How many interleavings; 20,000 try each call with each of what may happen meanwhile, 5,000 with
 one of four, 2,500 with one of eight, fewer with one of sixteen."""
 _ALL = 20_000
@@ -29,7 +29,7 @@ _MEETS = 1 if AT_LEAST >= _ALL else 4 if AT_LEAST >= 5000 else 8 if AT_LEAST >= 
 """One of how many things that may happen meanwhile each call meets."""
 IN_STORE = "PAIMONLAB_INTERLEAVED_STORE" in os.environ
 """Whether commits look as little before they publish as they do in object stores."""
-RANDOM = 500 if AT_LEAST >= _ALL else 200
+RANDOM = 500 if AT_LEAST >= _ALL else 150
 _SLOW = {
     "roll back": 3,
     "roll back to tag": 3,

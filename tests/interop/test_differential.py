@@ -30,7 +30,7 @@ from tests.spec.random_columns import random_value
 
 pytestmark = pytest.mark.interop
 
-SEEDS = int(os.environ.get("PAIMONLAB_DIFFERENTIAL_SEEDS", "24"))
+SEEDS = int(os.environ.get("PAIMONLAB_DIFFERENTIAL_SEEDS", "16"))
 """How many random tables."""
 STEPS = 6
 SHORT = 60

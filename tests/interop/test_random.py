@@ -23,7 +23,7 @@ from tests.repetitions import times
 
 pytestmark = pytest.mark.interop
 
-TABLES = times(14)
+TABLES = times(10)
 STEPS = 7
 KEY_TYPES = ["INT", "BIGINT", "STRING", "DATE", "DECIMAL(22, 3)", "TIMESTAMP(6)", "BYTES"]
 VALUE_TYPES = [

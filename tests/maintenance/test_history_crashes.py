@@ -1,7 +1,7 @@
 """Whatever call a rollback, a fast-forward or the like is interrupted at: the table is readable.
 
 It is as it was before, or at one of the states on the way; doing it again completes it. After a
-call that leaves the same files as the one before, that is known already. Of the others every fourth
+call that leaves the same files as the one before, that is known already. Of the others every sixth
 one is looked at; ``PAIMONLAB_HISTORY_EVERY=1`` looks at all.
 """
 
@@ -25,7 +25,7 @@ from paimonlab.table.table import Table
 from tests.fault_io import Fault, FaultFileIO
 
 Rows = dict[int, str]
-EVERY = int(os.environ.get("PAIMONLAB_HISTORY_EVERY", "4"))
+EVERY = int(os.environ.get("PAIMONLAB_HISTORY_EVERY", "6"))
 
 
 @pytest.fixture

@@ -211,7 +211,7 @@ def serving(dialect: Dialect) -> Iterator[Service]:  # noqa: C901 - a class with
         ) -> None:
             command = self.command
             if command == "GET" and not key:
-                most = int(query.get("max-keys", "1000"))
+                most = int(query.get("max-keys", "100"))
                 after = max(query.get("continuation-token", ""), query.get("start-after", ""))
                 listed = service.listed(
                     query.get("prefix", ""), query.get("delimiter", ""), after, most

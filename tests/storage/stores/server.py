@@ -32,6 +32,10 @@ main(sys.argv[1:])
 """moto looks whether an object is there, and then writes it: of two at once both may win. When its
 threads took turns each 0.1 ms, it answered 200 twice for 3 of 150 keys that 16 threads wrote."""
 _MOTO = ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5", "setuptools<82")
+_SETTINGS = {
+    "MOTO_S3_DEFAULT_KEY_BUFFER_SIZE": "67108864",
+    "MOTO_S3_DEFAULT_MAX_KEYS": "100",  # on a page that is listed
+}
 _START_SECONDS = 60
 
 
@@ -66,7 +70,7 @@ def running(log: Path) -> Iterator[str]:
             command,
             stdout=output,
             stderr=output,
-            env={"PATH": os.environ["PATH"], "MOTO_S3_DEFAULT_KEY_BUFFER_SIZE": "67108864"},
+            env={"PATH": os.environ["PATH"], **_SETTINGS},
         )
         try:
             _wait(url, process, log)

@@ -13,7 +13,7 @@ import pytest
 import paimonlab
 from paimonlab.table.table import Table
 
-TIMES = 4
+TIMES = 3
 RACERS = 2
 VECTORS = {"deletion-vectors.enabled": "true"}
 BUCKETS = {"bucket": "1", "bucket-key": "k"}

@@ -11,6 +11,7 @@ import pytest
 
 import paimonlab
 from paimonlab import AddColumn, RenameColumn
+from tests.repetitions import times
 
 PRODUCERS: dict[str, dict[str, str]] = {
     "lookup": {"changelog-producer": "lookup"},
@@ -42,7 +43,7 @@ ALLOWED = [
     for engine in ENGINES
     if engine != "first-row" or producer == "lookup"
 ]
-TURNS = 8
+TURNS = times(6)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def test_keys_of_any_type_are_found(
     state: dict[tuple[Any, ...], Any] = {}
     seen = 0
 
-    for turn in range(5):
+    for turn in range(times(3)):
         table = catalog.table("db.t")
         assert isinstance(table, paimonlab.Table)
         numbers = rng.permutation(3000)[: 2000 if turn == 0 else 40]
