@@ -19,6 +19,7 @@ from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Relation, Scope
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
+from paimonlab.sql_engine.words import PARTS
 
 _SIDES = {
     ("", ""): "INNER",
@@ -71,6 +72,7 @@ class From:
         return text
 
     def _relation(self, node: exp.Expression) -> tuple[str, Relation]:
+        node = _first_rows(node)
         alias = node.args.get("alias")
         pivoting = node.args.get("pivots")
         if pivoting and isinstance(node, exp.Subquery | exp.Table):
@@ -254,3 +256,25 @@ def _read(relation: Relation, node: exp.Table) -> tuple[str, Relation]:
         raise NotTranslatedError("names for the columns of a table", node.alias)
     assert relation.reading is not None, "a table is read"
     return relation.reading.placeholder, relation
+
+
+def _first_rows(node: exp.Expression) -> exp.Expression:
+    """Write ``TABLESAMPLE (10 ROWS)`` as the LIMIT that it is in Spark.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it draws rows at random: a part, buckets, with a seed.
+    """
+    sample = node.args.get("sample")
+    if sample is None:
+        return node
+    if [part for part, value in sample.args.items() if value] != ["size"]:
+        raise NotTranslatedError("TABLESAMPLE of random rows", hint=PARTS["TABLESAMPLE"])
+    source = node.copy()
+    for part in ("sample", "joins", "alias"):
+        source.set(part, None)
+    source.set("alias", exp.TableAlias(this=exp.to_identifier("sampled")))
+    rows = exp.select("*").from_(source).limit(sample.args["size"])
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
+    return exp.Subquery(this=rows, alias=alias, joins=node.args.get("joins"))

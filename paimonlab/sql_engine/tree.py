@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -17,7 +18,7 @@ from paimonlab.spec.sql_text.mistakes import certain_mistake
 from paimonlab.spec.sql_text.system_names import with_quoted_names
 from paimonlab.spec.sql_text.tokens import Token, tokenize
 from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
-from paimonlab.sql_engine.words import PARTS
+from paimonlab.sql_engine.words import PARTS, written
 
 _KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
 
@@ -84,13 +85,13 @@ def parse(text: str) -> exp.Expression:
         tokens = _dialect.tokenize(text)
         trees = _dialect.parser().parse(tokens, text)
     except (SqlglotError, RecursionError) as error:
-        raise NotReadError(_fault(error), _guess(text, error)) from error
+        raise _unread(text, words, error) from error
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        written = text[token.start : token.end + 1]
-        if token.token_type.name == "DCOLON" and written != "::":
+        spelt = text[token.start : token.end + 1]
+        if token.token_type.name == "DCOLON" and spelt != "::":
             # It was read as a cast, which gives the column another name than Spark does.
-            raise NotTranslatedError(f"the number {written}", written)
-        end = ";" if after is None else after.text.upper()
+            raise NotTranslatedError(f"the number {spelt}", spelt)
+        end = ";" if after is None else text[after.start : after.end + 1].upper()
         if token.text == "," and token.token_type.name == "COMMA" and end in _ENDS:
             raise SchemaError(f"there is nothing between ',' and {end}")
     if len(trees) != 1 or trees[0] is None:
@@ -106,6 +107,15 @@ def parse(text: str) -> exp.Expression:
             "the SQL cannot be read", "A statement begins with SELECT, WITH, INSERT …"
         )
     return tree
+
+
+def _unread(
+    text: str, words: Sequence[Token], error: SqlglotError | RecursionError
+) -> NotTranslatedError:
+    """Say what a statement has that is not read; ``window()`` is a function of Spark's."""
+    if any(word.text.lower() == "window" and after.text == "(" for word, after in pairwise(words)):
+        return NotTranslatedError("window()", "window", written("window"))
+    return NotReadError(_fault(error), _guess(text, error))
 
 
 def _check_versions(tree: exp.Expr) -> None:

@@ -39,7 +39,6 @@ ELSEWHERE = {
     "json_value": "get_json_object(text, '$.name')",
     "json_extract_string": "get_json_object(text, '$.name')",
     "regexp_matches": "regexp_like(text, pattern)",
-    "regexp_substr": "regexp_extract(text, pattern, 0)",
     "epoch": "unix_timestamp(time)",
     "date_parse": "to_timestamp(text)",
     "safe_divide": "try_divide(a, b)",
@@ -53,6 +52,9 @@ ELSEWHERE = {
     "to_char": "date_format(time, 'yyyy-MM-dd'), or format_number(number, 2)",
     "stdev": "stddev(a)",
     "nz": "coalesce(a, 0)",
+    "window": "date_trunc('HOUR', time), or date_trunc of another unit",
+    "hash": "crc32(text), or md5(text)",
+    "xxhash64": "crc32(text), or md5(text)",
 }
 """By name in small letters: what is written instead."""
 
@@ -133,7 +135,7 @@ STATEMENTS = {
 
 
 PARTS = {
-    "TABLESAMPLE": "Write LIMIT 10 for some rows, or WHERE id % 100 < 10 for a part",
+    "TABLESAMPLE": "Write TABLESAMPLE (10 ROWS) for some rows, or WHERE id % 100 < 10 for a part",
     "REPLACE": "Write DROP TABLE IF EXISTS db.t; CREATE TABLE db.t AS SELECT …",
 }
 """By the part of a statement that is refused: what is written instead."""

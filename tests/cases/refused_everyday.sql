@@ -31,8 +31,8 @@ SELECT length(uuid()) AS n, rand() < 1 AS r, length(cast(current_timestamp() AS 
 -- delivery days
 SELECT l_shipmode, avg(datediff(l_receiptdate, l_shipdate)) AS days, max(l_receiptdate - l_shipdate) AS longest FROM db.lineitem GROUP BY l_shipmode ORDER BY l_shipmode;
 
--- rounding by other rules
-SELECT conv('ff', 16, 10), width_bucket(5.3, 0.2, 10.6, 5), hypot(3, 4);
+-- length of a vector
+SELECT hypot(3, 4);
 
 -- numbers in a text
 SELECT concat('score: ', score) FROM db.events;
@@ -43,5 +43,8 @@ SELECT CAST(mail AS DECIMAL(5, 2)) FROM db.staff;
 -- shape of a distribution
 SELECT skewness(qty), kurtosis(qty) FROM db.sales;
 
--- checksum
-SELECT crc32(name) FROM db.staff;
+-- hashes of rows
+SELECT hash(name), xxhash64(name) FROM db.staff;
+
+-- windows of time
+SELECT window(at, '10 minutes') AS w, count(*) FROM db.events GROUP BY window(at, '10 minutes');

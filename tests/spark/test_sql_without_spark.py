@@ -151,6 +151,21 @@ EVERYDAY = (
         "BIGINT), 'is', id > 3, 'none', CAST(NULL AS INT))), to_json(CASE WHEN id > 3 THEN "
         "named_struct('r', raw) END) FROM {v}"
     ),
+    (
+        "SELECT crc32(z), soundex(g), soundex(z), levenshtein(string(x), string(s)), "
+        "levenshtein(string(id), '12', 1), conv(id, 10, 2), conv(hex(id), 16, 36), "
+        "unbase64(base64(z)), regexp_substr(g, '[a-z]+'), regexp_extract_all(g, '([a-z])(.)', 2), "
+        "regexp_extract_all(string(m), '[0-9]', 0), replace(g, 'a', ';'), split(g, ';')[0] FROM {t}"
+    ),
+    (
+        "SELECT bround(m), bround(m, 1), bround(x, -1), bround(-2.5), bround(0.125, 2), "
+        "width_bucket(x, -10, 30, 7), width_bucket(d, 8, 0, 4), width_bucket(m, 0, 9.5, s), "
+        "arrays_zip(w, n, array(1)), map_from_arrays(array('a', 'b'), array(id, x)), "
+        "map_concat(k, map('z', id), map('y', 1)), str_to_map(g), "
+        "str_to_map('a=1|b|c=', '\\\\|', '=') FROM {t}"
+    ),
+    "SELECT map_concat(k, map('a', id)) FROM {v}",
+    "SELECT count(*), count(y.id) FROM {t} TABLESAMPLE (7 ROWS) x JOIN {v} TABLESAMPLE (3 ROWS) y",
 )
 """What people write every day, over ``{t}`` and ``{v}``, which has an array and a map."""
 

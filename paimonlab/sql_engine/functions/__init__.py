@@ -10,9 +10,11 @@ from paimonlab.sql_engine import kinds, words
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
 from paimonlab.sql_engine.functions.arrays import ARRAYS
 from paimonlab.sql_engine.functions.choices import CHOICES
+from paimonlab.sql_engine.functions.codes import CODES
 from paimonlab.sql_engine.functions.days import DAYS
 from paimonlab.sql_engine.functions.json_fields import JSON_FIELDS
 from paimonlab.sql_engine.functions.lists import LISTS
+from paimonlab.sql_engine.functions.maps import MAPS
 from paimonlab.sql_engine.functions.mathematics import MATHEMATICS
 from paimonlab.sql_engine.functions.numbers import NUMBERS
 from paimonlab.sql_engine.functions.patterns import PATTERNS
@@ -36,6 +38,8 @@ FUNCTIONS = {
     **ARRAYS,
     **JSON_FIELDS,
     **STRUCTS,
+    **MAPS,
+    **CODES,
 }
 """By name in small letters: the closed list."""
 _OF_TEXT = frozenset(

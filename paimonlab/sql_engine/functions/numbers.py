@@ -95,6 +95,62 @@ def _rounded_before_point(value: Value, places: int, called: str) -> Value:
     return Value(f"CAST(CAST({text} AS HUGEINT) AS {duck_type(kind)})", kind, called)
 
 
+def _rounded_to_even(values: Sequence[Value]) -> Value:
+    """``bround``: halves go to the even digit; of whole numbers and decimals."""
+    if len(values) == 2:
+        constant(values[1], int, least=-_MOST_CUT)
+    elif len(values) != 1:
+        raise WrongUseError
+    expect(values, kinds.is_numeric, *[kinds.is_whole] * (len(values) - 1))
+    value = values[0]
+    places = values[1].literal if len(values) == 2 else 0
+    called = named("bround", [value, Value("", kinds.INT, str(places))])
+    kind: Kind = value.kind
+    units, scale = f"CAST({value.text} AS HUGEINT)", 0
+    if kinds.is_decimal(kind):
+        digits, scale = shape(kind)
+        if digits + scale >= kinds.MOST_DIGITS or places < 0:
+            raise WrongUseError
+        kept = min(places, scale)
+        kind = kinds.decimal(min(digits - scale + kept + 1, kinds.MOST_DIGITS), kept)
+        units = f"CAST({decimals.units(value.text, digits, scale)} AS HUGEINT)"
+    elif not kinds.is_whole(kind):
+        raise WrongUseError
+    if places >= scale:
+        return Value(f"CAST({value.text} AS {duck_type(kind)})", kind, called)
+    size = 10 ** (scale - places)
+    whole, rest = f"(abs({units}) // {size})", f"(abs({units}) % {size})"
+    is_up = f"2 * {rest} > {size} OR (2 * {rest} = {size} AND {whole} % 2 = 1)"
+    rounded = f"sign({units}) * ({whole} + CASE WHEN {is_up} THEN 1 ELSE 0 END)"
+    if places < 0:
+        text = f"CAST(CAST({rounded} * {10**-places} AS HUGEINT) AS {duck_type(kind)})"
+    else:
+        text = decimals.decimal_of(f"CAST({rounded} AS HUGEINT)", *shape(kind))
+    return Value(text, kind, called)
+
+
+def _bucket(values: Sequence[Value]) -> Value:
+    """``width_bucket``: which of so many ranges of one width a number is in."""
+    expect(values, kinds.is_numeric, kinds.is_numeric, kinds.is_numeric, kinds.is_whole)
+    if any(value.kind == kinds.FLOAT for value in values):
+        raise WrongUseError
+    value, first, last = (cast(one, kinds.DOUBLE).text for one in values[:3])
+    count = cast(values[3], kinds.BIGINT).text
+    low, high = f"least({first}, {last})", f"greatest({first}, {last})"
+    up = f"CAST(trunc({count}::DOUBLE * ({value} - {low}) / ({high} - {low})) AS BIGINT) + 1"
+    down = f"CAST(trunc({count}::DOUBLE * ({high} - {value}) / ({high} - {low})) AS BIGINT) + 1"
+    text = (
+        f"(CASE WHEN {value} IS NULL OR {first} IS NULL OR {last} IS NULL OR {count} IS NULL "
+        f"OR {count} <= 0 OR {count} = 9223372036854775807 OR isnan({value}) OR {first} = {last} "
+        f"OR NOT isfinite({first}) OR NOT isfinite({last}) THEN NULL "
+        f"WHEN {first} < {last} THEN (CASE WHEN {value} < {low} THEN 0 "
+        f"WHEN {value} >= {high} THEN {count} + 1 ELSE {up} END) "
+        f"ELSE (CASE WHEN {value} > {high} THEN 0 "
+        f"WHEN {value} <= {low} THEN {count} + 1 ELSE {down} END) END)"
+    )
+    return Value(text, kinds.BIGINT, named("width_bucket", values))
+
+
 def _sqrt(values: Sequence[Value]) -> Value:
     expect(values, kinds.is_numeric)
     sql = cast(values[0], kinds.DOUBLE).text
@@ -161,6 +217,8 @@ NUMBERS: dict[str, Translate] = {
     "ceil": _whole_number("ceil", "ceil"),
     "floor": _whole_number("floor", "floor"),
     "round": _round,
+    "bround": _rounded_to_even,
+    "width_bucket": _bucket,
     "sqrt": _sqrt,
     "mod": _mod,
     "sign": _sign("sign"),

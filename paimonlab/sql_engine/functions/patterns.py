@@ -98,7 +98,7 @@ def _replace(values: Sequence[Value]) -> Value:
     return Value(_lines(values[0].text, found), kinds.STRING, named("regexp_replace", shown))
 
 
-def _plain(value: Value) -> str:
+def plain_text(value: Value) -> str:
     """Return the text that a pattern without choices stands for."""
     pattern = value.literal if value.is_literal else None
     if not isinstance(pattern, str) or not _PLAIN.fullmatch(_ESCAPED.sub("", pattern) or "-"):
@@ -111,7 +111,7 @@ def _plain(value: Value) -> str:
 
 def _split(values: Sequence[Value]) -> Value:
     expect(values, is_text, is_text)
-    text = f"string_split({values[0].text}, {quoted(_plain(values[1]))})"
+    text = f"string_split({values[0].text}, {quoted(plain_text(values[1]))})"
     shown = [*values, Value("", kinds.INT, "-1")]
     return Value(text, ArrayType(kinds.STRING), named("split", shown))
 
@@ -125,6 +125,30 @@ def _count(values: Sequence[Value]) -> Value:
     return Value(_lines(values[0].text, found), kinds.INT, named("regexp_count", values))
 
 
+def _found(values: Sequence[Value]) -> Value:
+    """``regexp_substr``: NULL where nothing fits."""
+    expect(values, is_text, is_text)
+    found = f"nullif(regexp_extract({values[0].text}, {quoted(checked(values[1]))}), '')"
+    return Value(_lines(values[0].text, found), kinds.STRING, named("regexp_substr", values))
+
+
+def _extract_all(values: Sequence[Value]) -> Value:
+    expect(values, is_text, is_text, *[kinds.is_whole] * (len(values) - 2))
+    if len(values) > 3:
+        raise WrongUseError
+    shown = [*values, Value("", kinds.INT, "1", 1)][:3]
+    pattern, group = checked(values[1]), shown[2].literal
+    if type(group) is not int or not 0 <= group <= re.compile(pattern).groups:
+        raise WrongUseError
+    if re.search(pattern, "") is not None:
+        raise WrongUseError  # an empty match: where the next one begins differs
+    found = f"regexp_extract_all({values[0].text}, {quoted(pattern)}, {group})"
+    if group:
+        found = f"list_transform({found}, lambda one: coalesce(one, ''))"
+    text = _lines(values[0].text, found)
+    return Value(text, ArrayType(kinds.STRING), named("regexp_extract_all", shown))
+
+
 PATTERNS: dict[str, Translate] = {
     "rlike": _like("rlike"),
     "regexp": _like("rlike"),
@@ -132,6 +156,8 @@ PATTERNS: dict[str, Translate] = {
     "regexp_extract": _extract,
     "regexp_replace": _replace,
     "regexp_count": _count,
+    "regexp_substr": _found,
+    "regexp_extract_all": _extract_all,
     "split": _split,
 }
 """By name in small letters."""
