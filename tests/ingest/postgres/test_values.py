@@ -71,6 +71,19 @@ COLUMNS = {
     "ax box[]": "ARRAY<STRING>",
     "a2 int4[][]": "STRING",
     "iv2 int2vector": "STRING",
+    "em mood[]": "ARRAY<STRING>",
+    "dd tiny": "INT",
+    "da ints": "ARRAY<INT>",
+    "dm grade": "STRING",
+    "dc couple": "STRING",
+    "ap positive[]": "ARRAY<INT>",
+    "ac pair[]": "ARRAY<STRING>",
+    "ah hstore[]": "STRING",
+    "ne nested": "STRING",
+    "mr int4multirange": "STRING",
+    "ci2 circle": "STRING",
+    "ls pg_lsn": "STRING",
+    "lt ltree": "STRING",
 }
 """Each with the type of Paimon."""
 
@@ -84,7 +97,10 @@ _NORMAL = (
     "'(1,2)', '(1,1),(0,0)', '((0,0),(1,1),(1,0))', 'a=>1, \"b c\"=>NULL, \"q\\\"\"=>\"x, y\"', "
     "'[1,5)', '[2024-01-01 00:00:00+00,)', 'a:1 fat:2', '(1,\"a b\")', '{1,NULL,3}', "
     '\'{a,NULL,"NULL","b c","q\\""}\', \'{1.5,-2.25}\', \'{"2024-01-02 03:04:05"}\', '
-    r"""'{"\\x00ff","\\x"}', '{(1,1),(0,0);(2,2),(1,1)}', '{{1,2},{3,4}}', '1 2'"""
+    r"""'{"\\x00ff","\\x"}', '{(1,1),(0,0);(2,2),(1,1)}', '{{1,2},{3,4}}', '1 2', """
+    r"""'{ok,NULL,"it''s"}', 7, '{1,NULL}', 'ok', '(1,"x, y")', '{1,2}', """
+    r"""'{"(1,\"a b\")",NULL,"(,)"}', '{"a=>1",NULL}', '("{1,2}","(3,""a,b"")")', """
+    "'{[1,3),[5,7)}', '<(1,2),3>', '16/B374D848', 'Top.Science'"
 )
 _EXTREME = (
     "-32768, -2147483648, -9223372036854775808, 4294967295, '-Infinity', 'NaN', false, '', '', "
@@ -95,7 +111,8 @@ _EXTREME = (
     "'00000000-0000-0000-0000-000000000000', 'null', '\"\"', 'it''s', 2147483647, '', "
     "'::1/64', '::/0', 'ff:ff:ff:ff:ff:ff', B'000', B'', -0.01, '', '(Infinity,NaN)', "
     "'(0,0),(0,0)', '((1,1))', '', 'empty', '(,)', '', '(,)', '{}', '{}', '{NULL}', '{}', '{}', "
-    "'{}', '{}', ''"
+    "'{}', '{}', '', '{}', 1, '{}', 'it''s', '(,)', '{}', '{}', '{}', '(,)', '{}', '<(0,0),0>', "
+    "'0/0', ''"
 )
 _MOST = (
     "32767, 2147483647, 9223372036854775807, 0, 3.4028235e38, 1.7976931348623157e308, false, "
@@ -110,7 +127,10 @@ _MOST = (
     "'<?xml version=\"1.0\"?><b/>', '(1e-300,-0)', '(1,1),(-1,-1)', '((0,0),(0,1))', "
     "'\"\"=>\"\"', '[,]', 'empty', 'a', '(,x)', '[0:1]={5,6}', "
     "'{\"{}\",\"a,b\",\"\\\\\"}', '{9999.99}', '{NULL,\"0001-01-01 00:00:00.000001\"}', '{NULL}', "
-    "'{(0,0),(0,0)}', '[1:1][0:1]={{1,NULL}}', '32767'"
+    "'{(0,0),(0,0)}', '[1:1][0:1]={{1,NULL}}', '32767', "
+    "'{ok}', 2147483647, '[0:0]={5}', 'ok', '(-1,)', '{1}', '{NULL}', '{NULL}', "
+    '\'("{NULL}","(,"""""""")")\', \'{(,)}\', \'<(1e300,-1),0.5>\', '
+    "'FFFFFFFF/FFFFFFFF', 'a_b.c'"
 )
 
 
@@ -118,10 +138,16 @@ def _create(database: Database, *tables: str) -> None:
     database.run(
         "CREATE EXTENSION citext",
         "CREATE EXTENSION hstore",
+        "CREATE EXTENSION ltree",
         "CREATE TYPE mood AS ENUM ('ok', 'it''s')",
         "CREATE TYPE pair AS (a int, b text)",
         "CREATE DOMAIN positive AS int CHECK (VALUE > 0)",
         "CREATE DOMAIN short AS varchar(4)",
+        "CREATE DOMAIN tiny AS positive CHECK (VALUE <> 4)",
+        "CREATE DOMAIN ints AS int[]",
+        "CREATE DOMAIN grade AS mood",
+        "CREATE DOMAIN couple AS pair",
+        "CREATE TYPE nested AS (a int[], p pair)",
         *(f"CREATE TABLE {table} (id int PRIMARY KEY, {', '.join(COLUMNS)})" for table in tables),
     )
 
@@ -137,6 +163,8 @@ def _fill(database: Database, table: str) -> None:
     )
 
 
+_CAST = {"em": "text[]", "ap": "int[]", "ac": "text[]"}
+"""Columns of types that psycopg does not know."""
 _PRINTED = ("STRING", "VARCHAR", "CHAR")
 
 
@@ -147,6 +175,8 @@ def _said_by_server(database: Database, table: str) -> list[dict[str, Any]]:
     for name, kind in zip(names, ["INT", *COLUMNS.values()], strict=True):
         if name == "hs":
             shown.append("hstore_to_json(hs)")
+        elif name in _CAST:
+            shown.append(f"{name}::{_CAST[name]}")
         elif kind.startswith(_PRINTED) and name != "c":
             shown.append(f"CASE WHEN num_nulls({name}) = 0 THEN concat({name}) END")
         else:

@@ -138,13 +138,16 @@ def schema_of(table: TableInfo, mapping: frozenset[str]) -> SourceSchema:
     UnsupportedError
         If no type holds a column; names table and column.
     """
-    try:
-        columns = tuple(_column(column, mapping) for column in table.columns)
-    except UnsupportedError as error:
-        raise UnsupportedError(
-            f"{error.feature} in {table.name}", "leave the table out with excluding="
-        ) from None
-    return SourceSchema(columns=columns, primary_keys=table.keys, comment=table.comment)
+    columns = []
+    for column in table.columns:
+        try:
+            columns.append(_column(column, mapping))
+        except UnsupportedError:
+            raise UnsupportedError(
+                f"MySQL type {column.type} of column {column.name!r} in {table.name}",
+                "leave the table out with excluding=",
+            ) from None
+    return SourceSchema(columns=tuple(columns), primary_keys=table.keys, comment=table.comment)
 
 
 def _column(column: ColumnInfo, mapping: frozenset[str]) -> SourceColumn:
