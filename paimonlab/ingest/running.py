@@ -119,6 +119,8 @@ class Runner:
     _began_millis: int = field(default_factory=now_millis)
     _phase: str = "starting"
     _told: float = 0.0
+    _told_of: tuple[Boundary, int, int] | None = None
+    """What the status told last of a boundary; the same is told once a second."""
     _looked: float = float("-inf")
     _doing: str = ""
     """What may take long; empty: nothing, or it is not known."""
@@ -534,7 +536,11 @@ class Runner:
             self._replace()
         elif self._is_due(boundary):
             self._commit()
-        self._tell(boundary.phase.value)
+        what = boundary, self._number, self._read_rows
+        is_old = self.clock() - self._told >= _TOLD_SECONDS
+        if is_old or what != self._told_of or boundary.phase.value != self._phase:
+            self._told_of = what
+            self._tell(boundary.phase.value)
 
     def _replace(self) -> None:
         """Commit rows that were read anew in place of those that the tables have."""

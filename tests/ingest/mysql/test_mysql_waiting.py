@@ -8,7 +8,7 @@ import pytest
 
 import paimonlab as pm
 from paimonlab.errors import SourceError
-from paimonlab.ingest.changes import Event, Phase, RowChanges, Waits
+from paimonlab.ingest.changes import Boundary, Event, Phase, RowChanges, Waits
 from paimonlab.ingest.sources import losses, silence
 from paimonlab.ingest.sources.mysql import connection, snapshot, source, stream
 from paimonlab.ingest.sources.mysql.source import MySql
@@ -71,6 +71,23 @@ def test_a_server_that_is_gone_without_a_word_is_an_error(
     assert waits
     what = f"rows of {database}.t" if while_it == "copies" else "the server"
     assert waits[0].startswith(what)
+
+
+def test_a_server_that_has_nothing_new_is_told_in_the_same_words(
+    mysql_server: Server, database: str, shop: MySql
+) -> None:
+    """It says so ten times a second, also of hundreds of tables."""
+    mysql_server.run("CREATE TABLE t (id INT PRIMARY KEY, b BOOL)", database=database)
+    events = shop.database(database).read(None, lambda _: True)
+    quiet = (event for event in events if getattr(event, "phase", None) is Phase.CAUGHT_UP)
+    first = next(quiet)
+    assert next(quiet) is first
+    mysql_server.run("INSERT INTO t VALUES (1, 1)", database=database)
+    later = next(event for event in quiet if event is not first)
+    assert isinstance(first, Boundary)
+    assert isinstance(later, Boundary)
+    assert later.position != first.position
+    assert next(quiet) is later
 
 
 @pytest.mark.parametrize("kind", [connection.Connection, _AsMySql])

@@ -144,6 +144,8 @@ class Stream:
         self._heard = 0.0
         """When the server said something last."""
         self._told = time.monotonic()
+        self._quiet: tuple[Place, Boundary] | None = None
+        """The boundary at which nothing came any more, and its place."""
 
     # Connections
 
@@ -192,6 +194,7 @@ class Stream:
 
     def _left_over(self) -> Iterator[Event]:
         """Yield the rows of whole transactions; the others are read again."""
+        self._quiet = None
         for group in self._open.values():
             group.drop(self._transaction)
         yield from self._flushed()
@@ -432,10 +435,16 @@ class Stream:
     def _heartbeat(self, _event: bytes) -> Iterator[Event]:
         if self._in_transaction:
             return
+        if self._quiet is not None and self._quiet[0] is self._place:
+            self._told = time.monotonic()
+            yield self._quiet[1]
+            return
         yield from self._flushed()
         if self._tables.altered:
             yield from self._look_again()
-        yield self._boundary(Phase.CAUGHT_UP)
+        found = self._boundary(Phase.CAUGHT_UP)
+        self._quiet = None if self._tables.altered else (self._place, found)
+        yield found
 
     def _look_again(self) -> Iterator[Event]:
         """Look at tables that statements changed, if the log has nothing that came after."""
