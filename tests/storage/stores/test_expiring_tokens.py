@@ -156,9 +156,10 @@ def test_what_is_open_in_azure_goes_on_with_a_new_signature(
     name = f"lake-{uuid.uuid4()}"
     azurite.make_container(azure_server, name)
     hours, given = 0, list[str]()
+    end = datetime.now(UTC) + timedelta(days=1)
 
     def token(_: TokenSource) -> TokenAnswer:
-        given.append(azurite.signature(datetime.now(UTC) + timedelta(days=1, hours=hours)))
+        given.append(azurite.signature(end + timedelta(hours=hours)))
         return TokenAnswer(
             token={"azure.sas.fixed.token": given[-1]},
             expires_at_millis=(hours + 2) * 3_600_000,
@@ -181,8 +182,10 @@ def test_what_is_open_in_azure_goes_on_with_a_new_signature(
         root = f"abfs://{name}@{azurite.ACCOUNT}.dfs.core.windows.net/t"
         files = VendedFileIO(root, TokenSource(client, None))  # type: ignore[arg-type]
         with files.open_output(f"{root}/large") as writing:
-            for _ in range(2):
-                writing.write(part)
+            before = between.asked["PUT"]
+            for number in range(2):
+                writing.write(part)  # goes on in the background
+                until(lambda sent=before + number: between.asked["PUT"] > sent)  # type: ignore[misc]
                 hours += 2
         with files.open_input(f"{root}/large") as reading:
             for number in range(2):
