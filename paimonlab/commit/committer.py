@@ -115,6 +115,7 @@ class Committer:
         checked_id: int | None = None,
         reads: ReadSet | None = None,
         seen: Snapshot | None = None,
+        before_publishing: Sequence[Callable[[], bool]] = (),
     ) -> Snapshot | None:
         """Commit messages.
 
@@ -144,6 +145,11 @@ class Committer:
             commit or, in a store, follows what the process knows, the first attempt follows it
             without looking for others: the id that they took cannot be taken again, and whether
             the table still has it is seen afterwards.
+        before_publishing
+            Called at the same time while manifests are written, and each has to return True, or
+            what is built upon ``seen`` is not published. One looks whether ``seen`` is the latest
+            still; files of the messages may be created by another. What they raise is raised, and
+            nothing was committed then.
 
         Returns
         -------
@@ -196,13 +202,21 @@ class Committer:
                         is_new_user=is_new_user,
                         seen=seen,
                         assumes_schema=schema is assumed,
+                        before_publishing=before_publishing,
                     )
                 if second.is_empty:
                     return landed
                 change = Increment(
                     second, shape, self._base, user, is_compaction=True, checked_id=checked_id
                 )
-                return self._commit_second(landed, change, request, shape, is_new_user=is_new_user)
+                return self._commit_second(
+                    landed,
+                    change,
+                    request,
+                    shape,
+                    is_new_user=is_new_user,
+                    before_publishing=() if landed else before_publishing,
+                )
 
             if assumed is not None and self._makes_snapshot(first, second, request):
                 with suppress(SchemaMovedOnError):
@@ -225,6 +239,7 @@ class Committer:
         shape: TableShape,
         *,
         is_new_user: bool,
+        before_publishing: Sequence[Callable[[], bool]] = (),
     ) -> Snapshot:
         try:
             return self._landing.land(
@@ -233,6 +248,7 @@ class Committer:
                 shape,
                 is_new_user=is_new_user,
                 after_id=landed.id if landed else 0,
+                before_publishing=before_publishing,
             )
         except (PaimonError, OSError) as error:
             if landed is None or isinstance(error, CommitOutcomeUnknownError | PostCommitError):

@@ -7,7 +7,7 @@ apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -87,6 +87,7 @@ class Landing:
         options: CommitOptions | None = None,
         seen: Snapshot | None = None,
         assumes_schema: bool = False,
+        before_publishing: Sequence[Callable[[], bool]] = (),
     ) -> Snapshot:
         """Try until the change is a snapshot, or can never be one.
 
@@ -108,6 +109,8 @@ class Landing:
             As in `Committer.append`.
         assumes_schema
             Whether it has to be checked that the schema of ``shape`` is still the latest.
+        before_publishing
+            As in `Committer.append`; called for the first attempt.
 
         Raises
         ------
@@ -154,13 +157,13 @@ class Landing:
                     continue
                 # Syncing is what takes time on disks; who has lost already need not do it.
                 fate = Fate.TAKEN
-                if self._synced(preparation, latest, assumed):
+                if self._synced(preparation, latest, assumed, before_publishing):
                     in_doubt = snapshot
                     fate = self._settler().settle(snapshot, latest, preparation.traces())
                     if fate is Fate.LANDED:
                         break
                     in_doubt = None
-                assumed = None
+                assumed, before_publishing = None, ()
                 if fate is Fate.LOST:
                     preparation.discard()
                     preparation = prepare()
@@ -210,23 +213,26 @@ class Landing:
         )
 
     def _synced(
-        self, preparation: Preparation, latest: Snapshot | None, assumed_schema_id: int | None
+        self,
+        preparation: Preparation,
+        latest: Snapshot | None,
+        assumed_schema_id: int | None,
+        before_publishing: Sequence[Callable[[], bool]],
     ) -> bool:
         """Make what an attempt wrote durable; whether its snapshot may be published then."""
         may_follow = partial(self._may_follow, latest)
         if not self._is_stored:
-            if not may_follow():
+            if not (may_follow() and all(preparation.sync(before_publishing))):
                 return False
-            preparation.sync()
             return may_follow()
+        asked: Sequence[Callable[[], bool]] = before_publishing or [may_follow]
         if assumed_schema_id is None:
-            (is_free,) = preparation.sync([may_follow])
-            return is_free
+            return all(preparation.sync(asked))
         has_schema = partial(self.schemas.has, assumed_schema_id + 1)
-        is_free, has_moved_on = preparation.sync([may_follow, has_schema])
+        has_moved_on, *are_free = preparation.sync([has_schema, *asked])
         if has_moved_on:
             raise SchemaMovedOnError
-        return is_free
+        return all(are_free)
 
     def _may_follow(self, latest: Snapshot | None) -> bool:
         """Whether the next id is free, and was not used before."""

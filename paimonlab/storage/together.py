@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -39,16 +38,3 @@ def asked_together(path: str, questions: Sequence[Callable[[], Result]]) -> list
     with ThreadPoolExecutor(min(len(questions), _AT_ONCE)) as pool:
         asked = [pool.submit(copy_context().run, question) for question in questions]
     return [one.result() for one in asked]
-
-
-@contextmanager
-def asked_meanwhile(question: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
-    """Ask a store while something else is done.
-
-    Yields
-    ------
-    Callable
-        Waits for the answer, or raises what the question raised.
-    """
-    with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(copy_context().run, question).result

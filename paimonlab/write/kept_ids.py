@@ -9,7 +9,6 @@ Source: apache/paimon@1.4.2 ``MergeIntoPaimonTable``, ``PaimonSparkWriter.withRo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -71,7 +70,7 @@ class IdKeepingWriter(TableWriter):
             if ids.null_count:
                 self._new.write(batch.filter(pc.is_null(ids)).select(self._new_columns))
 
-    def prepare_commit(self, confirm: Callable[[], None] | None = None) -> list[CommitMessage]:
+    def prepare_commit(self) -> list[CommitMessage]:
         """Describe the files of both since the last call; see `TableWriter.prepare_commit`."""
         kept = [
             msgspec.structs.replace(
@@ -81,7 +80,7 @@ class IdKeepingWriter(TableWriter):
                     for file in message.new_files
                 ),
             )
-            for message in super().prepare_commit(confirm)
+            for message in super().prepare_commit()
         ]
         return [*kept, *self._new.prepare_commit()]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -172,14 +172,8 @@ class TableWriter:
             if self._buffered_bytes >= self._most_buffered_bytes:
                 self._flush(everything=False)
 
-    def prepare_commit(self, confirm: Callable[[], None] | None = None) -> list[CommitMessage]:
+    def prepare_commit(self) -> list[CommitMessage]:
         """Write the buffered rows and describe all files since the last call.
-
-        Parameters
-        ----------
-        confirm
-            Called once the rows are in files, before anything else is done; what it raises
-            ends the writer.
 
         Returns
         -------
@@ -196,8 +190,6 @@ class TableWriter:
         self._flush(everything=True)
         self._close_files()
         self._sync()
-        if confirm is not None:
-            confirm()
         indexes = self._router.prepare_commit()
         messages = [
             CommitMessage(

@@ -12,6 +12,7 @@ from paimonlab.errors import (
     CommitOutcomeUnknownError,
     FilesConflictError,
     SnapshotExpiredError,
+    TableNotFoundError,
 )
 from paimonlab.workers import tried
 
@@ -57,6 +58,6 @@ def undone_if_not_committed(undo: Callable[[], object]) -> Iterator[None]:
         yield
     except CommitOutcomeUnknownError:
         raise
-    except CommitError:
+    except (CommitError, TableNotFoundError):
         tried(undo)
         raise

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from paimonlab.compact.bucket_files import BucketFiles
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.snapshot import Snapshot
+from paimonlab.storage import FileIO
 from paimonlab.table.compacting.live_buckets import bucket_of, buckets_of
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.compact import compact_plan
@@ -22,6 +23,7 @@ def writer_compactions(
     snapshot: Snapshot | None,
     *,
     replaces: bool,
+    file_io: FileIO | None = None,
 ) -> BucketCompactions:
     """Return what compacts for a writer of a table whose writers compact.
 
@@ -35,6 +37,8 @@ def writer_compactions(
         The one that the writer continues from.
     replaces
         Whether what is in the buckets goes, so that only new files are compacted.
+    file_io
+        What files are read from and written to; None: the table's store.
     """
     compacting = compact_plan(definition, store, snapshot)
     options = definition.options.slice(WriterCompactionOptions)
@@ -43,7 +47,7 @@ def writer_compactions(
     def restore(keys: Collection[BucketKey]) -> Mapping[BucketKey, BucketFiles]:
         return bucket_contents(definition, store, plan, there, keys)
 
-    return BucketCompactions(compacting, options, store.file_io, restore)
+    return BucketCompactions(compacting, options, file_io or store.file_io, restore)
 
 
 def bucket_contents(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -10,13 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array
-from paimonlab.errors import PaimonError, SnapshotExpiredError
+from paimonlab.errors import CommitError, PaimonError, SnapshotExpiredError
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
+from paimonlab.storage import FileIO
 from paimonlab.storage.forks import Home
-from paimonlab.storage.together import asked_meanwhile
+from paimonlab.storage.held_files import HeldFileIO
 from paimonlab.table import compacting, writing
 from paimonlab.table.committing.users import new_user
 from paimonlab.table.compacting.due import compacts
@@ -96,6 +98,7 @@ def new_table_writer(
     replaces: bool = False,
     user: str = "",
     seen: tuple[Snapshot | None] | None = None,
+    file_io: FileIO | None = None,
 ) -> TableWriter:
     """Create a writer that continues from the latest snapshot.
 
@@ -110,8 +113,10 @@ def new_table_writer(
         Who will commit.
     seen
         The latest snapshot, alone in a tuple, if it was looked for just now.
+    file_io
+        What files are written to; None: the table's store.
     """
-    plan, file_io = write_plan(definition, store.layout), store.file_io
+    plan, file_io = write_plan(definition, store.layout), file_io or store.file_io
     mode = plan.bucket_mode
     if mode is BucketMode.BUCKET_UNAWARE:
         # Nothing orders the files of an append table without buckets.
@@ -127,7 +132,7 @@ def new_table_writer(
         )
     if compacts(definition, plan):
         compactions = compacting.by_writers.writer_compactions(
-            definition, store, plan, snapshot, replaces=replaces
+            definition, store, plan, snapshot, replaces=replaces, file_io=file_io
         )
     return TableWriter(plan, file_io, numbers, router=router, compactions=compactions)
 
@@ -160,31 +165,43 @@ def write(
     properties: Mapping[str, str] | None,
 ) -> Snapshot | None:
     """Write rows and commit them; see `Table.write`."""
-    own = store.snapshots.newest_own() if _may_write_early(definition, data) else None
-    seen = own or store.snapshots.latest()
     user = new_user(definition.options)
-    if seen is not None and row_kinds is None:
-        data = told_of_lost_values(definition, data)
     made = partial(write_files, definition, store, row_kinds=row_kinds, user=user)
-    if own is None:
-        messages = made(data, seen=(seen,))
-    else:
-        seen, messages = _written_early(definition, store, data, own, made)
-    is_checked = has_same_buckets(definition, store, seen, messages)
 
-    def commit() -> Snapshot | None:
-        return committer_of(definition, store).append(
-            messages,
-            user=user,
-            identifier=BATCH_COMMIT_IDENTIFIER,
-            properties=dict(properties) if properties else None,
-            is_new_user=True,
-            # Names of new files are new, and apart from bucket counts no more matters.
-            checked_id=(seen.id if seen else 0) if is_checked else None,
-            seen=seen,
-        )
+    def commit(
+        messages: Sequence[CommitMessage],
+        seen: Snapshot | None,
+        before_publishing: Sequence[Callable[[], bool]] = (),
+    ) -> Snapshot | None:
+        is_checked = has_same_buckets(definition, store, seen, messages)
 
-    return commit_own(definition, store, messages, commit)
+        def append() -> Snapshot | None:
+            return committer_of(definition, store).append(
+                messages,
+                user=user,
+                identifier=BATCH_COMMIT_IDENTIFIER,
+                properties=dict(properties) if properties else None,
+                is_new_user=True,
+                # Names of new files are new, and apart from bucket counts no more matters.
+                checked_id=(seen.id if seen else 0) if is_checked else None,
+                seen=seen,
+                before_publishing=before_publishing,
+            )
+
+        return commit_own(definition, store, messages, append)
+
+    own = store.snapshots.newest_own() if _may_write_early(definition, data) else None
+    if own is not None:
+        if row_kinds is None:
+            data = told_of_lost_values(definition, data)
+        data, is_small = _held(definition, data)
+        if is_small:
+            with suppress(_FollowedError):
+                return _written_early(definition, store, data, own, made, commit)
+    seen = store.snapshots.latest()
+    if own is None and seen is not None and row_kinds is None:
+        data = told_of_lost_values(definition, data)
+    return commit(made(data, seen=(seen,)), seen)
 
 
 def _may_write_early(definition: TableDefinition, data: Any) -> bool:
@@ -198,45 +215,56 @@ def _may_write_early(definition: TableDefinition, data: Any) -> bool:
     return definition.bucket_mode in (BucketMode.BUCKET_UNAWARE, BucketMode.POSTPONE_MODE)
 
 
+def _depends_on_base(definition: TableDefinition) -> bool:
+    return definition.bucket_mode is BucketMode.HASH_FIXED
+
+
+def _held(definition: TableDefinition, data: Any) -> tuple[Any, bool]:
+    """Return rows that may have to be written twice as a table, and whether they are few."""
+    if not _depends_on_base(definition):
+        return data, True
+    names, fields = definition.schema.field_names, definition.schema.fields
+    rows = batches_of(data, names, table=definition.name, fields=fields).read_all()
+    return rows, rows.nbytes <= _MOST_EARLY_BYTES
+
+
 def _written_early(
     definition: TableDefinition,
     store: TableStore,
     data: Any,
     own: Snapshot,
     made: Callable[..., list[CommitMessage]],
-) -> tuple[Snapshot | None, list[CommitMessage]]:
-    """Write files as if our last commit were the latest, while the store is asked whether it is.
+    commit: Callable[..., Snapshot | None],
+) -> Snapshot | None:
+    """Write and commit as if our last commit were the latest.
 
-    Returns
-    -------
-    seen, messages
-        The latest snapshot when the files were written, and the files that follow it.
+    Whether it is, the store is asked while it takes the files and their manifests.
+
+    Raises
+    ------
+    _FollowedError
+        If it is not, and the files depend on that: nothing was committed.
     """
-    depends = definition.bucket_mode is BucketMode.HASH_FIXED
-    if depends:
-        names, fields = definition.schema.field_names, definition.schema.fields
-        given = batches_of(data, names, table=definition.name, fields=fields)
-        data = given.read_all()
-    with asked_meanwhile(store.snapshots.latest) as latest:
-        if depends and data.nbytes > _MOST_EARLY_BYTES:
-            seen = latest()
-            return seen, made(data, seen=(seen,))
+    depends = _depends_on_base(definition)
 
-        def confirm() -> None:
-            if latest() != own and depends:
-                raise _FollowedError
+    def is_latest() -> bool:
+        if store.snapshots.latest() == own:
+            return True
+        if depends:
+            raise _FollowedError
+        return False
 
-        try:
-            messages = made(data, seen=(own,), confirm=confirm)
-        except (_FollowedError, PaimonError, OSError):
-            seen = latest()
-            if seen == own or not depends:
-                raise
-            return seen, made(data, seen=(seen,))
-    return latest(), messages
+    held = HeldFileIO(store.file_io)
+    try:
+        messages = made(data, seen=(own,), file_io=held)
+    except (PaimonError, OSError):
+        if depends:  # of files that were replaced some may be missing
+            is_latest()
+        raise
+    return commit(messages, own, (held.send, is_latest))
 
 
-class _FollowedError(Exception):
+class _FollowedError(CommitError):
     """Others committed after our last commit."""
 
 
@@ -282,14 +310,16 @@ def write_files(
     replaces: bool = False,
     user: str | None = None,
     seen: tuple[Snapshot | None] | None = None,
-    confirm: Callable[[], None] | None = None,
+    file_io: FileIO | None = None,
 ) -> list[CommitMessage]:
-    """Write rows to files that no snapshot knows yet; on an error the files are deleted.
-
-    What ``confirm`` does is said in `TableWriter.prepare_commit`.
-    """
+    """Write rows to files that no snapshot knows yet; on an error the files are deleted."""
     with new_table_writer(
-        definition, store, replaces=replaces, user=user or new_user(definition.options), seen=seen
+        definition,
+        store,
+        replaces=replaces,
+        user=user or new_user(definition.options),
+        seen=seen,
+        file_io=file_io,
     ) as writer:
         writer.write(data, row_kinds=row_kinds)
-        return writer.prepare_commit(confirm)
+        return writer.prepare_commit()

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import CorruptDataError, SnapshotExpiredError, TableNotFoundError
+from paimonlab.errors import CommitError, CorruptDataError, SnapshotExpiredError, TableNotFoundError
 from paimonlab.formats.parquet.footers import shared_footers
 from paimonlab.metadata import schemas
 from paimonlab.metadata.last_seen import LastSeen
@@ -221,31 +221,46 @@ def test_a_commit_lists_nothing_but_at_first(table: Table, counted: Proxy) -> No
         table.write(pa.table({"id": [1], "v": ["x"]}))
     assert requests.listed() == []
     assert requests.counts["PUT"] == 6, "data, manifest, two lists, snapshot, hint"
-    assert sum(requests.counts.values()) == 13
+    assert sum(requests.counts.values()) == 12
 
 
-def test_a_commit_asks_what_its_files_and_manifests_follow_while_they_are_written(
-    table: Table, counted: Proxy
-) -> None:
-    files, manifests = threading.Barrier(3, timeout=30), threading.Barrier(5, timeout=30)
-    looked = list[str]()
+def test_a_commit_takes_five_round_trips(table: Table, counted: Proxy) -> None:
+    """What does not depend on each other is sent at the same time."""
+    first = {"HEAD snapshot-4", "GET snapshot-3", "HEAD schema-1"}
+    last = {"HEAD snapshot-4", "HEAD snapshot-5"}
+    begins, ends = threading.Barrier(7, timeout=30), threading.Barrier(2, timeout=30)
+    one_by_one = list[str]()
 
     def wait(method: str, target: str) -> None:
         path = unquote(urlsplit(target).path)
         look = f"{method} {path.rpartition('/')[2]}"
-        is_first = look in ("HEAD snapshot-4", "GET snapshot-3") and look not in looked
-        looked.append(look)
-        if "/bucket-0/" in path or is_first:
-            files.wait()  # fails if one of the three is not sent before the others are answered
-        if "/manifest/" in path or look in ("HEAD snapshot-3", "HEAD schema-1"):
-            manifests.wait()
+        if "/bucket-0/" in path or "/manifest/" in path or (look in first and not one_by_one):
+            begins.wait()  # fails if one of the seven is not sent before the others are answered
+        elif look in last:
+            ends.wait()
+        else:
+            one_by_one.append(look)
 
     counted.wait = wait
     table.write(pa.table({"id": [1], "v": ["x"]}))
     counted.wait = lambda *_: None
     assert table.snapshots.latest_id() == 4
-    assert not files.broken
-    assert not manifests.broken
+    assert not (begins.broken)
+    assert not (ends.broken)
+    assert one_by_one == ["PUT snapshot-4", "GET snapshot-3", "PUT LATEST"]
+
+
+def test_a_commit_whose_file_the_store_refuses_did_not_happen(
+    table: Table, counted: Proxy, gcs_service: Service
+) -> None:
+    before = set(gcs_service.objects)
+    counted.choose = lambda method, path, _: "403" if method == "PUT" and "bucket" in path else None
+    with pytest.raises(CommitError, match=r"db\.t: the commit did not happen: .*403"):
+        table.write(pa.table({"id": [1], "v": ["x"]}))
+    counted.choose = lambda *_: None
+    assert set(gcs_service.objects) == before
+    table.write(pa.table({"id": [1], "v": ["x"]}))
+    assert table.snapshots.latest_id() == 4
 
 
 def test_a_commit_after_our_own_sees_what_others_did_to_the_table(
