@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from paimonlab.errors import ColumnNotFoundError, PaimonError, UnsupportedError
+from paimonlab.errors import (
+    ColumnNotFoundError,
+    PaimonError,
+    TableNotFoundError,
+    UnsupportedError,
+    close_matches,
+)
 from paimonlab.spec.sql_text.habit_hints import habit_hint
 from paimonlab.spec.sql_text.tokens import tokenize
 
@@ -104,6 +110,21 @@ class QualifierNotFoundError(ColumnNotFoundError):
         meant = " or ".join(f"{owner}.{self.column}" for owner in self.owners[:3])
         end = f" Did you mean {meant}?" if meant else ""
         return f"FROM has no {self.table}; it has {named}.{end}"
+
+
+class DataFileNotFoundError(TableNotFoundError):
+    """A file that a statement names in place of a table is not there.
+
+    Parameters
+    ----------
+    table
+        Its path, as it is written.
+    known
+        Names of files in its folder.
+    """
+
+    def __str__(self) -> str:
+        return f"file {self.table} not found.{close_matches(self.table, self.known)}"
 
 
 class NotReadError(NotTranslatedError):

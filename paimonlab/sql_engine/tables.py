@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import Any
 from sqlglot import exp
 
 from paimonlab.catalog import Catalog
-from paimonlab.errors import DatabaseNotFoundError, SchemaError, TableNotFoundError
+from paimonlab.errors import DatabaseNotFoundError, SchemaError
 from paimonlab.spec.options.grammar import parse_memory_size_bytes
 from paimonlab.spec.types.text import format_type
 from paimonlab.sql_engine import pushing
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
-from paimonlab.sql_engine.refusal import NoDatabaseError, NotTranslatedError
+from paimonlab.sql_engine.refusal import DataFileNotFoundError, NoDatabaseError, NotTranslatedError
 from paimonlab.sql_engine.rows import (
     COLUMNS_MEMORY,
     FileRows,
@@ -32,6 +33,9 @@ from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
 from paimonlab.table.format_tables.format_table import FormatTable
 from paimonlab.table.system.system_table import SystemTable
 from paimonlab.table.table import Table
+
+_MOST_NEAR = 1000
+"""Files of a folder that are looked at for one of a similar name."""
 
 MARK = "\x02"
 """Around the number of a table in a text whose tables are not planned yet."""
@@ -246,7 +250,10 @@ class Sources:
             raise NotTranslatedError(f"the file {name}", name)
         path = Path(name).expanduser().resolve()
         if not path.is_file():
-            raise TableNotFoundError(name)
+            near = path.parent.glob("*") if path.parent.is_dir() else ()
+            names = sorted(one.name for one in itertools.islice(near, _MOST_NEAR))
+            given = name.removesuffix(path.name)
+            raise DataFileNotFoundError(name, [f"{given}{one}" for one in names if is_file(one)])
         return FileRows.of(path)
 
     def _point(self, version: exp.Expression | None, given: Given) -> Point:

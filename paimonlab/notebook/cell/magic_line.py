@@ -231,7 +231,10 @@ def _streamed(parsed: SqlLine, value: str, line: str) -> tuple[SqlLine, str]:
 
 
 def _columns(line: str) -> tuple[list[str], str]:
-    """Read the columns of a plot: up to two words before another option, a target or SQL."""
+    """Read the columns of a plot: up to two words before another option, a target or SQL.
+
+    Where there are none the result says which.
+    """
     columns: list[str] = []
     while len(columns) < MOST_PLOT_COLUMNS and not _TARGET.match(line):
         match = _WORD.match(line)
@@ -241,8 +244,6 @@ def _columns(line: str) -> tuple[list[str], str]:
             break
         columns.append(_bare("--plot", word))
         line = line[match.end() :]
-    if not columns:
-        raise wrong_use("--plot needs columns: --plot line X Y, --plot hist X", "plots")
     return columns, line
 
 

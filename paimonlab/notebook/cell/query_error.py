@@ -9,6 +9,7 @@ from paimonlab.errors import (
     ArgumentError,
     BranchNotFoundError,
     ColumnNotFoundError,
+    DatabaseNotFoundError,
     PaimonError,
     ProcedureNotFoundError,
     SnapshotNotFoundError,
@@ -144,7 +145,10 @@ def of_paimon(error: PaimonError, statement: Statement) -> QueryError:
         return error
     span = _named_span(error, statement)
     topic = topic_of(error, "sql")
-    return QueryError(str(error), topic=topic, statement=statement, span=span)
+    hint = ""
+    if isinstance(error, DatabaseNotFoundError) and statement.tokens[0].text.upper() == "CREATE":
+        hint = f"CREATE DATABASE {error.database} makes it."
+    return QueryError(str(error), topic=topic, statement=statement, span=span, hint=hint)
 
 
 def whole_trace(error: BaseException) -> str:

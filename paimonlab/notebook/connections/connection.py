@@ -116,6 +116,11 @@ def use(
         )
     names = {*_open, *configured, *(offer.name for offer in offers(variables or {}))}
     close = close_matches(name, names)
+    if name == settings.DEFAULT:
+        raise NotFoundError(
+            "no default connection is configured. %paimon_connect ./warehouse opens a folder, or "
+            "makes one; %paimon_connect --list shows all"
+        )
     raise NotFoundError(f"no connection {name}.{close} %paimon_connect --list shows all")
 
 

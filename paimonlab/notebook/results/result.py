@@ -179,7 +179,7 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
     def plot(
         self,
         kind: str,
-        x: str,
+        x: str | None = None,
         y: str | None = None,
         *,
         by: str | None = None,
@@ -194,7 +194,8 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
         kind
             ``line``, ``bar``, ``hist`` or ``scatter``.
         x, y
-            Columns. ``y`` are numbers; a histogram has none, and bars without it count rows.
+            Columns. ``y`` are numbers; a histogram has none, and bars without it count rows. If
+            ``x`` is None it is the first column, and ``y`` the first one of numbers after it.
         by
             Column whose values are series; the eight with most rows are drawn.
         source
@@ -207,6 +208,8 @@ class Result(habits.FamiliarNames, what="a result", instead=habits.RESULT):
         UnsupportedError
             If there is no such kind, or a column cannot be drawn.
         """
+        if x is None:
+            x, y = plotting.columns.usual_columns(self._table.schema, kind, by)
         notes = []
         if self.stats.has_more_rows:
             notes.append(f"of the first {self._table.num_rows:,} rows; {self._way_to_all}")

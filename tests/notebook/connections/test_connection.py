@@ -80,6 +80,12 @@ def test_what_spark_would_do_is_refused_by_name(
     ]
 
 
+def test_without_a_path_and_settings_it_says_how_a_folder_is_opened(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "%paimon_connect ./warehouse opens" in failure(shell, capsys, "%paimon_connect")[0]
+
+
 def test_connections_have_names(
     shell: InteractiveShell, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -413,9 +413,13 @@ def test_options_of_a_plot(line: str, plot: tuple[str, ...], by: str | None, sql
     assert asked.sql == sql
 
 
-def test_a_plot_needs_columns() -> None:
-    with pytest.raises(UsageError, match="--plot needs columns"):
-        magic_line.parse("--plot line SELECT 1")
+def test_without_columns_a_plot_has_the_first_ones() -> None:
+    assert magic_line.parse("--plot bar SELECT 1").plot == ("bar",)
+    result = make(pa.table({"day": ["a", "b"], "city": ["x", "y"], "n": [1, 2]}))
+
+    assert result.plot("bar").code == result.plot("bar", "day", "n").code
+    assert result.plot("line", by="day").code == result.plot("line", "city", "n", by="day").code
+    assert result.plot("hist").code == result.plot("hist", "n").code
 
 
 def test_a_cell_shows_the_plot_and_keeps_the_result(

@@ -158,3 +158,26 @@ def _finite(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
     numbers = pc.fill_null(column, float("nan")).to_numpy().astype(np.float64)
     numbers[~np.isfinite(numbers)] = np.nan
     return numbers
+
+
+def usual_columns(schema: pa.Schema, kind: str, by: str | None) -> tuple[str, str | None]:
+    """Choose x and y where only the kind of a plot is given.
+
+    Examples
+    --------
+    >>> made = pa.schema({"city": pa.string(), "street": pa.string(), "n": pa.int64()})
+    >>> usual_columns(made, "bar", None), usual_columns(made, "hist", None)
+    (('city', 'n'), ('n', None))
+    """
+    names = [name for name in schema.names if name != by]
+    counted = [
+        name
+        for name in names
+        if pa.types.is_integer(schema.field(name).type)
+        or pa.types.is_floating(schema.field(name).type)
+        or pa.types.is_decimal(schema.field(name).type)
+    ]
+    if kind == "hist":
+        return (counted or names or [""])[0], None
+    first = names[0] if names else ""
+    return first, next((name for name in counted if name != first), None)

@@ -236,6 +236,7 @@ def page(topic: str) -> HelpPage:
         If there is no such topic.
     """
     wanted = topic.strip().lower().replace("-", " ")
+    wanted = f"{wanted}s" if f"{wanted}s" in TOPICS else wanted
     for name, lines in TOPICS.items():
         if name == wanted:
             entries = tuple(HelpEntry(syntax=syntax, meaning=text) for syntax, text in lines)
