@@ -9,6 +9,7 @@ engines make of several come out wrong, and rows that were written again as they
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -18,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from paimonlab.arrow_values import arrow_array, numpy_values
-from paimonlab.errors import SchemaError
 from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.change_splits import (
@@ -75,11 +75,6 @@ def state_changes(
         One per bucket that may differ, with the files of both states; where keys may change their
         bucket, one per partition. Where they may change their partition, keys that are gone come
         first. Of an append table the files that only one of the states has.
-
-    Raises
-    ------
-    SchemaError
-        If the number of buckets of a partition differs: then buckets cannot be compared.
     """
     conditions = Conditions.of(request.predicate, request.schema)
     if conditions.is_impossible:
@@ -94,7 +89,7 @@ def state_changes(
         )
         for snapshot in (before, after)
     ]
-    _check_buckets(concat([state.files for state in states]), before, after)
+    rescaled = _rescaled(concat([state.files for state in states]))
     old, new = _needed(states, request)
     befores, afters = (_by_bucket(state, request) for state in (old, new))
     splits = [
@@ -103,8 +98,7 @@ def state_changes(
     ]
     if not request.schema.primary_keys:
         return splits
-    if request.options.bucket == DYNAMIC:
-        splits = _by_partition(splits)
+    splits = _by_partition(splits, None if request.options.bucket == DYNAMIC else rescaled)
     if not moves_keys(request.schema):
         return splits
     return [replace(split, fate=fate) for fate in (Fate.GONE, Fate.PRESENT) for split in splits]
@@ -142,13 +136,10 @@ def _live(
     return alive.filter(arrow_array(mask))
 
 
-def _check_buckets(entries: pa.Table, before: Snapshot, after: Snapshot) -> None:
-    numbers = distinct(entries, ["partition", "total_buckets"])
-    if len(numbers) > len(numbers["partition"].unique()):
-        raise SchemaError(
-            f"the number of buckets of a partition changed between snapshot {before.id} and "
-            f"{after.id}, so that their files cannot be compared; read both and compare the rows"
-        )
+def _rescaled(entries: pa.Table) -> frozenset[bytes]:
+    """Return the partitions that have another number of buckets in one state than in the other."""
+    numbers = distinct(entries, ["partition", "total_buckets"])["partition"].to_pylist()
+    return frozenset(one for one, count in Counter(numbers).items() if count > 1)
 
 
 def _needed(states: Sequence[_State], request: ChangeRequest) -> list[_State]:
@@ -194,9 +185,14 @@ def _by_bucket(state: _State, request: ChangeRequest) -> dict[BucketKey, DataSpl
     return {(split.partition, split.bucket): split for split in splits}
 
 
-def _by_partition(splits: Sequence[ChangeSplit]) -> list[ChangeSplit]:
-    """Put the buckets of each partition together."""
-    partitions: dict[bytes, list[ChangeSplit]] = {}
+def _by_partition(
+    splits: Sequence[ChangeSplit], wanted: frozenset[bytes] | None
+) -> list[ChangeSplit]:
+    """Put the buckets of each partition together, where it is a wanted one; None: all are."""
+    partitions: dict[bytes | BucketKey, list[ChangeSplit]] = {}
     for split in splits:
-        partitions.setdefault(split.sides[0].partition, []).append(split)
+        side = split.sides[0]
+        is_wanted = wanted is None or side.partition in wanted
+        key = side.partition if is_wanted else (side.partition, side.bucket)
+        partitions.setdefault(key, []).append(split)
     return [replace(first, beside=tuple(others)) for first, *others in partitions.values()]

@@ -101,7 +101,7 @@ def range_between(
         )
     tags = dict(store.tags.list())
     if start in tags and end in tags and mode is None and not options.tags_as_snapshots:
-        return _difference(tags[str(start)], tags[str(end)], store)
+        return _difference(tags[str(start)], tags[str(end)])
     low, high = (_snapshot_id(moment, tags, store.snapshots) for moment in (start, end))
     if low is None or high is None:
         return ChangeRange(kind=_kind(options, definition))
@@ -122,7 +122,7 @@ def _between_names(
     tags = dict(store.tags.list())
     if start in tags and end in tags:
         if not options.tags_as_snapshots:
-            return _difference(tags[start], tags[end], store)
+            return _difference(tags[start], tags[end])
         return _between_ids(tags[start].id, tags[end].id, options, definition, store)
     if not start.isdecimal() or not end.isdecimal():
         missing = next(name for name in (start, end) if name not in tags)
@@ -151,7 +151,7 @@ def _between_times(
     newer = store.snapshots.at_or_before(end)
     if kind is ChangeKind.DIFF:
         older = earliest if start < earliest.time_millis else store.snapshots.at_or_before(start)
-        return _difference(older, newer, store)
+        return _difference(older, newer)
     # Before the first snapshot there was nothing, so that all it has is a change.
     is_before = start < earliest.time_millis
     low = earliest.id - 1 if is_before else store.snapshots.at_or_before(start).id
@@ -169,7 +169,7 @@ def _to_auto_tag(name: str, definition: TableDefinition, store: TableStore) -> C
     if name not in tags or not times:
         return ChangeRange(kind=ChangeKind.DIFF)
     earlier = max(times, key=lambda tag: times[tag])
-    return _difference(tags[earlier], tags[name], store)
+    return _difference(tags[earlier], tags[name])
 
 
 def _between_ids(
@@ -183,7 +183,7 @@ def _between_ids(
     if start == end or store.snapshots.latest_id() is None:
         return ChangeRange(kind=kind)
     if kind is ChangeKind.DIFF:
-        return _difference(store.snapshots.get(start), store.snapshots.get(end), store)
+        return _difference(store.snapshots.get(start), store.snapshots.get(end))
     return _commits(start, end, kind, store)
 
 
@@ -195,21 +195,13 @@ def _commits(start: int, end: int, kind: ChangeKind, store: TableStore) -> Chang
     return ChangeRange(kind=kind, snapshots=snapshots)
 
 
-def _difference(before: Snapshot, after: Snapshot, store: TableStore) -> ChangeRange:
+def _difference(before: Snapshot, after: Snapshot) -> ChangeRange:
     if after.id < before.id:
         raise ValueError(
             f"changes go forward, but snapshot {after.id} comes before snapshot {before.id}"
         )
     if after.id == before.id:
         return ChangeRange(kind=ChangeKind.DIFF)
-    buckets = [
-        store.schemas.get(snapshot.schema_id).options.get("bucket") for snapshot in (before, after)
-    ]
-    if buckets[0] != buckets[1]:
-        raise SchemaError(
-            f"{store.name}: the number of buckets changed between snapshot {before.id} and "
-            f"{after.id}, so that their files cannot be compared; read both and compare the rows"
-        )
     return ChangeRange(kind=ChangeKind.DIFF, before=before, snapshots=(after,))
 
 

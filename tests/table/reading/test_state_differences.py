@@ -110,7 +110,8 @@ class Modelled:
         self.random = random.Random(f"{engine}, {place}, {seed}")
         self.merge, self.kinds, options = ENGINES[engine]
         self.partition_keys, self.keys, bucket = PLACES[place]
-        catalog = pl.connect(folder / "warehouse")
+        self.total_buckets = int(bucket)
+        self.catalog = catalog = pl.connect(folder / "warehouse")
         catalog.create_database("db")
         few = {"dynamic-bucket.target-row-num": "4"} if bucket == "-1" else {}
         self.table = catalog.create_table(
@@ -130,14 +131,25 @@ class Modelled:
         roll = self.random.random()
         if roll < 0.7 or not self.states:
             self.write()
-        elif roll < 0.9:
+        elif roll < 0.85:
             self.table.compact(full=self.random.random() < 0.5)
+        elif roll < 0.92 and self.total_buckets > 0:
+            self.rescale()
         else:
             self.overwrite()
         latest = self.table.snapshots.latest()
         if latest is None:
             return  # all rows were deletes that are ignored
         self.states[latest.id] = {key: dict(row) for key, row in self.rows.items()}
+
+    def rescale(self) -> None:
+        """Move the rows to another number of buckets."""
+        self.table.compact(full=True)
+        self.total_buckets = 3 - self.total_buckets
+        self.table.maintenance.rescale(buckets=self.total_buckets)
+        found = self.catalog.table("db.t")
+        assert isinstance(found, pl.Table)
+        self.table = found
 
     def some(self) -> list[Row]:
         keys = self.random.sample(range(14), self.random.randint(1, 6))
