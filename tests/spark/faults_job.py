@@ -36,7 +36,10 @@ TABLES = {
     "keyed": ("'primary-key' = 'id', 'bucket' = '3', 'num-sorted-run.compaction-trigger' = '3'"),
     "append": "'deletion-vectors.enabled' = 'true'",
     "rewritten": "'bucket' = '-1'",
+    "parted": "'deletion-vectors.enabled' = 'true'",
 }
+PARTITION = 100
+"""Rows of a partition of the table that has them, by their ids."""
 STREAM = "STREAM"
 """Begins what is no SQL: a number, what to add to the ids of `SOURCE`, and the table."""
 STREAMED = 40
@@ -46,6 +49,7 @@ SOURCE = "paimon.db.source"
 KINDS = ("executor", "worker", "pause")
 PAUSE_SECONDS = 3
 FAULTY = {
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
     "spark.driver.extraJavaOptions": short_java.spark_options(),
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
@@ -93,7 +97,8 @@ def statement(number: int, rows: dict[str, Rows]) -> tuple[str, str, Rows]:
     chance = random.Random(number)
     name = chance.choice(list(TABLES))
     before = rows[name]
-    makes = chance.choice(ADDING + CHANGING) if before else chance.choice(ADDING)
+    adding, changing = (IN_PARTITIONS, KEEPING) if name == "parted" else (ADDING, CHANGING)
+    makes = chance.choice(adding + changing) if before else chance.choice(adding)
     sql, after = makes(number, f"paimon.db.{name}", before, chance)
     return sql, name, after
 
@@ -106,6 +111,19 @@ def inserts(number: int, table: str, before: Rows, chance: random.Random) -> tup
     if chance.randrange(3):
         return f"INSERT INTO {table} {source}", before | new
     return f"INSERT OVERWRITE {table} {source}", new
+
+
+def overwrites(number: int, table: str, before: Rows, chance: random.Random) -> tuple[str, Rows]:
+    """Overwrite those partitions that new rows are in."""
+    first = PARTITION * chance.randrange(8)
+    ids = range(first, first + 4 * PARTITION, 3)
+    new = {str(one): f"o{number}" for one in ids}
+    others = {one: v for one, v in before.items() if not first <= int(one) < ids.stop}
+    source = (
+        f"SELECT CAST(id AS INT) id, 'o{number}' v, CAST(id DIV {PARTITION} AS INT) p "
+        f"FROM range({ids.start}, {ids.stop}, {ids.step}, 4)"
+    )
+    return f"INSERT OVERWRITE {table} {source}", others | new
 
 
 def streams(number: int, table: str, before: Rows, _: random.Random) -> tuple[str, Rows]:
@@ -150,6 +168,9 @@ def compacts(_: int, table: str, before: Rows, __: random.Random) -> tuple[str, 
 
 
 ADDING = (inserts, streams)
+IN_PARTITIONS = (overwrites,)
+KEEPING = (overwrites, deletes, updates, compacts)
+"""What changes a table with partitions."""
 CHANGING = (deletes, updates, merges, compacts)
 
 
@@ -280,9 +301,12 @@ def main(master: str, folder: str, faults: str) -> None:
     if not journal.next:
         spark.sql("CREATE DATABASE IF NOT EXISTS paimon.db")
         for name, options in TABLES.items():
+            parted = name == "parted"
+            columns = "id INT NOT NULL, v STRING" + (", p INT" if parted else "")
             spark.sql(
-                f"CREATE TABLE IF NOT EXISTS paimon.db.{name} (id INT NOT NULL, v STRING) "
-                f"TBLPROPERTIES ({options})"
+                f"CREATE TABLE IF NOT EXISTS paimon.db.{name} ({columns}) "
+                + ("PARTITIONED BY (p) " if parted else "")
+                + f"TBLPROPERTIES ({options})"
             )
         if "source" not in catalog.tables("db"):
             spark.sql(
