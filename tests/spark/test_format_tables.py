@@ -168,7 +168,7 @@ def test_an_unpartitioned_table_is_replaced_also_by_no_rows(sql: Any, server: Se
 
 
 def test_lines_of_csv_are_read_as_options_say(sql: Any, server: Server) -> None:
-    sql("CREATE TABLE t (f0 INT, f1 INT) USING csv OPTIONS ('csv.field-delimiter' ';')")
+    sql("CREATE TABLE t (f0 INT, f1 INT) USING csv OPTIONS (sep ';')")
     (Path(ours(server).path) / "part-00000.csv").write_text("1;2\n3;4")
     assert sorted(sql("SELECT * FROM t")) == [(1, 2), (3, 4)]
     assert "'csv.field-delimiter' = ';'" in sql("SHOW CREATE TABLE t")[0][0]

@@ -33,6 +33,13 @@ PROVIDER = "paimon"
 COMMENT = "comment"
 _OPTION_PREFIX = "option."
 _SET_BY_SPARK = frozenset({"owner", "is_managed_location", "table_type"})
+_OF_CSV = {
+    "sep": "csv.field-delimiter",
+    "delimiter": "csv.field-delimiter",
+    "nullValue": "csv.null-literal",
+}
+"""Names that options of Spark's own CSV tables have, and which are Paimon's; Java's connector
+takes the first and does not read it."""
 _LOCATION, _EXTERNAL, _PATH = "location", "external", "path"
 _NO_OPTION = {_LOCATION: "LOCATION", _EXTERNAL: "CREATE EXTERNAL TABLE", _PATH: "a table path"}
 
@@ -114,8 +121,9 @@ def table_options(properties: Mapping[str, str]) -> dict[str, str]:
     for key, clause in _NO_OPTION.items():
         if key in properties:
             raise UnsupportedError(clause, "a table lives in the folder of its database")
+    names = {key: one for key, one in _OF_CSV.items() if one not in properties}
     return {
-        key: value
+        (names.get(key, key) if provider == "csv" else key): value
         for key, value in properties.items()
         if key != "provider"
         and key not in _SET_BY_SPARK
