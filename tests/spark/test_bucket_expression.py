@@ -34,6 +34,11 @@ def texts(rng: np.random.Generator) -> Sequence[Any]:
     return ["".join(rng.choice(letters, length)) for length in rng.integers(0, 14, ROWS)]
 
 
+def instants(rng: np.random.Generator) -> Sequence[Any]:
+    micros = rng.integers(-(2**48), 2**48, ROWS)
+    return [dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=int(one)) for one in micros]
+
+
 EPOCH = dt.date(1970, 1, 1)
 VALUES: dict[str, Callable[[np.random.Generator], Sequence[Any]]] = {
     "tiny": lambda rng: integers(8, rng),
@@ -42,6 +47,8 @@ VALUES: dict[str, Callable[[np.random.Generator], Sequence[Any]]] = {
     "big": lambda rng: integers(64, rng),
     "flag": lambda rng: (rng.random(ROWS) < 0.5).tolist(),
     "day": days,
+    "instant": instants,
+    "zoned": instants,
     "price": lambda rng: [Decimal(number).scaleb(-4) for number in integers(57, rng)],
     "single": lambda rng: rng.normal(0, 1e5, ROWS).astype(np.float32).tolist(),
     "double": lambda rng: rng.normal(0, 1e200, ROWS).tolist(),
@@ -56,6 +63,8 @@ TYPES = {
     "big": "BIGINT",
     "flag": "BOOLEAN",
     "day": "DATE",
+    "instant": "TIMESTAMP",
+    "zoned": "TIMESTAMP WITH LOCAL TIME ZONE",
     "price": "DECIMAL(18, 4)",
     "single": "FLOAT",
     "double": "DOUBLE",
@@ -87,7 +96,8 @@ def test_spark_and_python_put_rows_into_the_same_buckets(
     names = list(TYPES)
     keys = [[name] for name in names]
     keys += [list(rng.choice(names, 4, replace=False)) for _ in range(3)]
-    frame = spark.createDataFrame(rows)
+    frame = spark.createDataFrame(rows)  # all timestamps are zoned; the session's zone is UTC
+    frame = frame.withColumn("instant", frame["instant"].cast("timestamp_ntz"))
     bridge = Bridge(spark)
 
     found = frame.select(
@@ -104,7 +114,12 @@ def test_spark_and_python_put_rows_into_the_same_buckets(
 
 @pytest.mark.parametrize(
     ("type_text", "known"),
-    [("BIGINT", True), ("DECIMAL(18, 0)", True), ("DECIMAL(19, 0)", False), ("TIMESTAMP", False)],
+    [
+        ("BIGINT", True),
+        ("DECIMAL(18, 0)", True),
+        ("DECIMAL(19, 0)", False),
+        ("TIMESTAMP(3)", False),
+    ],
 )
 def test_other_types_are_left_to_python(type_text: str, known: bool) -> None:
     assert has_expression([DataField(0, "k", parse_type(type_text))]) is known

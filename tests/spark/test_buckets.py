@@ -122,6 +122,35 @@ def test_tables_bucketed_alike_join_and_group_without_an_exchange(
     check(JOIN, "keys", "log", exchanges=2)
 
 
+def test_buckets_of_one_file_are_not_sorted_again(spark: SparkSession, tables: Tables) -> None:
+    options = {"bucket": "4", "bucket-key": "k,s"}
+    names = ("left", "right")
+    for name in names:
+        tables.make(name, options, keyed=True)
+    query = f"{JOIN} WHERE a.p = 1 AND b.p = 1".format(*(f"paimon.db.{name}" for name in names))
+    assert physical_plan(spark.sql(query)).count("Sort ") == 2
+    for name in names:
+        spark.sql(
+            f"CREATE TABLE paimon.db.one_{name} TBLPROPERTIES ('primary-key' = 'k,s', "
+            f"'bucket' = '4', 'bucket-key' = 'k,s', 'write-only' = 'true') "
+            f"AS SELECT k, s, p, v FROM paimon.db.{name} WHERE p = 1"
+        )
+        tables.copy(f"one_{name}")
+
+    for text, sorts in (
+        (JOIN, 0),
+        (JOIN.replace("a.k = b.k AND b.s = a.s", "b.s = a.s AND b.k = a.k"), 2),
+        ("SELECT k, s, row_number() OVER (PARTITION BY k, s ORDER BY v) FROM {}", 1),
+        ("SELECT k, s, count(*) OVER (PARTITION BY k, s) FROM {}", 0),
+    ):
+        tables.check(text, *(f"one_{name}" for name in names), exchanges=0)
+        frame = spark.sql(text.format(*(f"paimon.db.one_{name}" for name in names)))
+        assert physical_plan(frame).count("Sort ") == sorts, text
+    spark.sql("INSERT INTO paimon.db.one_left VALUES (1, 'a', 1, 9)")
+    joined = JOIN.format(*(f"paimon.db.one_{name}" for name in names))
+    assert physical_plan(spark.sql(joined)).count("Sort ") == 1
+
+
 def test_other_rows_are_brought_to_buckets_by_paimons_hash(
     spark: SparkSession, tables: Tables
 ) -> None:

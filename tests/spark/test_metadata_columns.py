@@ -84,6 +84,10 @@ def test_metadata_choose_files(catalog: Catalog, spark: SparkSession) -> None:
     by_partition = "SELECT id FROM paimon.db.t WHERE __paimon_partition.p = 'x%y'"
     expected = table.scan(where="p = 'x%y'").count()
     assert spark.sql(by_partition).count() == expected
+    whole = catalog.create_table("db.whole", {"id": "INT"})
+    whole.write({"id": [1, 2]})
+    counts = "SELECT __paimon_partition, count(*) FROM paimon.db.whole GROUP BY 1 ORDER BY 1"
+    assert spark.sql(counts).collect() == [((), 2)]
 
 
 def test_metadata_columns_have_the_scopes_of_columns(catalog: Catalog, spark: SparkSession) -> None:

@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import (
-    PaimonError,
     SchemaError,
     SnapshotNotFoundError,
     TagNotFoundError,
@@ -48,21 +47,23 @@ def moment(millis: int) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("clause", "expected"),
-    [
-        ("", "1A 2b 3c"),
+def test_a_version_is_a_snapshot_a_tag_or_a_watermark(spark: SparkSession, table: Table) -> None:
+    writer = table.new_writer("u")
+    writer.write(pa.table({"id": [2], "v": ["B"]}))
+    table.commit(writer.prepare_commit(1), identifier=1, user="u", watermark=7000)
+
+    for clause, expected in (
+        ("", "1A 2B 3c"),
         ("VERSION AS OF 1", "1a 2b"),
         ("VERSION AS OF 2", "1A 2b"),
         ("VERSION AS OF '3'", "1A 2b 3c"),
         ("VERSION AS OF 'first'", "1a 2b"),
         ("FOR SYSTEM_VERSION AS OF 2", "1A 2b"),
-    ],
-)
-def test_a_version_is_a_snapshot_or_a_tag(
-    clause: str, expected: str, spark: SparkSession, table: Table
-) -> None:
-    assert values(spark, clause) == expected
+        ("VERSION AS OF 'watermark-6999'", "1A 2B 3c"),
+    ):
+        assert values(spark, clause) == expected, clause
+    with pytest.raises(SnapshotNotFoundError, match=r"db\.t"):
+        values(spark, "VERSION AS OF 'watermark-7001'")
 
 
 def test_a_timestamp_is_the_latest_snapshot_at_or_before_it(
@@ -87,20 +88,15 @@ def test_a_timestamp_is_read_in_the_sessions_zone(spark: SparkSession, table: Ta
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
-@pytest.mark.parametrize(
-    ("clause", "error"),
-    [
-        ("VERSION AS OF 99", SnapshotNotFoundError),
-        ("VERSION AS OF 'no-such-tag'", SnapshotNotFoundError),
-        ("VERSION AS OF 'watermark-5'", SnapshotNotFoundError),
-        ("TIMESTAMP AS OF '1999-01-01'", SnapshotNotFoundError),
-    ],
-)
-def test_a_point_that_is_not_there_is_an_error(
-    clause: str, error: type[PaimonError], spark: SparkSession, table: Table
-) -> None:
-    with pytest.raises(error, match=r"db\.t"):
-        values(spark, clause)
+def test_a_point_that_is_not_there_is_an_error(spark: SparkSession, table: Table) -> None:
+    for clause in (
+        "VERSION AS OF 99",
+        "VERSION AS OF 'no-such-tag'",
+        "VERSION AS OF 'watermark-5'",
+        "TIMESTAMP AS OF '1999-01-01'",
+    ):
+        with pytest.raises(SnapshotNotFoundError, match=r"db\.t"):
+            values(spark, clause)
 
 
 def test_an_empty_table_has_no_past(spark: SparkSession, catalog: Catalog) -> None:

@@ -137,7 +137,7 @@ class _BucketFunction(Proxy):
 
     _advice = (
         "give the number of buckets as INT, then the columns of the bucket key: numbers, texts, "
-        "bytes, dates and truth values (DECIMAL of up to 18 digits)"
+        "bytes, dates, timestamps and truth values (DECIMAL of up to 18 digits)"
     )
 
     def _takes(self, keys: Sequence[DataField]) -> bool:

@@ -22,7 +22,9 @@ from paimonlab.spark.reading.masks import is_winner
 from paimonlab.spark.reading.optimizing.by_bucket import (
     BUCKETS_KEY,
     GROUPED_KEY,
+    SORTED_KEY,
     bucket_layout,
+    sort_order,
 )
 from paimonlab.spark.reading.places import (
     TRACKING_SCHEMA,
@@ -184,6 +186,8 @@ def _native_frame(
     index = SnapshotFileIndex(bridge, snapshot, shape, of_files=bool(places))
     layout = bucket_layout(snapshot, shape)
     options = _SCAN_OPTIONS if layout is None else _SCAN_OPTIONS | {BUCKETS_KEY: layout}
+    if layout is not None and (order := sort_order(snapshot, shape)) is not None:
+        options |= {SORTED_KEY: order}
     if by_bucket and layout is not None:
         options |= {GROUPED_KEY: "true"}
     relation = bridge.java_class(_RELATION)(

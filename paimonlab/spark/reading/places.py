@@ -94,10 +94,8 @@ def place_types(definition: TableDefinition, schema: TableSchema) -> dict[str, s
         for name, (data_type, _) in _PLACES.items()
         if tracked or name not in _TRACKED
     }
-    if schema.partition_keys:
-        keys = [st.StructField(one.name, one.dataType) for one in partition_schema(schema)]
-        types[_PARTITION] = st.StructType(keys)
-    return types
+    keys = [st.StructField(one.name, one.dataType) for one in partition_schema(schema)]
+    return types | {_PARTITION: st.StructType(keys)}
 
 
 def place_column(name: str, scan: Scan) -> Column:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions
 from pyspark.sql import types as st
 
-from paimonlab.spark.jvm.expressions import call_static, unscaled
+from paimonlab.spark.jvm.expressions import call_static, micros_of, unscaled
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
@@ -31,6 +31,8 @@ _SLOT_BYTES = 8
 _INLINE_BYTES = 7
 """Text and bytes up to this length stand in the slot itself."""
 _MAX_COMPACT_DECIMAL = 18
+_NANOS = 1000
+"""Of a microsecond; as many microseconds are a millisecond."""
 _BYTES_UTILS = "org.apache.parquet.bytes.BytesUtils"
 
 _WHOLE = {
@@ -40,6 +42,9 @@ _WHOLE = {
 }
 """Bits of a slot that a narrow integer takes."""
 _TEXT = frozenset({TypeRoot.CHAR, TypeRoot.VARCHAR, TypeRoot.BINARY, TypeRoot.VARBINARY})
+_INSTANTS = frozenset({TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ})
+_MICROS = 6
+"""Digits of a second that Spark's timestamps have; with fewer, or more, Paimon's bytes differ."""
 _FIXED = frozenset(
     {*_WHOLE, TypeRoot.BIGINT, TypeRoot.BOOLEAN, TypeRoot.DATE, TypeRoot.FLOAT, TypeRoot.DOUBLE}
 )
@@ -76,6 +81,8 @@ def _is_known(field: DataField) -> bool:
         return False
     if kind.root is TypeRoot.DECIMAL:
         return (kind.precision or 0) <= _MAX_COMPACT_DECIMAL
+    if kind.root in _INSTANTS:
+        return kind.precision == _MICROS
     return kind.root in _TEXT or kind.root in _FIXED
 
 
@@ -93,6 +100,12 @@ def _binary_row(bridge: Bridge, fields: Sequence[DataField]) -> Column:
             slots.append(_text_slot(bridge, value, data, offset))
             tails.append(_tail(data))
             offset = offset + functions.length(tails[-1])
+        elif _is_instant(field):
+            micros = functions.coalesce(micros_of(bridge, value, field.type), functions.lit(0))
+            nanos = _math(bridge, "floorMod", st.IntegerType(), micros) * _NANOS
+            slots.append(_little_endian(bridge, _placed(offset, nanos)))
+            tails.append(_little_endian(bridge, _math(bridge, "floorDiv", st.LongType(), micros)))
+            offset = offset + _SLOT_BYTES
         else:
             bits = functions.coalesce(_slot_bits(bridge, field, value), functions.lit(0))
             slots.append(_little_endian(bridge, bits.cast("bigint")))
@@ -101,6 +114,21 @@ def _binary_row(bridge: Bridge, fields: Sequence[DataField]) -> Column:
 
 def _is_text(field: DataField) -> bool:
     return isinstance(field.type, AtomicType) and field.type.root in _TEXT
+
+
+def _is_instant(field: DataField) -> bool:
+    return isinstance(field.type, AtomicType) and field.type.root in _INSTANTS
+
+
+def _math(bridge: Bridge, method: str, result: st.DataType, micros: Column) -> Column:
+    """Divide microseconds into milliseconds and what is left, rounding down."""
+    divisor = (functions.lit(_NANOS), "int")
+    return call_static(bridge, "java.lang.Math", method, result, (micros, "bigint"), divisor)
+
+
+def _placed(offset: Column, low: Column) -> Column:
+    """Make a slot that says where the value is: the offset, then 32 bits of its own."""
+    return functions.shiftleft(offset.cast("bigint"), 32).bitwiseOR(low.cast("bigint"))
 
 
 def _slot_bits(bridge: Bridge, field: DataField, value: Column) -> Column:
@@ -140,11 +168,10 @@ def _text_slot(bridge: Bridge, value: Column, data: Column, offset: Column) -> C
     inline = functions.concat(
         functions.rpad(data, functions.lit(_INLINE_BYTES), functions.lit(b"\0")), mark
     )
-    slot = functions.shiftleft(offset.cast("bigint"), 32).bitwiseOR(length.cast("bigint"))
     return (
         functions.when(value.isNull(), functions.lit(bytes(_SLOT_BYTES)))
         .when(length <= _INLINE_BYTES, inline)
-        .otherwise(_little_endian(bridge, slot))
+        .otherwise(_little_endian(bridge, _placed(offset, length)))
     )
 
 

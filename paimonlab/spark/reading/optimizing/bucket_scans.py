@@ -14,7 +14,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Ascending$;
 import org.apache.spark.sql.catalyst.expressions.DirectShufflePartitionID;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.plans.physical.AllTuples$;
@@ -98,6 +100,7 @@ CLASSES = """\
 
   /** Reads a scan with one task per bucket; stays in the driver. */
   public static final class ByBucket extends SparkPlan {
+    private static final String SORTED = "paimonlab.sorted";
     private static final Pattern FOLDER = Pattern.compile("/bucket-(\\\\d+)/[^/]*$");
 
     private final FileSourceScanExec scan;
@@ -159,6 +162,21 @@ CLASSES = """\
       return new Buckets(CollectionConverters.asScala(keys).toSeq(), layout, this.formula);
     }
 
+    /** By the key that each file is sorted by, where no bucket has two files. */
+    public Seq outputOrdering() {
+      ArrayList order = new ArrayList();
+      Option names = this.scan.relation().options().get(SORTED);
+      String[] columns = names.isDefined() ? ((String) names.get()).split("\\0") : new String[0];
+      for (int k = 0; k < columns.length; k++) {
+        Attribute column = named(this.output(), columns[k]);
+        if (column == null) break;
+        order.add(new SortOrder(column, Ascending$.MODULE$,
+            Ascending$.MODULE$.defaultNullOrdering(),
+            CollectionConverters.asScala(new ArrayList()).toSeq()));
+      }
+      return CollectionConverters.asScala(order).toSeq();
+    }
+
     public RDD doExecute() { throw new IllegalStateException("columns are read"); }
 
     public RDD doExecuteColumnar() {
@@ -177,7 +195,10 @@ CLASSES = """\
         for (int k = 0; k < some.length; k++) {
           Matcher folder = FOLDER.matcher(some[k].filePath().urlEncoded());
           if (!folder.find()) throw new IllegalStateException("no bucket: " + some[k]);
-          groups[Integer.parseInt(folder.group(1))].add(some[k]);
+          ArrayList group = groups[Integer.parseInt(folder.group(1))];
+          int at = group.size();  // pieces of a file in their order
+          while (at > 0 && ((PartitionedFile) group.get(at - 1)).start() > some[k].start()) at--;
+          group.add(at, some[k]);
         }
       }
       ArrayList partitions = new ArrayList();

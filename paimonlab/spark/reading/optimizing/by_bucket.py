@@ -11,6 +11,7 @@ it does not fit, Spark shuffles both sides as ever.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from msgspec.structs import replace
@@ -30,10 +31,14 @@ from paimonlab.spec.types.text import format_type, parse_type
 
 BUCKETS_KEY = "paimonlab.buckets"
 """Option of a native scan: its `bucket_layout`."""
+SORTED_KEY = "paimonlab.sorted"
+"""Option of a native scan: its `sort_order`."""
 GROUPED_KEY = "paimonlab.grouped"
 """Option of a scan that is planned as one task per bucket."""
 _BETWEEN_TYPES = "; "
 _ANY_LENGTH = 1
+_BYTES = frozenset({TypeRoot.BINARY, TypeRoot.VARBINARY})
+"""Whose order nobody promises to be Spark's."""
 _UNEQUAL = frozenset({TypeRoot.CHAR, TypeRoot.FLOAT, TypeRoot.DOUBLE})
 """Values that are equal in Spark may have other bytes: blanks at the end, negative zero."""
 
@@ -64,6 +69,29 @@ def bucket_layout(snapshot: SnapshotScan, shape: FileShape) -> str | None:
     return SEPARATOR.join((count, types, *(column.file_name for column in stored)))
 
 
+def sort_order(snapshot: SnapshotScan, shape: FileShape) -> str | None:
+    """Name the columns by which the rows of each bucket are sorted; None: they are not.
+
+    They are where no bucket has two files: each file is sorted by the key.
+
+    Parameters
+    ----------
+    snapshot
+        What is read.
+    shape
+        The files of the scan.
+    """
+    keys = snapshot.scan.schema.trimmed_primary_keys
+    files: dict[int, int] = {}
+    for split in snapshot.plan.splits:
+        files[split.bucket] = files.get(split.bucket, 0) + len(split.files)
+    if not keys or max(files.values(), default=0) > 1:
+        return None
+    columns = {column.name: column for column in shape}
+    ordered = itertools.takewhile(_is_ordered, (columns[key] for key in keys))
+    return SEPARATOR.join(column.file_name for column in ordered) or None
+
+
 def is_by_bucket(frame: DataFrame) -> bool:
     """Say whether a frame without joins has all rows of a bucket in one task."""
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
@@ -75,10 +103,15 @@ def is_by_bucket(frame: DataFrame) -> bool:
 
 
 def _is_stored(column: ShapeColumn) -> bool:
-    """Say whether the hash of a value in the files is that of an equal value of the read."""
+    """Say whether values of the read have the hash and the order of those in the files."""
     read, stored = (with_nullable(one, nullable=True) for one in (column.type, column.file_type))
     is_same = column.conversion is not None and read == stored
     return is_same and isinstance(read, AtomicType) and read.root not in _UNEQUAL
+
+
+def _is_ordered(column: ShapeColumn) -> bool:
+    kind = column.type
+    return _is_stored(column) and isinstance(kind, AtomicType) and kind.root not in _BYTES
 
 
 def _type_text(kind: DataType) -> str:

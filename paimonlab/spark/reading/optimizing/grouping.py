@@ -89,15 +89,19 @@ public final class Grouping extends Rule {
     String[] parts = layout.split("\\0");
     ArrayList keys = new ArrayList();
     for (int k = 2; k < parts.length; k++) {
-      Attribute key = null;
-      for (int i = 0; i < output.size(); i++) {
-        Attribute one = (Attribute) output.apply(i);
-        if (one.name().equals(parts[k])) key = one;
-      }
+      Attribute key = named(output, parts[k]);
       if (key == null) return null;
       keys.add(key);
     }
     return keys;
+  }
+
+  static Attribute named(Seq output, String name) {
+    for (int i = 0; i < output.size(); i++) {
+      Attribute one = (Attribute) output.apply(i);
+      if (one.name().equals(name)) return one;
+    }
+    return null;
   }
 
   /** What has to be the same for two tables to be bucketed alike: buckets, function, types. */
