@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from paimonlab.catalog import Catalog
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.reading.executor_rows import SnapshotRows
+from paimonlab.spark.reading.scan import Abilities, SnapshotScan
+from paimonlab.spark.reading.scan_builders import scan_builder
+from paimonlab.table.table import Table
 from tests.spark.plans import files_read, physical_plan, pieces_read, read_schemas
 
 KEYS: dict[str, tuple[str, pa.DataType, list[Any]]] = {
@@ -109,6 +115,7 @@ def test_only_files_of_partitions_with_wanted_values_are_read(
 
     assert files_read(frame) == files
     assert read_schemas(physical_plan(frame)) in ([{"v"}], [])
+    assert "Filter (" not in physical_plan(frame)
 
 
 def test_a_join_reads_only_partitions_that_the_other_side_has(
@@ -213,3 +220,19 @@ def test_our_reader_reads_only_partitions_that_the_other_side_has(
     frame = spark.sql(f"SELECT v FROM {sales} LEFT JOIN paimon.db.days USING (p)")
     assert len(frame.collect()) == (40 if mixed else 20)
     assert pieces_read(frame, "db.sales") == 20
+
+
+def test_what_one_thread_tells_a_scan_is_not_taken_by_another(
+    sales: Catalog, spark: SparkSession
+) -> None:
+    table = sales.table("db.sales")
+    assert isinstance(table, Table)
+    bridge = Bridge(spark)
+    rows = SnapshotRows(SnapshotScan(table.scan(), Abilities(own_reader=True)))
+    scan: Any = scan_builder(bridge, rows, "key").build()
+
+    scan.filter([bridge.java_class("org.apache.spark.sql.sources.EqualTo")("p", 3).toV2()])
+
+    with ThreadPoolExecutor(1) as other:
+        assert len(other.submit(scan.planInputPartitions).result()) == 40
+    assert [len(scan.planInputPartitions()) for _ in range(2)] == [2, 40]

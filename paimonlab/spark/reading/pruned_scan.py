@@ -6,6 +6,7 @@ Source: apache/spark@v4.2.0 and v4.3.0 ``SupportsRuntimeV2Filtering``, ``BatchSc
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -84,7 +85,10 @@ class PrunedScan(KnownScan):
             CONNECTOR + "read.SupportsRuntimeV2Filtering",
         ]
 
-    _told: Predicate = AlwaysTrue()
+    def __init__(self, *arguments: Any, key: Hashable) -> None:
+        super().__init__(*arguments, key=key)
+        # Spark filters and plans in one thread; another may plan a copy of the scan meanwhile.
+        self._told = threading.local()
 
     def filterAttributes(self) -> Any:
         """Return the partition columns that are read."""
@@ -103,7 +107,7 @@ class PrunedScan(KnownScan):
         utilities = self._bridge.module(_PREDICATE_UTILS)
         translated = [utilities.toV1(predicate) for predicate in predicates]
         filters = [one.get() for one in translated if one.isDefined()]
-        self._told = to_predicate(filters, self._names, self._floats)
+        self._told.predicate = to_predicate(filters, self._names, self._floats)
 
     def pushedPredicates(self) -> Any:
         """Return nothing: Spark 4.3 asks."""
@@ -115,8 +119,8 @@ class PrunedScan(KnownScan):
 
     def planInputPartitions(self) -> Any:
         """Return one task per piece of the partitions that are asked for."""
-        told, self._told = self._told, AlwaysTrue()  # other plans of this scan may be told nothing
-        if isinstance(told, AlwaysTrue):
+        told: Predicate = self._told.__dict__.pop("predicate", AlwaysTrue())
+        if isinstance(told, AlwaysTrue):  # other plans of this scan may be told nothing
             return super().planInputPartitions()
         predicate = all_of(self._predicate, told)
         return self._tasks(self._rows.pieces(self._schema.names, predicate), predicate)
