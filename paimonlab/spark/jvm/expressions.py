@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import types as st
 from pyspark.sql.classic.column import Column as ClassicColumn
 
-from paimonlab.spark.values.types import to_spark
-
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from paimonlab.spark.jvm.bridge import Bridge
-    from paimonlab.spec.types.data_types import DataType
 
 _EXPRESSION_UTILS = "org.apache.spark.sql.classic.ExpressionUtils"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
@@ -86,10 +83,10 @@ def time_of_millis(bridge: Bridge, millis: Column, time: st.DataType) -> Column:
     return column_of(bridge, convert(nanos, *types))
 
 
-def micros_of(bridge: Bridge, instant: Column, data_type: DataType) -> Column:
+def micros_of(bridge: Bridge, instant: Column, data_type: st.DataType) -> Column:
     """Return TIMESTAMP as microseconds since the epoch, BIGINT, whatever the session's zone is."""
     convert = bridge.java_class(_EXPRESSIONS + "PreciseTimestampConversion")
-    types = (bridge.java_type(to_spark(data_type, column="")), bridge.java_type(st.LongType()))
+    types = (bridge.java_type(data_type), bridge.java_type(st.LongType()))
     return column_of(bridge, convert(expression_of(bridge, instant), *types))
 
 

@@ -17,6 +17,7 @@ from pyspark.sql import types as st
 
 from paimonlab.spark.jvm.expressions import call_static, micros_of, unscaled
 from paimonlab.spark.values.quoting import quoted
+from paimonlab.spark.values.types import to_spark
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ def _binary_row(bridge: Bridge, fields: Sequence[DataField]) -> Column:
             tails.append(_tail(data))
             offset = offset + functions.length(tails[-1])
         elif _is_instant(field):
-            micros = functions.coalesce(micros_of(bridge, value, field.type), functions.lit(0))
+            instant = micros_of(bridge, value, to_spark(field.type, column=field.name))
+            micros = functions.coalesce(instant, functions.lit(0))
             nanos = _math(bridge, "floorMod", st.IntegerType(), micros) * _NANOS
             slots.append(_little_endian(bridge, _placed(offset, nanos)))
             tails.append(_little_endian(bridge, _math(bridge, "floorDiv", st.LongType(), micros)))
