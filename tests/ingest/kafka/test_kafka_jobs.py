@@ -218,7 +218,12 @@ def test_each_change_in_each_mode(tmp_path: Path) -> None:
     script = [one for event in events for one in (event, "|")]
     jobs = {
         mode: catalog.ingest(
-            ScriptedSource(script, first), into=mode, name=mode, evolve=mode, primary_keys=["id"]
+            ScriptedSource(script, first),
+            into=mode,
+            name=mode,
+            evolve=mode,
+            primary_keys=["id"],
+            options={"bucket": 1},
         )
         for mode in altered_tables.MODES
     }

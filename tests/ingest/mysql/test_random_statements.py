@@ -29,13 +29,13 @@ def test_tables_that_are_altered_at_random_are_those_of_the_server(
     tmp_path: Path, mysql_server: Server, database: str, shop: MySql, seed: int
 ) -> None:
     chosen = random.Random(seed)
-    names = [f"t{number}" for number in range(times(12))]
+    names = [f"t{number}" for number in range(times(8))]
     said: dict[str, list[str]] = {name: [] for name in names}
     keys = dict.fromkeys(names, 0)
 
     def job() -> Job:
         return pm.connect(tmp_path).ingest(
-            shop.database(database), into="ods", name="j", evolve="exact", interval="50 ms"
+            shop.database(database), into="ods", name="j", evolve="exact", options={"bucket": 1}
         )
 
     with mysql_server.connect(database) as connection, connection.cursor() as cursor:

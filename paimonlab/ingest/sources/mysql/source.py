@@ -55,6 +55,7 @@ _OP_TS: Mapping[str, DataType] = {"op_ts": parse_type("TIMESTAMP_LTZ(3)")}
 _TEMPORARY = re.compile(r"_.+_(gho|ghc|del|new|old)|#.*")
 """Tables that gh-ost, pt-online-schema-change and the server make for a while."""
 _ALTERED, _LOCKED = 1412, 1205
+_SHOWN = 10
 _STARTS = ("initial", "latest", "snapshot")
 
 
@@ -254,7 +255,14 @@ class MySqlSource:
             infos = around.found(connection)
             for info in infos.values():
                 self.check_zone(info, around.zone)
-            return {name: schema_of(info, self.mapping) for name, info in infos.items()}
+            found, refused = {}, list[UnsupportedError]()
+            for name, info in infos.items():
+                try:
+                    found[name] = schema_of(info, self.mapping)
+                except UnsupportedError as error:
+                    refused.append(error)
+            _check_none(refused)
+            return found
         finally:
             connection.close()
 
@@ -390,8 +398,7 @@ class _Around:
             If the rows of one cannot be read as they were at one moment.
         """
         listed = [table for table in table_names(connection.rows(TABLES)) if self.wants(table.full)]
-        for table in listed:
-            _check_kind(table)
+        _check_none([error for table in listed if (error := _kind_problem(table)) is not None])
         self._check_cascades(connection)
         return self._infos(connection, listed)
 
@@ -429,17 +436,37 @@ class _Around:
         return {table.full: found[table.full] for table in tables if table.full in found}
 
 
-def _check_kind(table: TableName) -> None:
+def _kind_problem(table: TableName) -> UnsupportedError | None:
+    """Say why rows of a table cannot be read as they were at one moment."""
     if table.kind != "BASE TABLE":
-        raise UnsupportedError(
+        return UnsupportedError(
             f"{table.full}, which is a {table.kind},", "leave it out with excluding="
         )
     if table.engine not in ENGINES:
-        raise UnsupportedError(
+        return UnsupportedError(
             f"{table.full} of engine {table.engine}",
             "its rows cannot be read as they were at one moment: ALTER TABLE … ENGINE = InnoDB, or "
             "leave it out with excluding=",
         )
+    return None
+
+
+def _check_none(refused: Sequence[UnsupportedError]) -> None:
+    """Raise the first of some errors, with what the others name.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is one.
+    """
+    if not refused:
+        return
+    first, *others = refused
+    if not others:
+        raise first
+    more = "; ".join(error.feature for error in others[:_SHOWN])
+    more += f"; and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+    raise UnsupportedError(first.feature, f"{first.reason}. So it is with: {more}")
 
 
 class _Reading:
