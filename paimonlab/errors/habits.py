@@ -138,6 +138,7 @@ TABLE = {
     "head": "scan(limit=5).to_pandas()",
     "limit": "scan(limit=…)",
     "select": "scan(columns, where)",
+    "explain": "scan(columns, where).explain()",
     "filter": "scan(where=…)",
     "where": "scan(where=…)",
     "columns": "arrow_schema.names",

@@ -64,17 +64,24 @@ def _read(parts: Sequence[Part]) -> Iterator[str]:
     """Say for each mention of a table who reads its rows."""
     files: Counter[str] = Counter()
     masked: Counter[str] = Counter()
-    streams: Counter[str] = Counter()
+    kept: set[str] = set()
+    streams: dict[str, int | None] = {}
     for part in parts:
         label = part.label or part.name
         (masked if part.bits is not None else files)[label] += len(part.paths)
-        streams[label] += part.stream is not None
+        if part.is_kept:
+            kept.add(label)
+        elif part.stream is not None:
+            streams[label] = part.file_count
     for label in dict.fromkeys(part.label or part.name for part in parts):
         said = [f"{_files(files[label])} opened by DuckDB"] if files[label] else []
         if masked[label]:
             said.append(f"{_files(masked[label])} opened by DuckDB, without rows that are deleted")
-        if streams[label]:
-            said.append("rows that paimonlab reads and merges")
+        if label in kept:
+            said.append("rows merged before, in memory")
+        if label in streams:
+            count = streams[label]
+            said.append(f"{_files(count) if count else 'rows'} that paimonlab reads and merges")
         yield f"{label}: {'; '.join(said) or 'rows counted by metadata'}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,6 +49,10 @@ class Part:
     """Which rows of the files count; None: all."""
     label: str = ""
     """What was read, as ``db.t@5``."""
+    file_count: int | None = None
+    """Files that the stream reads and merges; None: unknown."""
+    is_kept: bool = False
+    """Whether the rows of the stream were merged before and are in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +165,10 @@ class TableRows:
             parts.append(Part(text, variable, paths=files.paths, bits=files.bits, label=label))
         for number, rows in enumerate(division.kept):
             in_pieces = partial(rows.to_reader, max_chunksize=_PIECE_ROWS)
-            parts.append(
-                _streamed(
-                    f"{name}_kept{number}",
-                    fields,
-                    rows.schema,
-                    in_pieces,
-                    counts=counts,
-                    label=label,
-                )
+            made = _streamed(
+                f"{name}_kept{number}", fields, rows.schema, in_pieces, counts=counts, label=label
             )
+            parts.append(replace(made, is_kept=True))
 
         def make() -> pa.RecordBatchReader:
             if rest is None:
@@ -179,7 +177,9 @@ class TableRows:
 
         if rest is None or rest or not parts:
             schema = scan.arrow_schema
-            parts.append(_streamed(name, fields, schema, make, counts=counts, label=label))
+            made = _streamed(name, fields, schema, make, counts=counts, label=label)
+            file_count = None if rest is None else sum(len(split.files) for split in rest)
+            parts.append(replace(made, file_count=file_count))
         return parts
 
 

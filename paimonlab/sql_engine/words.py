@@ -126,6 +126,7 @@ USES = {
 
 STATEMENTS = {
     "USE": "Write the database before each table: db.t",
+    "ANALYZE": "Write catalog.table('db.t').maintenance.analyze() in Python",
     "COPY": (
         "--to rows.parquet writes a query to a file; INSERT INTO db.t SELECT * FROM "
         "'rows.csv' loads one"

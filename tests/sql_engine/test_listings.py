@@ -153,3 +153,13 @@ def test_a_query_is_explained(catalog: Catalog) -> None:
     assert "db.b@2: 2 files opened by DuckDB, without rows that are deleted" in text
     assert "get_bit(rows_that_count," in text
     assert "Filters: id > 1" in text
+    aggregated = catalog.create_table(
+        "db.sums",
+        {"id": "INT NOT NULL", "m": "INT"},
+        primary_keys=["id"],
+        options={"bucket": 1, "merge-engine": "aggregation", "fields.m.aggregate-function": "sum"},
+    )
+    for _ in range(3):
+        aggregated.write([{"id": 1, "m": 1}])
+    found = engine.run(engine.plan("EXPLAIN SELECT max(m) FROM db.sums", Sources(catalog)))
+    assert "db.sums@3: 3 files that paimonlab reads and merges" in found["plan"][0].as_py()

@@ -91,8 +91,9 @@ def paragraph(text: str) -> str:
 
 
 def lines(texts: Iterable[str]) -> str:
-    """Write lines of text as they are."""
-    return "<pre>" + "\n".join(map(escaped, texts)) + "</pre>"
+    """Write lines of text as they are; wide ones are scrolled, not wrapped."""
+    text = "\n".join(map(escaped, texts))
+    return f'<pre style="white-space:pre;overflow-x:auto">{text}</pre>'
 
 
 def _head(column: Column, style: str, room: int | None) -> str:

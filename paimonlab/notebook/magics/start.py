@@ -6,6 +6,7 @@ from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
+from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.connections.demo_tables import DATABASE
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
@@ -29,7 +30,10 @@ class StartMagics(Magics):
             return commands.tables(DATABASE)
 
     @line_magic
-    def paimon_doctor(self, _line: str) -> View:
+    def paimon_doctor(self, line: str) -> View:
         """Check whether Spark, JupyterLab and the warehouse work here, and say what to do."""
+        if line.strip():
+            message = f"it looks at this machine; at a table looks %paimon_health {line.strip()}"
+            raise wrong_use(message, "magics")
         with errors_on_one_line():
             return commands.doctor()

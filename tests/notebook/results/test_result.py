@@ -173,7 +173,7 @@ def test_a_text_to_read_is_shown_as_it_is() -> None:
 
     assert list(bundle) == ["text/html", "text/plain"]
     assert bundle["text/plain"].splitlines()[:3] == [*lines[:2], "\\x1b[31mred"]
-    assert f"<pre>{lines[0]}\n{lines[1]}\n" in bundle["text/html"]
+    assert f">{lines[0]}\n{lines[1]}\n" in bundle["text/html"]
     assert MIME in make(pa.table({"plan": ["a", "b"]}))._repr_mimebundle_()
 
 

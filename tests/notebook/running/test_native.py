@@ -287,6 +287,8 @@ def test_a_query_is_explained_without_spark(
     view = run(native, "%paimon --explain SELECT v FROM db.t WHERE id > 2")
 
     assert "paimonlab&#x27;s plan" in view.to_html() or "paimonlab's plan" in view.to_html()
+    grouped = failure(native, capsys, "%paimon --explain SELECT v, count(*) FROM db.t GROUP BY v")
+    assert any("EXPLAIN SELECT … shows the files" in line for line in grouped)
     assert "--explain cost without Spark" in "".join(
         failure(native, capsys, "%paimon --explain cost SELECT v FROM db.t")
     )

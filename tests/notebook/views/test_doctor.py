@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 import paimonlab
@@ -238,6 +239,8 @@ def test_outputs_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_magic_tries_the_connected_warehouse(shell: InteractiveShell, tmp_path: Path) -> None:
     notebook.demo(tmp_path)
 
+    with pytest.raises(UsageError, match=r"%paimon_health shop\.slow"):
+        shell.run_line_magic("paimon_doctor", "shop.slow")
     drawn = shell.run_line_magic("paimon_doctor", "")
 
     assert "published once" in repr(drawn)

@@ -18,6 +18,7 @@ from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.running import native_query
 from paimonlab.notebook.running.execution import lazy, parse, share_all
 from paimonlab.notebook.running.native_call import bound_call, failed
+from paimonlab.notebook.running.scan_query import NotOneScanError
 from paimonlab.notebook.views.planned.call_drawing import draw_planned_call
 from paimonlab.notebook.views.planned.drawing import draw_planned
 from paimonlab.secrets import without_secret_values, without_secrets
@@ -73,7 +74,11 @@ def planned(
     if connection.spark is None:
         if explain not in {False, True, "formatted"}:
             raise UnsupportedError(f"--explain {explain} without Spark", "connect with Spark")
-        reads = _without_spark(connection, statement, values, as_of)
+        try:
+            reads = _without_spark(connection, statement, values, as_of)
+        except NotOneScanError as error:
+            error.hint = "EXPLAIN SELECT … shows the files and DuckDB's plan of such a query"
+            raise
         scan = native_query.scan_of(connection, statement, values, as_of) if explain else None
         plan = "" if scan is None else str(scan.explain())
     else:
