@@ -357,6 +357,9 @@ class Runner:
         return Ending.ASKED if self._is_asked() else None
 
     def _is_over(self, event: Event, until: Until, began: float) -> bool:
+        is_late = until.seconds is not None and self.clock() - began >= until.seconds
+        if isinstance(event, Waits):
+            return is_late and self._may_end(event) and not self.tables.again
         if not isinstance(event, Boundary):
             return False
         if event.phase is Phase.ENDED:
@@ -365,9 +368,7 @@ class Runner:
             return True
         if self.tables.again:
             return False  # what takes the place of rows is read to its end
-        if until.seconds is not None and self.clock() - began >= until.seconds:
-            return True
-        return until.rows is not None and self._read_rows >= until.rows
+        return is_late or (until.rows is not None and self._read_rows >= until.rows)
 
     def _take(self, event: Event) -> None:
         match event:

@@ -291,6 +291,7 @@ def test_transactions_in_two_phases_are_refused_until_rows_are_read_after_them(
     other = catalog.ingest(
         shop.database(database, start="latest"), into="other", name="k", interval="50 ms"
     )
+    assert other.run(until="50 ms").phase == "stopped"
     job.resnapshot("a")
     for one in (job, other):
         one.start()
