@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
+    from paimonlab.spark import listening as listening
     from paimonlab.spark import session_options as session_options
     from paimonlab.spark.sessions.server import serve
     from paimonlab.spark.sessions.session import connect
@@ -17,5 +18,5 @@ if TYPE_CHECKING:
 __all__ = ["connect", "serve"]
 
 __getattr__, __dir__ = attributes_on_use(
-    __name__, "session_options", connect="sessions.session", serve="sessions.server"
+    __name__, "listening", "session_options", connect="sessions.session", serve="sessions.server"
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from paimonlab import spark as spark_layer
 from paimonlab.catalog import settings
 from paimonlab.catalog.settings import Engine, Setting
-from paimonlab.errors import NotFoundError, PaimonError, close_matches
+from paimonlab.errors import NotFoundError, PaimonError, UnsupportedError, close_matches
 from paimonlab.notebook.connections.environment_offers import offers, sessions
 from paimonlab.notebook.connections.warehouse_connection import (
     DEFAULT_CATALOG,
@@ -224,6 +225,7 @@ def connect(
     _check_name(name, known_as)
     session, chosen = None, settings.engine_of(engine or "spark")
     if chosen == "spark":
+        _check_installed()
         session = spark_layer.connect(warehouse, catalog=name, spark=spark)
     address = without_credentials(shown)
     is_auto = chosen == "auto"
@@ -239,6 +241,7 @@ def session_of_current() -> SparkSession:
     connection = current()
     if connection.spark is not None:
         return connection.spark
+    _check_installed()
     session = spark_layer.connect(connection.catalog.options, catalog=connection.catalog_name)
     make_current(replace(connection, spark=session))
     return session
@@ -327,3 +330,9 @@ def catalog_of(setting: Setting, name: str) -> str:
     if setting.remote is not None:
         return setting.catalog or ""
     return setting.catalog or (DEFAULT_CATALOG if name == settings.DEFAULT else name)
+
+
+def _check_installed() -> None:
+    if find_spec("pyspark") is None:
+        advice = "PySpark is not installed; use --engine native, or pip install 'paimonlab[spark]'"
+        raise UnsupportedError("Spark here", advice)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from paimonlab import spark as spark_layer
 from paimonlab.notebook import cell, results, running
 from paimonlab.notebook.cell.parameters import Bound
 from paimonlab.notebook.cell.statements import Statement, quote_system_tables
 from paimonlab.notebook.connections import connection as connections
-from paimonlab.spark import listening, sessions
+from paimonlab.spark import sessions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,7 +67,7 @@ class OnSpark:
 
     def _hearing(self) -> AbstractContextManager[Sequence[str]]:
         is_call = self.statement.tokens[0].text.upper() in _CALLING
-        return listening.hearing(self.spark) if is_call else nullcontext(())
+        return spark_layer.listening.hearing(self.spark) if is_call else nullcontext(())
 
     def reading(self, read: Callable[[DataFrame], T]) -> T:
         """Send the statement and do something with its rows, as of the time it asks for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -382,3 +383,33 @@ def test_plans_that_only_spark_has_are_refused(mode: str) -> None:
         paimonlab.sql(f"EXPLAIN {mode} SELECT 1")
     with pytest.raises(QueryError, match="EXPLAIN of DELETE without Spark"):
         paimonlab.sql("EXPLAIN DELETE FROM db.t WHERE id = 1")
+
+
+def test_what_needs_no_spark_runs_where_it_is_not_installed(tmp_path: Path) -> None:
+    cells = [
+        f"%paimon_connect {tmp_path} --engine native",
+        "%%paimon\nCREATE DATABASE db;\nCREATE TABLE db.t AS SELECT 1 AS id, 'a' AS v",
+        "%%paimon --plot bar\nSELECT v, count(*) AS n FROM db.t GROUP BY v",
+        "%paimon CALL sys.compact('db.t')",
+        "%paimon_timeline db.t",
+    ]
+    program = (
+        "import importlib.machinery, sys\n"
+        "found = importlib.machinery.PathFinder.find_spec\n"
+        "def hidden(name, path=None, target=None):\n"
+        "    is_spark = name.partition('.')[0] in {'pyspark', 'py4j'}\n"
+        "    return None if is_spark else found(name, path, target)\n"
+        "importlib.machinery.PathFinder.find_spec = hidden\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "shell.run_line_magic('load_ext', 'paimonlab')\n"
+        f"for cell in {cells!r}:\n"
+        "    shell.run_cell(cell).raise_error()\n"
+        "for cell in ('%%paimon --engine spark\\nSELECT 1', '%paimon_connect . --engine spark'):\n"
+        "    error = shell.run_cell(cell).error_in_exec\n"
+        "    assert 'PySpark is not installed' in str(error), repr(error)\n"
+    )
+    run_here = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert run_here.returncode == 0, run_here.stdout + run_here.stderr
