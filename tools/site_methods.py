@@ -7,7 +7,9 @@ mkdocstrings loads this, as zensical.toml says.
 from __future__ import annotations
 
 import copy
+import inspect
 import re
+import types
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ import griffe
 
 _INSIDE = re.compile(
     r"(analysis|cli|commit|compact|datafile|formats|merge|metadata|procedures|read|server|sql_engine"
-    r"|write|spark\.(?!sessions)\w+|notebook\.(cell|completion|display|kernel|magics)"
+    r"|write|catalog\.(hive|jdbc|rest|rest_server)|ingest\.(formats\.(?!registry)\w+|spark)"
+    r"|spec\.(iceberg|sql_text)|spark\.(?!sessions)\w+|notebook\.(cell|completion|display|kernel|magics)"
     r"|notebook\.results\.(?!plotting)\w+|notebook\.running\.(?!execution)\w+"
     r"|notebook\.views\.\w+\.(?!command)\w+)(\.|$)"
 )
@@ -33,6 +36,27 @@ def _load_what_pages_name(
 
 
 setattr(griffe.GriffeLoader, _load_submodule.__name__, _load_what_pages_name)
+
+
+_line_numbers = griffe.Inspector._get_linenos  # noqa: SLF001 - it reads files again and again
+
+
+def _quick_line_numbers(
+    inspector: griffe.Inspector, node: griffe.ObjectNode
+) -> tuple[int, int] | tuple[None, None]:
+    """Ask code where it begins, for the order; the end is for sources, which no page shows."""
+    inside = vars(node.obj).values() if inspect.isclass(node.obj) else [inspect.unwrap(node.obj)]
+    codes = (getattr(one, "__code__", None) for one in inside)
+    file = str(inspector.filepath)
+    lines = [
+        code.co_firstlineno
+        for code in codes
+        if isinstance(code, types.CodeType) and code.co_filename == file
+    ]
+    return (min(lines), min(lines)) if lines else _line_numbers(inspector, node)
+
+
+setattr(griffe.Inspector, _line_numbers.__name__, _quick_line_numbers)
 
 
 class SiteMethods(griffe.Extension):
