@@ -94,7 +94,7 @@ def test_values_of_all_types_come_back(
 ) -> None:
     suffix = " NOT NULL" if not_null else ""
     fields = fields_of(*(text + suffix for text in types_of(name)))
-    table = random_table(fields, 600, rng)
+    table = random_table(fields, 200, rng)
     table = in_orc(table) if name == "orc" else table
 
     path = write(tmp_path, table, fields, {"file.format": name})
@@ -110,7 +110,7 @@ def test_files_of_every_codec_come_back(
     name: str, codec: str, tmp_path: Path, rng: np.random.Generator
 ) -> None:
     fields = fields_of("BIGINT NOT NULL", "STRING", "ARRAY<INT>", "DECIMAL(20, 2)")
-    table = random_table(fields, 1500, rng)
+    table = random_table(fields, 500, rng)
 
     path = write(tmp_path, table, fields, {"file.format": name, "file.compression": codec})
 
@@ -322,7 +322,7 @@ def test_damage_is_an_error_or_gives_rows_of_the_types(
         stripe = tail.stripes[0]
         streams = stripe.offset, stripe.offset + stripe.index_bytes + stripe.data_bytes
         places = np.concatenate([places[: streams[0]], places[streams[1] :]])
-    for number in range(times(60)):
+    for number in range(times(40)):
         damaged = bytearray(whole)
         for place in rng.choice(places, int(rng.integers(1, 4))):
             damaged[place] ^= 1 << int(rng.integers(8))

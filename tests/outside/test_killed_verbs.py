@@ -23,7 +23,7 @@ import paimonlab as pm
 from tests.outside import killed_verb, watching_table
 from tests.outside.processes import ROOT, said
 
-POINTS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "5"))
+POINTS = int(os.environ.get("PAIMONLAB_KILL_POINTS", "3"))
 INTERRUPTS = 6
 _SECONDS = 600
 """After which a program hangs for ever."""

@@ -194,7 +194,7 @@ def test_a_table_has_the_rows_of_a_list(name: str, tmp_path: Path) -> None:
     hands = Hands(table, kind, hand)
     hands.write()
 
-    for _ in range(times(10)):
+    for _ in range(times(7)):
         verbs = [hands.write, hands.delete, hands.update, hands.overwrite, hands.truncate]
         hand.choices(verbs, [8, 8, 8, 2, 1])[0]()
         hands.check()

@@ -112,7 +112,7 @@ def test_a_merge_does_what_a_list_says(name: str, tmp_path: Path) -> None:
     on = kind.keys or hand.choice([("k",), ("p", "k")])
     rows: list[Row] = []
 
-    for _ in range(times(8)):
+    for _ in range(times(6)):
         rows = merged(table, on, rows, hand)
         assert found(table.scan()) == Counter(rows)
 

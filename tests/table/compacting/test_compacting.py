@@ -19,6 +19,7 @@ from paimonlab.spec.snapshot import CommitKind
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 from paimonlab.table.upkeep.after_commit import committer_of
+from tests.repetitions import times
 
 COLUMNS = {
     "k": "INT NOT NULL",
@@ -154,7 +155,7 @@ def test_a_compacted_table_stays_the_same_as_one_that_never_is(
     compacted, plain = pair
     picked = 0
 
-    for _ in range(9):
+    for _ in range(times(7)):
         rows = random_rows(rng, int(rng.choice([1, 12, 60])), KINDS.get(engine, [0, 1, 2, 3]))
         for table in pair:
             table.write(rows, row_kinds="kind")
