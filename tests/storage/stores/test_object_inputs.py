@@ -9,6 +9,7 @@ import obstore
 import pytest
 from obstore.store import MemoryStore
 
+from paimonlab.storage.file_io import Buffer
 from paimonlab.storage.random_input import RandomFile
 from paimonlab.storage.stores import object_inputs
 from paimonlab.storage.stores.object_inputs import ObjectInput
@@ -43,7 +44,7 @@ def test_columns_are_fetched_by_few_requests(monkeypatch: pytest.MonkeyPatch) ->
     asked: list[tuple[int, int]] = []
     fetch = ObjectInput._fetched_all
 
-    def noted(self: ObjectInput, ranges: list[tuple[int, int]]) -> list[bytes]:
+    def noted(self: ObjectInput, ranges: list[tuple[int, int]]) -> list[Buffer]:
         asked.extend(ranges)
         return fetch(self, ranges)
 
