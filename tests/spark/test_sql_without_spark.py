@@ -29,7 +29,7 @@ from tests.sql_engine.statements import statements
 from tests.sql_engine.two_tables import T, U, tables
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
-COUNT = int(os.environ.get("PAIMONLAB_SQL_QUERIES", "30"))
+COUNT = int(os.environ.get("PAIMONLAB_SQL_QUERIES", "22"))
 _TOTAL_ORDER = re.compile(r" ORDER BY [^()]*, id( LIMIT \d+)?( OFFSET \d+)?$")
 """How queries end whose rows have one order."""
 FOUND = (
