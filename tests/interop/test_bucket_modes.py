@@ -50,7 +50,7 @@ def test_keys_of_dynamic_buckets_stay_where_either_put_them(
     second: Side = "java" if first == "us" else "us"
     known: dict[tuple[str, int], str] = {}
 
-    for turn, side in enumerate((first, second, first, second, first)):
+    for turn, side in enumerate((first, second, first, second)):
         rows = random_keys(rng, turn)
         pair.write(side, "db.t", rows)
         for row in rows.to_pylist():
@@ -103,7 +103,7 @@ def test_keys_move_across_partitions_under_both_hands(
     second: Side = "java" if first == "us" else "us"
     known: dict[int, tuple[str, str]] = {}
 
-    for turn, side in enumerate((first, second, first, second, first)):
+    for turn, side in enumerate((first, second, first, second)):
         rows = random_keys(rng, turn)
         pair.write(side, "db.t", rows)
         for row in rows.to_pylist():
@@ -226,7 +226,7 @@ def test_keys_stay_at_home_under_both_hands(
     second: Side = "java" if first == "us" else "us"
     model, ignores = KeysAtHome(engine), engine.endswith("ignoring")
 
-    for turn, side in enumerate((first, second, first, second, first)):
+    for turn, side in enumerate((first, second, first, second)):
         rows = random_changes(rng, turn, deletes="," in engine)
         if side == "java":
             rows = without_traps(rows, model)

@@ -95,7 +95,7 @@ def test_both_report_the_same(
     seen = {"java": 0, "us": 0}
     producer = options.get("changelog-producer")
 
-    for turn in range(6):
+    for turn in range(5):
         rows = random_batch(rng, turn, options)
         is_full = turn in (2, 4)
         pair.write("java", "db.java", rows)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 from paimonlab.errors import CorruptDataError, DataError, UnsupportedError
 from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge, Proxy
+from tests.waiting import until
 
 
 class Call(Proxy):
@@ -158,7 +158,7 @@ def test_callbacks_run_in_many_threads_at_once(bridge: Bridge) -> None:
 
 
 def test_threads_of_java_that_ended_leave_no_threads_of_python(bridge: Bridge) -> None:
-    """One of 300 threads still waits, inside a call that has led to another: it gets its answer."""
+    """One of 210 threads still waits, inside a call that has led to another: it gets its answer."""
     executors = bridge.jvm.java.util.concurrent.Executors
     entered, leave = threading.Event(), threading.Event()
 
@@ -174,16 +174,12 @@ def test_threads_of_java_that_ended_leave_no_threads_of_python(bridge: Bridge) -
     before = threading.active_count()
 
     for _ in range(3):
-        pool = executors.newFixedThreadPool(100)
-        answers = pool.invokeAll(bridge.list(Call(bridge, lambda: 1) for _ in range(100)))
-        assert [each.get() for each in answers] == [1] * 100
+        pool = executors.newFixedThreadPool(70)
+        answers = pool.invokeAll(bridge.list(Call(bridge, lambda: 1) for _ in range(70)))
+        assert [each.get() for each in answers] == [1] * 70
         pool.shutdown()
         assert pool.awaitTermination(60, bridge.jvm.java.util.concurrent.TimeUnit.SECONDS)
-    closed_by = time.monotonic() + 60
-    while threading.active_count() > before + 150 and time.monotonic() < closed_by:
-        time.sleep(0.01)
-
-    assert threading.active_count() <= before + 150  # 100 of the last pool
+    until(lambda: threading.active_count() <= before + 140)  # 70 of the last pool, 64 before
     leave.set()
     assert answer.get() == "inner and outer"
     waiting.shutdown()
