@@ -119,11 +119,15 @@ def test_executors_read_write_and_compact_on_ceph_and_hdfs(master: str, tmp_path
     assert found == [IN_A_STORE, IN_A_STORE]
 
 
-def start(master: str, folder: Path) -> subprocess.Popen[str]:
-    """Start a driver in a process group of its own."""
+_MANY_FAULTS = 1_000_000
+"""A driver that is to be killed does not end before: a slow machine has more faults a statement."""
+
+
+def start(master: str, folder: Path, faults: int) -> subprocess.Popen[str]:
+    """Start a driver in a process group of its own, which ends after so many faults in all."""
     with (folder / "errors").open("a") as errors:
         return subprocess.Popen(
-            [sys.executable, str(FAULTS_JOB), master, str(folder), str(FAULTS)],
+            [sys.executable, str(FAULTS_JOB), master, str(folder), str(faults)],
             cwd=folder,
             env=os.environ | {"PYTHONPATH": str(FAULTS_JOB.parents[2])},
             stdout=subprocess.PIPE,
@@ -159,14 +163,14 @@ def test_no_fault_doubles_or_loses_a_row(master: str, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     for _ in range(_DRIVER_KILLS):
-        driver = start(master, folder)
+        driver = start(master, folder, _MANY_FAULTS)
         try:
             kill_in_a_statement(driver, folder / "journal.json", chance)
         finally:
             if driver.poll() is None:
                 os.killpg(driver.pid, signal.SIGKILL)
         note_kill(folder / "journal.json")
-    driver = start(master, folder)
+    driver = start(master, folder, FAULTS)
     try:
         output, _ = driver.communicate(timeout=240 + 60 * FAULTS)
     finally:
