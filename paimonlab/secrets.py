@@ -112,18 +112,15 @@ def _tied_patterns() -> tuple[re.Pattern[str], ...]:
 # Keys of S3 have slashes, which a URI should have escaped: user:pass/word@; host:8020/a@b has none.
 # Azure's container is where others have a user.
 _CONTAINER = r"(?:abfss?|wasbs?)://[\w$-]{1,63}@"
-_USER_INFO = re.compile(
-    rf"""((?<![\w+.-])(?!{_CONTAINER})[\w+.-]+://)
-    (?:[^/?#\s'"@]*|[^/?#\s'"@:]{{2,}}:(?!\d*(?:[/?#]|$))(?:(?!://)[^\s'"@])*)@""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_TYPE = re.compile(
-    r"u?int(?:\d+|eger)?|(?:big|small|tiny)int|(?:half)?float\d*|double|bool(?:ean)?"
+# Patterns are compiled, and kept, when they are used first.
+_USER_INFO = rf"""(?xi)((?<![\w+.-])(?!{_CONTAINER})[\w+.-]+://)
+    (?:[^/?#\s'"@]*|[^/?#\s'"@:]{{2,}}:(?!\d*(?:[/?#]|$))(?:(?!://)[^\s'"@])*)@"""
+_TYPE = (
+    r"(?i:u?int(?:\d+|eger)?|(?:big|small|tiny)int|(?:half)?float\d*|double|bool(?:ean)?"
     r"|(?:large_)?(?:string|binary)|(?:var)?(?:char|binary)(?:\(\d+\))?|bytes|date(?:32|64)?"
-    r"|(?:decimal|time|timestamp)(?:\d*[\[(<].*|\d*)|(?:list|array|map|struct|row)<.*",
-    re.IGNORECASE,
+    r"|(?:decimal|time|timestamp)(?:\d*[\[(<].*|\d*)|(?:list|array|map|struct|row)<.*)"
 )
-_TABLE = re.compile(r"\w+\.(?:\w+_)?(?:token|cookie|credential|signature): *", re.IGNORECASE)
+_TABLE = r"(?i)\w+\.(?:\w+_)?(?:token|cookie|credential|signature): *"
 """A table that an error begins with."""
 _WORDS_OF_ERRORS = frozenset(
     [
@@ -165,15 +162,15 @@ _WORDS_OF_ERRORS = frozenset(
     ]
 )
 """What follows the table there."""
-_COLUMN_OF_TABLE = re.compile(
+_COLUMN_OF_TABLE = (
     r"[a-z_]\w*\.(?:[a-z]+_)*(?:token|cookie|credential|signature|pass|sig)(?:_[a-z]+)*"
 )
 """A column that another is compared with."""
-_LITERAL = re.compile(r"""(?s)'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*\"""")
+_LITERAL = r"""(?s)'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*\""""
 _LOOKED_BACK = 2_000
 """Characters before a list in which its bracket is looked for."""
-_OPENING = re.compile(r"""\\{0,4}['"]""")
-_URI = re.compile(r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)")
+_OPENING = r"""\\{0,4}['"]"""
+_URI = r"([A-Za-z][\w+.-]*://)([^/?#]*)([^?#]*)"
 
 
 def is_secret(key: str) -> bool:
@@ -212,7 +209,7 @@ def without_secrets(text: str) -> str:
     """
     for tied in _tied_patterns():
         text = tied.sub(lambda match: match[0] if _is_plain(match) else _hide(match), text)
-    return _USER_INFO.sub(r"\1", text)
+    return re.sub(_USER_INFO, r"\1", text)
 
 
 def without_secret_values(condition: str) -> str:
@@ -223,9 +220,9 @@ def without_secret_values(condition: str) -> str:
     >>> without_secret_values("token = 'a' AND note = 'password=abc'")
     "token = 'a' AND note = 'password=******'"
     """
-    if re.search("['\"]", _LITERAL.sub("", condition)):
+    if re.search("['\"]", re.sub(_LITERAL, "", condition)):
         return without_secrets(condition)  # a name with a quote: nobody knows where texts begin
-    return _LITERAL.sub(_of_literal, condition)
+    return re.sub(_LITERAL, _of_literal, condition)
 
 
 def _of_literal(match: re.Match[str]) -> str:
@@ -255,7 +252,7 @@ def masked(text: str) -> str:
             lambda match: match[0] if _is_plain(match) else match["head"] + _stars(match["value"]),
             text,
         )
-    return _USER_INFO.sub(lambda match: match[1] + "*" * (len(match[0]) - len(match[1])), text)
+    return re.sub(_USER_INFO, lambda match: match[1] + "*" * (len(match[0]) - len(match[1])), text)
 
 
 def without_credentials(uri: str) -> str:
@@ -269,7 +266,7 @@ def without_credentials(uri: str) -> str:
     ('./a?b@c', 'abfs://lake@a.dfs.core.windows.net/w')
     """
     told = without_secrets(uri)
-    match = _URI.match(told)
+    match = re.match(_URI, told)
     if match is None:
         return told
     is_container = re.match(_CONTAINER, told, re.IGNORECASE)
@@ -286,16 +283,16 @@ def _is_plain(match: re.Match[str]) -> bool:
     if key is None:
         return False
     is_sentence = (
-        _TABLE.fullmatch(match["head"]) is not None
+        re.fullmatch(_TABLE, match["head"]) is not None
         and value in _WORDS_OF_ERRORS
         and match.string[match.end() : match.end() + 1] == " "
     )
-    return is_sentence or _TYPE.fullmatch(value) is not None or _is_comparison(key, value)
+    return is_sentence or re.fullmatch(_TYPE, value) is not None or _is_comparison(key, value)
 
 
 def _is_comparison(key: str, value: str) -> bool:
     """Return whether two columns are compared: ``t.token = s.token``."""
-    if _COLUMN_OF_TABLE.fullmatch(key) and _COLUMN_OF_TABLE.fullmatch(value):
+    if re.fullmatch(_COLUMN_OF_TABLE, key) and re.fullmatch(_COLUMN_OF_TABLE, value):
         return True
     return "." in value and key.rpartition(".")[2] == value.rpartition(".")[2]
 
@@ -322,7 +319,7 @@ def _hide(match: re.Match[str]) -> str:
 
 def _quote(value: str) -> str:
     """Return the quote that a value begins with, escaped as it is; empty: none."""
-    opening = _OPENING.match(value)
+    opening = re.match(_OPENING, value)
     return opening[0] if opening else ""
 
 

@@ -62,12 +62,13 @@ _INTEGER_BITS = {
 }
 _MOST_DIGITS = 1000
 _EXACT = Context(prec=2 * _MOST_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_FLOOR)
-_MOMENT = re.compile(
+# Patterns that few processes need are compiled, and kept, by what uses them.
+_MOMENT = (
     r"(\d{4})-(\d{1,2})-(\d{1,2})"
     r"(?:[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?\s*(\S+)?)?"
 )
-_TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?")
-_OFFSET = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?")
+_TIME = r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?"
+_OFFSET = r"([+-])(\d{1,2})(?::?(\d{2}))?"
 
 
 def place(value: object, data_type: DataType, *, zone: dt.tzinfo | None = None) -> Place:
@@ -268,7 +269,7 @@ def _date(value: object, _type: AtomicType, _zone: dt.tzinfo | None) -> Place | 
 
 def _time(value: object, _type: AtomicType, _zone: dt.tzinfo | None) -> Place | None:
     if isinstance(value, str):
-        match = _TIME.fullmatch(value.strip())
+        match = re.fullmatch(_TIME, value.strip())
         nanos = None if match is None else _clock_nanos(*match.groups())
     elif isinstance(value, dt.time) and value.tzinfo is None:
         nanos = _clock_nanos(value.hour, value.minute, value.second, f"{value.microsecond:06}")
@@ -329,7 +330,7 @@ def parse_moment(text: str) -> Moment | None:
     >>> parse_moment("1970-01-02 00:00:00.5 +01:00")
     Moment(nanos=82800500000000, is_instant=True)
     """
-    match = _MOMENT.fullmatch(text.strip())
+    match = re.fullmatch(_MOMENT, text.strip())
     if match is None:
         return None
     year, month, day, hour, minute, second, fraction, zone = match.groups()
@@ -346,7 +347,7 @@ def parse_moment(text: str) -> Moment | None:
 def _zone(text: str) -> dt.tzinfo:
     if text in ("Z", "UTC", "GMT"):
         return dt.UTC
-    match = _OFFSET.fullmatch(text)
+    match = re.fullmatch(_OFFSET, text)
     if match is None:
         return zoneinfo.ZoneInfo(text)
     sign, hours, minutes = match.groups()
