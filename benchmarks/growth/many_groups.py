@@ -19,12 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import paimonlab as pl
-from benchmarks.growth.row import GrowthRow, in_new_process
+from benchmarks.growth.row import GrowthRow, fastest_in_turns, in_new_process
 
 ROWS = 2_000_000
 BATCHES = 16
-TURNS = 3
-"""Writes of each kind, in turns, of which the fastest counts: the machine's speed wavers."""
 PARTITIONS = 512
 MOST_PARTITIONS = 5000
 BUCKETS = 1024
@@ -35,11 +33,9 @@ _APPEND, _KEYED, _PLAIN = "partitions", "buckets", "plain files"
 def rows() -> Iterator[GrowthRow]:
     """Write the same rows as one batch and as many, into one bucket and many, into partitions."""
     for table, groups in ((_APPEND, PARTITIONS), (_KEYED, BUCKETS)):
-        turns = [
-            [in_new_process(__name__, table, groups, number) for number in (1, BATCHES)]
-            for _ in range(TURNS)
-        ]
-        one, many = map(min, zip(*turns, strict=True))
+        one, many = fastest_in_turns(
+            __name__, *((table, groups, number) for number in (1, BATCHES))
+        )
         yield GrowthRow(
             work=f"write of {ROWS:,} rows, {groups:,} {table}",
             sizes=("1 batch", f"{BATCHES} batches"),

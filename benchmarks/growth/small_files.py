@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import paimonlab as pl
-from benchmarks.growth.row import GrowthRow, in_new_process
+from benchmarks.growth.row import GrowthRow, fastest_in_turns, in_new_process
 
 FILE_ROWS = 100
 FILES = 512
@@ -40,10 +40,9 @@ def rows() -> Iterator[GrowthRow]:
         ("read of an append table", ("plain read",)),
         ("read of a primary-key table", ("plain read",)),
     ):
-        costs, *others = (
-            tuple(in_new_process(__name__, what, files) for files in sizes)
-            for what in (work, *peers)
-        )
+        works = (work, *peers)
+        found = fastest_in_turns(__name__, *((what, files) for what in works for files in sizes))
+        costs, *others = zip(found[::2], found[1::2], strict=True)
         yield GrowthRow(
             work=f"{work}, files of {FILE_ROWS} rows, each",
             sizes=tuple(f"{files} files" for files in sizes),
@@ -69,9 +68,8 @@ def rows() -> Iterator[GrowthRow]:
 
 def row_of_wide_files() -> GrowthRow:
     """Write files of many columns."""
-    cost, plain = (
-        in_new_process(__name__, work, WIDE_FILES) for work in ("wide write", "plain wide write")
-    )
+    works = ("wide write", "plain wide write")
+    cost, plain = fastest_in_turns(__name__, *((work, WIDE_FILES) for work in works))
     return GrowthRow(
         work=f"write to an append table, files of {FILE_ROWS} rows of {WIDE_COLUMNS} columns, each",
         sizes=(f"{WIDE_FILES} files",),
