@@ -13,6 +13,7 @@ import pyarrow as pa
 from paimonlab.errors import CorruptMetadataError
 from paimonlab.storage.failures import delete_each
 from paimonlab.storage.file_io import METADATA_LIMIT_BYTES, Buffer, FileIO
+from paimonlab.storage.forks import Home
 from paimonlab.storage.forwarding import ForwardingFileIO
 from paimonlab.storage.new_files import create_file
 from paimonlab.storage.together import asked_together
@@ -131,7 +132,10 @@ class HeldFileIO(ForwardingFileIO):
 
 
 class _HeldOutput(io.RawIOBase):
-    """What ``pyarrow.PythonFile`` writes to: into memory, or on to the store once it is large."""
+    """What ``pyarrow.PythonFile`` writes to: into memory, or on to the store once it is large.
+
+    A forked child that drops it holds and writes nothing.
+    """
 
     def __init__(self, files: HeldFileIO, path: str) -> None:
         super().__init__()
@@ -139,6 +143,7 @@ class _HeldOutput(io.RawIOBase):
         self._pieces: list[bytes] = []
         self._size_bytes = 0
         self._written: pa.NativeFile | None = None
+        self._home = Home()
 
     def writable(self) -> bool:
         """Whether it can be written."""
@@ -165,6 +170,8 @@ class _HeldOutput(io.RawIOBase):
         if self.closed:
             return
         super().close()
+        if not self._home.is_here:
+            return
         if self._written is None and not self._files.hold(self._path, b"".join(self._pieces)):
             self._let_go()
         if self._written is not None:

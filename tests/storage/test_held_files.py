@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,23 @@ def test_what_has_no_room_is_written_at_once(
     held.send()
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     assert sizes == {"large": 80, "a": 60, "b": 60, "c": 40}
+
+
+def test_a_forked_child_that_drops_a_file_writes_nothing(
+    held: HeldFileIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_files, "_MOST_BYTES", 100)
+    path = tmp_path / "one"
+    output = held.open_output(str(path))
+    output.write(b"x" * 50)
+    held.create(str(tmp_path / "other"), b"y" * 60)  # leaves no room for the first
+
+    child = os.fork()
+    if not child:
+        output.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert not path.exists()
+
+    output.close()
+    assert path.read_bytes() == b"x" * 50
