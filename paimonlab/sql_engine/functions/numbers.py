@@ -45,7 +45,8 @@ def _whole_number(name: str, duck: str) -> Translate:
     return translate
 
 
-def _round(values: Sequence[Value]) -> Value:
+def _places_of(values: Sequence[Value], name: str) -> tuple[Value, int, str]:
+    """Return what is rounded, to how many places, and how the call is shown."""
     if len(values) == 2:
         constant(values[1], int, least=-_MOST_CUT)
     elif len(values) != 1:
@@ -53,7 +54,12 @@ def _round(values: Sequence[Value]) -> Value:
     expect(values, kinds.is_numeric, *[kinds.is_whole] * (len(values) - 1))
     value = values[0]
     places = values[1].literal if len(values) == 2 else 0
-    called = named("round", [value, Value("", kinds.INT, str(places))])
+    called = named(name, [value, Value("", kinds.INT, str(places))])
+    return value, places, called
+
+
+def _round(values: Sequence[Value]) -> Value:
+    value, places, called = _places_of(values, "round")
     if places < 0:
         return _rounded_before_point(value, -places, called)
     if kinds.is_whole(value.kind):
@@ -97,14 +103,7 @@ def _rounded_before_point(value: Value, places: int, called: str) -> Value:
 
 def _rounded_to_even(values: Sequence[Value]) -> Value:
     """``bround``: halves go to the even digit; of whole numbers and decimals."""
-    if len(values) == 2:
-        constant(values[1], int, least=-_MOST_CUT)
-    elif len(values) != 1:
-        raise WrongUseError
-    expect(values, kinds.is_numeric, *[kinds.is_whole] * (len(values) - 1))
-    value = values[0]
-    places = values[1].literal if len(values) == 2 else 0
-    called = named("bround", [value, Value("", kinds.INT, str(places))])
+    value, places, called = _places_of(values, "bround")
     kind: Kind = value.kind
     units, scale = f"CAST({value.text} AS HUGEINT)", 0
     if kinds.is_decimal(kind):

@@ -74,7 +74,8 @@ def _like(name: str) -> Translate:
     return translate
 
 
-def _extract(values: Sequence[Value]) -> Value:
+def _group_of(values: Sequence[Value]) -> tuple[list[Value], str, int]:
+    """Return the arguments as they are shown, the pattern, and the group that is wanted."""
     expect(values, is_text, is_text, *[kinds.is_whole] * (len(values) - 2))
     if len(values) > 3:
         raise WrongUseError
@@ -82,6 +83,11 @@ def _extract(values: Sequence[Value]) -> Value:
     pattern, group = checked(values[1]), shown[2].literal
     if type(group) is not int or not 0 <= group <= re.compile(pattern).groups:
         raise WrongUseError
+    return shown, pattern, group
+
+
+def _extract(values: Sequence[Value]) -> Value:
+    shown, pattern, group = _group_of(values)
     found = f"regexp_extract({values[0].text}, {quoted(pattern)}, {group})"
     return Value(_lines(values[0].text, found), kinds.STRING, named("regexp_extract", shown))
 
@@ -133,13 +139,7 @@ def _found(values: Sequence[Value]) -> Value:
 
 
 def _extract_all(values: Sequence[Value]) -> Value:
-    expect(values, is_text, is_text, *[kinds.is_whole] * (len(values) - 2))
-    if len(values) > 3:
-        raise WrongUseError
-    shown = [*values, Value("", kinds.INT, "1", 1)][:3]
-    pattern, group = checked(values[1]), shown[2].literal
-    if type(group) is not int or not 0 <= group <= re.compile(pattern).groups:
-        raise WrongUseError
+    shown, pattern, group = _group_of(values)
     if re.search(pattern, "") is not None:
         raise WrongUseError  # an empty match: where the next one begins differs
     found = f"regexp_extract_all({values[0].text}, {quoted(pattern)}, {group})"
