@@ -72,7 +72,7 @@ def test_what_a_path_cannot_do_is_refused(spark: SparkSession, path: str, tmp_pa
     with pytest.raises(SchemaError, match="no column v:int"):
         spark.read.format("paimon").schema("v INT").load(path).collect()
     for mode in ("append", "overwrite"):
-        with pytest.raises(UnsupportedError, match="no catalog of this session has a table there"):
+        with pytest.raises(UnsupportedError, match="no catalog of the Spark session has"):
             rows_of_it.write.format("paimon").mode(mode).save(f"{path}2")
     with pytest.raises(UnsupportedError, match="without a path"):
         rows_of_it.write.format("paimon").mode("append").save()

@@ -131,7 +131,7 @@ def table_in(bridge: Bridge, path: str) -> Place:
             return Place(ours._catalog, name, database, table)
     raise UnsupportedError(
         f"writing to {path} with format({NAME!r})",
-        "no catalog of this session has a table there: connect its warehouse first "
+        "no catalog of the Spark session has a table there: connect its warehouse first "
         "(paimonlab.spark.connect), or create the table and name it",
     )
 
