@@ -47,6 +47,14 @@ def current() -> Connection:
     return _connect_to(setting, settings.DEFAULT)
 
 
+def without_warehouse() -> Connection:
+    """Return what runs queries of files and data frames alone; no later statement uses it."""
+    import paimonlab  # noqa: PLC0415 - the root imports this layer lazily
+
+    nowhere = paimonlab.connect({"warehouse": os.devnull, "read-only": "true"})
+    return Connection(None, nowhere, DEFAULT_CATALOG, "", alias="")
+
+
 def is_connected() -> bool:
     """Tell whether there is a connection; one that is only configured does not count."""
     return bool(_open)

@@ -22,6 +22,7 @@ from paimonlab.notebook.cell.read_only import check_reads
 from paimonlab.notebook.cell.statements import Statement, split
 from paimonlab.notebook.cell.time_travel import check_travels
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from paimonlab.notebook.kernel.interruptible import Cancelled, run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.results.result import Result, Stats
@@ -169,13 +170,15 @@ def run(
     """Run one statement as `sql` does."""
     if manner.limit < 0:
         raise ValueError(f"limit must be 0 or more, got {manner.limit}")
-    with history().recorded(statement.text, _alias(spark)) as entry:
-        if spark is None:
-            _check_reads(statement)
+    connection = connection_of(statement, manner) if spark is None else None
+    alias = "spark" if connection is None else connection.alias
+    with history().recorded(statement.text, alias) as entry:
         if spark is not None:
             result = _run_on_spark(spark, statement, args, manner)
         else:
-            result = _run(connections.current(), statement, args, manner)
+            assert connection is not None, "there is a session or a connection"
+            _check_reads(connection, statement)
+            result = _run(connection, statement, args, manner)
         entry.finish(result.stats.row_count, result.stats.snapshots)
         return result
 
@@ -205,8 +208,8 @@ def write(
     """
     check_query("--to", statement, "limits")
     target = checked_path(path)
-    connection = connections.current()
-    _check_reads(statement)
+    connection = connection_of(statement, manner)
+    _check_reads(connection, statement)
     with history().recorded(statement.text, connection.alias) as entry:
         if _engine(connection, manner) == "spark":
             session = connections.session_of_current()
@@ -215,6 +218,23 @@ def write(
             written = _written_natively(connection, statement, args, manner, target)
         entry.finish(written.row_count)
         return written
+
+
+def connection_of(statement: Statement, manner: Manner) -> Connection:
+    """Return the current connection; for files and data frames alone one without a warehouse.
+
+    Raises
+    ------
+    NotConnectedError
+        If there is none, and the statement takes a catalog or Spark.
+    """
+    try:
+        return connections.current()
+    except NotConnectedError:
+        frames = manner.frames or (lambda _name: None)
+        if manner.engine == "spark" or running.native_sql.needs_catalog(statement, frames):
+            raise
+        return connections.without_warehouse()
 
 
 def _engine(connection: Connection, manner: Manner) -> Engine:
@@ -282,8 +302,9 @@ def lazy(statement: Statement, args: Values, *, as_of: int | str | None = None) 
     QueryError
         If the statement is not a query.
     """
-    session = connections.current().session("--lazy")
-    _check_reads(statement)
+    connection = connections.current()
+    session = connection.session("--lazy")
+    _check_reads(connection, statement)
     if as_of is not None and looks_up_again(session):
         raise UnsupportedError("--lazy with --as-of", _AS_NOW)
     return OnSpark(session, statement, bind(statement, args), as_of).frame()
@@ -327,8 +348,7 @@ def _run_natively(
         raise Cancelled(f"cancelled after {time.monotonic() - begin:.1f} s") from None
 
 
-def _check_reads(statement: Statement) -> None:
-    connection = connections.current()
+def _check_reads(connection: Connection, statement: Statement) -> None:
     if connection.is_read_only:
         check_reads(statement, connection.alias)
 
@@ -344,10 +364,6 @@ def check_views(*, as_of: int | str | None) -> None:
     session = connections.current().spark
     if as_of is not None and session is not None and looks_up_again(session):
         raise UnsupportedError("--view with --as-of", _AS_NOW)
-
-
-def _alias(spark: SparkSession | None) -> str:
-    return connections.current().alias if spark is None else "spark"
 
 
 def _run_on_spark(

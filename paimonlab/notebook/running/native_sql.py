@@ -24,7 +24,7 @@ from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.sql_engine import changes, engine, tables
+from paimonlab.sql_engine import changes, engine, table_names, tables
 from paimonlab.sql_engine.changes import WRITING
 from paimonlab.sql_engine.refusal import (
     NoDatabaseError,
@@ -228,6 +228,11 @@ def _planned(
         connection.catalog, connection.catalog_name, frames or _nothing, point_of(as_of)
     )
     return engine.plan(quote_system_tables(statement).text, sources, values, most=most)
+
+
+def needs_catalog(statement: Statement, frames: Frames) -> bool:
+    """Tell whether a statement takes more than files and data frames."""
+    return table_names.needs_catalog(quote_system_tables(statement).text, frames)
 
 
 def point_of(as_of: int | str | None) -> tables.Point:

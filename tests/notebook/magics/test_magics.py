@@ -35,7 +35,7 @@ def refusal(shell: InteractiveShell, capsys: pytest.CaptureFixture[str], cell: s
 def test_sql_before_a_connection_says_how_to_connect(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert failure(shell, capsys, "%paimon SELECT 1") == [
+    assert failure(shell, capsys, "%paimon SELECT * FROM db.t") == [
         (
             "UsageError: not connected to a warehouse; first: %paimon_connect PATH, "
             "or paimonlab.notebook.connect(PATH)"

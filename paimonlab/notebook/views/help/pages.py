@@ -209,7 +209,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
         ("SELECT … GROUP BY … ORDER BY", "joins, windows, WITH, subqueries, UNION; Spark's SQL"),
         ("… VERSION AS OF 3", "as of a snapshot or 'tag'; --as-of does the same"),
         ("FROM df", "a data frame of the notebook: pandas, polars, Arrow"),
-        ("FROM 'weather.csv'", "a file: .csv, .json, .parquet"),
+        ("FROM 'weather.csv'", "a file: .csv, .json, .parquet; also before %paimon_connect"),
         ("is not supported", "not proven to do what Spark does; auto lets Spark run it"),
     ),
     "errors": (

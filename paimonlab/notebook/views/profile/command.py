@@ -17,6 +17,7 @@ from paimonlab.notebook.cell.parameters import Values, bind
 from paimonlab.notebook.cell.query_error import check_query
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.notebook.kernel.determinism import is_deterministic
@@ -24,7 +25,7 @@ from paimonlab.notebook.kernel.interruptible import run_interruptibly
 from paimonlab.notebook.kernel.progress import ProgressDisplay, is_wanted
 from paimonlab.notebook.results import profiling
 from paimonlab.notebook.running import native_query
-from paimonlab.notebook.running.execution import Manner
+from paimonlab.notebook.running.execution import Manner, connection_of
 from paimonlab.notebook.running.on_spark import OnSpark
 from paimonlab.notebook.views import profile as profile_view
 from paimonlab.notebook.views.opening import opened
@@ -163,7 +164,11 @@ def check_profiles() -> None:
     UnsupportedError
         If SQL goes to a Spark Connect server.
     """
-    if connections.current().is_remote:
+    try:
+        is_remote = connections.current().is_remote
+    except NotConnectedError:  # files and data frames need no connection
+        return
+    if is_remote:
         raise UnsupportedError(
             "--profile over Spark Connect",
             "it runs Python that the server may not have; %paimon_profile reads a table from here",
@@ -182,7 +187,7 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
     """
     check_query("--profile", statement, "sql")
     check_profiles()
-    connection = connections.current()
+    connection = connection_of(statement, manner)
     if connection.spark is None:
         profiled, total = run_interruptibly(
             lambda progress: _natively(connection, statement, args, manner, progress),
@@ -199,7 +204,9 @@ def profile_query(statement: Statement, args: Values, manner: Manner) -> Drawn[v
 def _natively(
     connection: Connection, statement: Statement, args: Values, manner: Manner, progress: Progress
 ) -> tuple[_Profiled, int]:
-    reader = native_query.batches_of(connection, statement, args, manner.as_of, progress)
+    reader = native_query.batches_of(
+        connection, statement, args, manner.as_of, progress, manner.frames
+    )
     fields = list(reader.schema)[:MOST_COLUMNS]
     kinds = [field.type for field in fields]
     rows = profiling.sketch_batches((_first(batch) for batch in reader), kinds)

@@ -1,0 +1,119 @@
+"""Cells that read only files and data frames take no connection."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from paimonlab.notebook.connections import connection as connections
+
+ROWS = [{"id": 1, "name": "kite"}, {"id": 2, "name": "rope"}, {"id": 3, "name": "kite"}]
+GROUPED = {"name": ["kite", "rope"], "n": [2, 1]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write the same rows as a file of each kind, and make their folder the current one."""
+    frame = pl.DataFrame(ROWS)
+    frame.write_csv(tmp_path / "rows.csv")
+    pq.write_table(frame.to_arrow(), tmp_path / "rows.parquet")
+    (tmp_path / "rows.json").write_text("\n".join(map(json.dumps, ROWS)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def answer(shell: InteractiveShell, sql: str, options: str = "") -> dict[str, list[Any]]:
+    """Run a cell; return its rows."""
+    done = shell.run_cell(f"%%paimon {options}\n{sql}")
+    assert done.success, done
+    assert not connections.is_connected()
+    rows: dict[str, list[Any]] = done.result.to_arrow().to_pydict()
+    return rows
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.parquet", "rows.json"])
+@pytest.mark.parametrize("engine", ["", "--engine native", "--engine auto"])
+def test_a_file_is_read_without_a_connection(
+    shell: InteractiveShell, folder: Path, name: str, engine: str
+) -> None:
+    del folder
+    sql = f"SELECT name, count(*) AS n FROM '{name}' GROUP BY name ORDER BY name"
+    assert answer(shell, sql, engine) == GROUPED
+
+
+def test_files_frames_and_queries_by_a_name_are_joined(
+    shell: InteractiveShell, folder: Path
+) -> None:
+    shell.user_ns["df"] = pl.DataFrame({"id": [1, 2], "price": [3.5, 1.25]})
+    sql = f"""WITH sold AS (SELECT * FROM parquet.`{folder}/rows.parquet`)
+        SELECT sold.name, df.price FROM sold JOIN df ON df.id = sold.id
+        WHERE sold.id IN (SELECT id FROM 'rows.csv') ORDER BY 1"""
+
+    assert answer(shell, sql) == {"name": ["kite", "rope"], "price": [3.5, 1.25]}
+    assert answer(shell, "SELECT 1 + 1 AS two") == {"two": [2]}
+
+
+def test_its_rows_are_exported_and_profiled(
+    shell: InteractiveShell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shell.run_cell("%%paimon --to copy.csv\nSELECT * FROM 'rows.csv'").success
+    assert pl.read_csv(folder / "copy.csv").to_dicts() == ROWS
+    shell.user_ns["df"] = pl.DataFrame(ROWS)
+    profiled = shell.run_cell("%%paimon --profile\nSELECT name FROM df WHERE id < 3")
+
+    assert profiled.success, capsys.readouterr()
+    assert profiled.result.value.row_count == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sql"),
+    [
+        ("", "SELECT * FROM db.t JOIN 'rows.csv' USING (id)"),
+        ("", "SELECT * FROM nothing_of_this_name"),
+        ("", "SHOW TABLES"),
+        ("", "INSERT INTO db.t SELECT * FROM 'rows.csv'"),
+        ("--engine spark", "SELECT * FROM 'rows.csv'"),
+        ("--lazy", "SELECT * FROM 'rows.csv'"),
+    ],
+)
+def test_what_takes_a_catalog_or_spark_says_how_to_connect(
+    shell: InteractiveShell,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: str,
+    sql: str,
+) -> None:
+    del folder
+    assert not shell.run_cell(f"%%paimon {options}\n{sql}").success
+    captured = capsys.readouterr()
+    assert "not connected to a warehouse; first: %paimon_connect" in captured.out + captured.err
+
+
+def test_what_is_wrong_with_it_is_said(
+    shell: InteractiveShell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del folder
+    for sql, said in [
+        ("SELECT nme FROM 'rows.csv'", "nme"),
+        ("SELECT * FROM 'row.csv'", "rows.csv"),
+        ("SELECT * FRM 'rows.csv'", "FRM"),
+    ]:
+        assert not shell.run_cell(f"%%paimon\n{sql}").success
+        captured = capsys.readouterr()
+        assert said in captured.out + captured.err
+
+
+def test_a_configured_default_is_connected_to_first(
+    shell: InteractiveShell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAIMONLAB_WAREHOUSE", str(folder / "warehouse"))
+    monkeypatch.setenv("PAIMONLAB_ENGINE", "native")
+
+    assert shell.run_cell("%paimon SELECT id FROM 'rows.csv' WHERE id = 2").success
+    assert connections.current().engine == "native"
