@@ -62,7 +62,8 @@ def health(
             orphans=orphans,
             progress=bar.progress,
         )
-        reports = with_jobs(catalog, reports, judged.measures.Thresholds.of(dict(given)))
+        limits = judged.measures.Thresholds.of(dict(given))
+        reports = with_jobs(catalog, reports, limits, is_whole=not names)
     if as_json:
         click.echo(json_text(reports))
     else:

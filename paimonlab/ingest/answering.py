@@ -62,8 +62,16 @@ class Answering:
         return None
 
     def _resnapshot(self, what: str) -> Boundary | None:
-        target = self._target(what)
         position = self.position()
+        refused = self._refused(what)
+        if refused is None:
+            target = self._target(what)
+        elif position is None:
+            self.tables.open_refused(refused, self.source.tables())
+            return None
+        else:
+            self._rereadable(f"resnapshot of {refused}")
+            target = self.tables.open_refused(refused, self.source.tables())
         if position is None:
             return None  # all rows are still to be read
         source = self._rereadable(f"resnapshot of {target.name}")
@@ -103,6 +111,14 @@ class Answering:
             position = self._rereadable(f"add({pattern!r})").before_rows(position, new)
         self.tables.add(pattern, {name: found[name] for name in new})
         return Boundary(position=position, phase=Phase.STREAM)
+
+    def _refused(self, what: str) -> str | None:
+        """Return the name of a table that the source could not read; None: it is another one."""
+        names = (what, f"{self.tables.rules.into}.{what}")
+        for name, refused in self.tables.refused.items():
+            if name in names or what in refused.sources:
+                return name
+        return None
 
     def _target(self, what: str) -> Target:
         targets = self.tables.targets

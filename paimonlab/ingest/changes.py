@@ -68,6 +68,9 @@ class SourceSchema:
     is_unordered: bool = False
     """Whether rows with an older schema may come after rows with a newer one, as from several
     partitions: what was not seen to be added may have been dropped, or comes from before."""
+    refusal: str | None = None
+    """Why rows of the table cannot be read, and what to do; columns may then be missing, and no
+    rows of this schema come. None: they can."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:

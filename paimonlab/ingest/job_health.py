@@ -5,14 +5,20 @@ Only the notes of jobs in the warehouse are read. The rules are functions of wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from paimonlab.analysis.health.actions import Action, select, shell
 from paimonlab.analysis.health.measures import Thresholds
-from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity, TableHealth
+from paimonlab.analysis.health.report import (
+    SEVERITIES,
+    HealthFinding,
+    Severity,
+    TableHealth,
+    nothing_of,
+)
 from paimonlab.catalog import Catalog
 from paimonlab.clock import now_millis
 from paimonlab.errors import PaimonError
@@ -49,10 +55,16 @@ class JobMeasures:
     stopped: Mapping[str, Stopped] = field(default_factory=dict)
     """By table here."""
     skipped: Mapping[str, int] = field(default_factory=dict)
+    refused: Collection[str] = ()
+    """Those of ``stopped`` that its source could never read, which may not exist."""
 
 
 def with_jobs(
-    catalog: Catalog, reports: Sequence[TableHealth], limits: Thresholds | None = None
+    catalog: Catalog,
+    reports: Sequence[TableHealth],
+    limits: Thresholds | None = None,
+    *,
+    is_whole: bool = False,
 ) -> list[TableHealth]:
     """Add what is to be said of the jobs of a warehouse to the health of its tables.
 
@@ -64,15 +76,22 @@ def with_jobs(
         Of tables of it.
     limits
         From which something is reported; None: the defaults.
+    is_whole
+        Whether the reports are of all tables: then there are some, too, of tables that a job does
+        not make, since its source cannot read them.
     """
     found: dict[str, list[HealthFinding]] = {}
+    every = list(reports)
     for name in (job.name for job in noted_jobs(catalog)):
         measures = measured(catalog, name)
         if measures is None:
             continue
         for table, finding in findings(measures, limits or Thresholds(), now_millis()):
             found.setdefault(table, []).append(finding)
-    return [_with(report, found.get(report.table, [])) for report in reports]
+        if is_whole:
+            there = {report.table for report in every}
+            every += [nothing_of(table) for table in measures.refused if table not in there]
+    return [_with(report, found.get(report.table, [])) for report in every]
 
 
 def _with(report: TableHealth, more: Sequence[HealthFinding]) -> TableHealth:
@@ -119,6 +138,7 @@ def measured(catalog: Catalog, name: str) -> JobMeasures | None:
         stalled=last.text if last is not None and has_stalled else None,
         stopped={} if known is None else known.stopped,
         skipped={} if known is None else known.skipped,
+        refused=() if known is None else sorted({*known.stopped} - {*known.targets.values()}),
     )
 
 
@@ -138,6 +158,10 @@ def findings(job: JobMeasures, limits: Thresholds, now: int) -> Iterator[tuple[s
     status = Action(shell=shell("ingest", "status", job.name))  # what the notes know, in full
     for table, stopped in job.stopped.items():
         skipped = job.skipped.get(table, 0)
+        if table in job.refused:
+            message = f"its source cannot be read: {stopped.reason[:_TEXT_CHARACTERS]}"
+            yield table, _finding("ingest-stopped", "error", message, (0, 0, "rows"), where, status)
+            continue
         yield (
             table,
             _finding(

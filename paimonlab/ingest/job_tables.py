@@ -26,7 +26,7 @@ from paimonlab.ingest.evolution import Evolution, evolution, merged
 from paimonlab.ingest.journal import Journal
 from paimonlab.ingest.landing import check_unused, threads_of
 from paimonlab.ingest.letters import Letters
-from paimonlab.ingest.plan import IngestPlan, PlannedTable, ingest_plan
+from paimonlab.ingest.plan import IngestPlan, PlannedTable, Refused, ingest_plan
 from paimonlab.ingest.rules import IngestRules
 from paimonlab.ingest.status import position_text
 from paimonlab.ingest.targets import Target
@@ -57,6 +57,8 @@ class JobTables:
     again: set[str] = field(default_factory=set)
     """``database.table`` here whose rows are read anew, and replaced when all were read."""
     letters: Letters = field(default_factory=Letters)
+    refused: dict[str, Refused] = field(default_factory=dict)
+    """By ``database.table`` here: what the source cannot read; the table may not exist."""
     _added: tuple[str, ...] = ()
     """Patterns of tables that were added to what the job was told."""
     _target_of: dict[str, Target | None] = field(default_factory=dict)
@@ -93,8 +95,10 @@ class JobTables:
         """
         found = source.tables()
         plan = plan_of(self.catalog, found, self.rules, self._schemas)
-        if plan.refused:
-            reasons = [f"{refused.target}: {refused.reason}" for refused in plan.refused]
+        goes_on = bool(plan.tables) and self.rules.on_error != "stop"
+        ends_it = [one for one in plan.refused if not (one.is_by_source and goes_on)]
+        if ends_it:
+            reasons = [f"{refused.target}: {refused.reason}" for refused in ends_it]
             more = f"; and {len(reasons) - _SHOWN_ERRORS} more" * (len(reasons) > _SHOWN_ERRORS)
             raise IngestSchemaError(
                 self.job,
@@ -112,6 +116,35 @@ class JobTables:
                 if name not in self._schemas:
                     self._schemas[name] = found[name]
                     self.has_news = True
+        self._leave_unreadable(plan, found)
+
+    def _leave_unreadable(self, plan: IngestPlan, found: Mapping[str, SourceSchema]) -> None:
+        """Let tables be that the source cannot read, and the others go on."""
+        for refused in plan.refused:
+            self._refuse(refused)
+        for target in self.targets.values():
+            reason = _refusal(found, target.sources)
+            if reason and target.stopped is None:
+                self.stop(target, f"{reason}. Rows before are committed")
+        # What is left out since, or gone, has nothing to be told of any more.
+        for name in [*self._stopped]:
+            if (
+                name not in self.targets
+                and name not in self.refused
+                and name not in self._places.values()
+            ):
+                del self._stopped[name]
+                self.has_news = True
+
+    def _refuse(self, refused: Refused) -> None:
+        """Note that the source cannot read what would become a table."""
+        name = refused.target
+        self.refused[name] = refused
+        for source in refused.sources:
+            self._target_of[source] = None
+        self.journal.warnings.append(f"{name} is not read: {refused.reason}")
+        if name not in self._stopped:
+            self.stop_unopened(name, refused.reason, self.journal.here())
 
     def _check_places(self, planned: PlannedTable, *, is_first_run: bool) -> None:
         """Make sure that rows go on where those before went.
@@ -188,15 +221,27 @@ class JobTables:
             if there.stopped is None:
                 self.follow(there, source, None, schema, reason=f"{source} is new in the source")
             return there
+        if there is None and name in self._stopped:
+            self._target_of[source] = None  # it lacks what came before
+            return None
+        return self._open_new(name, source, schema, is_taken=there is not None)
+
+    def _open_new(
+        self, name: str, source: str, schema: SourceSchema, *, is_taken: bool
+    ) -> Target | None:
+        """Create or open a table for what the source has just got; None: it is refused."""
         existing = {}
         if self.catalog.has_table(name):
             existing[name] = self.catalog.table(name).schema
         plan = ingest_plan({source: schema}, existing, self.rules)
-        if there is not None or plan.refused:
+        if is_taken or plan.refused:
             reason = plan.refused[0].reason if plan.refused else f"{name} has another source"
             self.journal.note("refused", source, reason)
             if self.rules.on_error == "stop":
                 raise IngestSchemaError(self.job, f"{source}: {reason}")
+            if plan.refused and plan.refused[0].is_by_source:
+                self._refuse(plan.refused[0])
+                return None
             self.journal.warnings.append(f"{source} is not read: {reason}")
             self._target_of[source] = None
             return None
@@ -222,6 +267,10 @@ class JobTables:
     def take_change(self, change: SourceSchemaChange) -> None:
         """Let the table of a source follow a change of its schema."""
         before, after = _columns(change.before), _columns(change.after)
+        if change.after is not None and change.after.refusal is not None:
+            if change.table in self._target_of and self._is_left(change.table):
+                return  # it is known
+            after = None
         self.journal.note(
             "schema", change.table, change.reason, change.position, before=before, after=after
         )
@@ -244,6 +293,11 @@ class JobTables:
             reason=change.reason,
             position=change.position,
         )
+
+    def _is_left(self, source: str) -> bool:
+        """Whether rows of a table of the source go nowhere."""
+        target = self._target_of[source]
+        return target is None or target.stopped is not None
 
     def follow(
         self,
@@ -305,6 +359,8 @@ class JobTables:
         renamed: Mapping[str, str] | None,
     ) -> Evolution:
         """Decide what a table does about a schema of its source and what is added to that."""
+        if after.refusal is not None:
+            return Evolution(refusal=after.refusal)
         added = target.added
         lost = added.lost(before, after)
         if lost is not None:
@@ -387,6 +443,8 @@ class JobTables:
             If the table cannot have the columns of the source.
         """
         name = target.name
+        if reason := _refusal(found, target.sources):
+            raise IngestSchemaError(self.job, f"{name} cannot be read anew: {reason}")
         schemas = {source: found[source] for source in target.sources}
         is_there = self.catalog.has_table(name)
         if is_there:
@@ -414,6 +472,33 @@ class JobTables:
         self.again.add(name)
         self.has_news = True
         self.journal.note("resnapshot", name, "all rows are read anew")
+
+    def open_refused(self, name: str, found: Mapping[str, SourceSchema]) -> Target:
+        """Write to a table that the source could not read so far.
+
+        Parameters
+        ----------
+        name
+            ``database.table`` here, one of `refused`.
+        found
+            Tables of the source as they are.
+
+        Raises
+        ------
+        IngestSchemaError
+            If it is refused.
+        """
+        sources = self.refused[name].sources
+        schemas = {source: found[source] for source in sources}
+        plan = plan_of(self.catalog, schemas, self.rules, {})
+        if plan.refused:
+            raise IngestSchemaError(self.job, f"{name}: {plan.refused[0].reason}")
+        del self.refused[name]
+        self._stopped.pop(name, None)
+        target = self._open(plan.tables[0], self._created(plan.tables[0]))
+        self._schemas |= schemas
+        self.has_news = True
+        return target
 
     def _follow_anew(self, target: Target, schemas: Mapping[str, SourceSchema]) -> str | None:
         """Alter a table so that it has the columns of its sources; a text says why it cannot."""
@@ -492,6 +577,12 @@ class JobTables:
         """Drop all rows that are not committed."""
         for target in self.targets.values():
             target.abort()
+
+
+def _refusal(found: Mapping[str, SourceSchema], sources: Iterable[str]) -> str:
+    """Say why a source cannot read some of its tables; empty: it can."""
+    schemas = [found[name] for name in sources if name in found]
+    return "; ".join(schema.refusal for schema in schemas if schema.refusal is not None)
 
 
 def plan_of(

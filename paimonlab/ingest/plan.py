@@ -6,7 +6,7 @@ changes of tables that exist, and what is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paimonlab.catalog.new_schemas import checked_schema
@@ -71,6 +71,8 @@ class Refused:
     """``database.table`` here."""
     sources: tuple[str, ...]
     reason: str
+    is_by_source: bool = False
+    """Whether the source cannot read them: others are read nevertheless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,12 +134,22 @@ def ingest_plan(
     planned, refused = [], []
     for target, names in sorted(shards.items()):
         schemas = {name: followed[name] if name in followed else sources[name] for name in names}
+        if unreadable := _unreadable(schemas.values()):
+            refused.append(
+                Refused(target=target, sources=tuple(names), reason=unreadable, is_by_source=True)
+            )
+            continue
         found = _planned(target, schemas, existing.get(target), rules)
         if isinstance(found, str):
             refused.append(Refused(target=target, sources=tuple(names), reason=found))
         else:
             planned.append(found)
     return IngestPlan(tables=tuple(planned), refused=tuple(refused), left_out=tuple(left_out))
+
+
+def _unreadable(schemas: Iterable[SourceSchema]) -> str:
+    """Say why the source cannot read some tables; empty: it can."""
+    return "; ".join(schema.refusal for schema in schemas if schema.refusal is not None)
 
 
 def _planned(

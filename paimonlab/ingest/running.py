@@ -874,6 +874,18 @@ class Runner:
                         skipped=target.skipped,
                     )
                     for name, target in sorted(self.tables.targets.items())
+                )
+                + tuple(
+                    TableStatus(
+                        name=name,
+                        sources=refused.sources,
+                        rows=0,
+                        rows_per_second=0.0,
+                        snapshot_id=None,
+                        stopped=refused.reason,
+                        skipped=0,
+                    )
+                    for name, refused in sorted(self.tables.refused.items())
                 ),
                 warnings=(*self.journal.warnings, *self._waiting()),
                 error=error,

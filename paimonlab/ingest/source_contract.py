@@ -290,6 +290,7 @@ def _check_first_schemas(events: Sequence[Event], found: Mapping[str, SourceSche
         told = found.get(table)
         if not isinstance(event, RowChanges) or told is None:
             continue
+        _require(told.refusal is None, f"no rows of {table} come, which is refused", told.refusal)
         partly = told.is_partial or event.schema.is_partial
         same = told.names == event.schema.names
         _require(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, SourceSchema
@@ -26,6 +26,8 @@ class Shop:
     patterns: list[str] = field(default_factory=lambda: [".*"])
     during_rows: Callable[[int], None] = lambda _: None
     """Called with the number of each batch of rows that were read."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Why tables cannot be read."""
     rows_batch: int = 2
     began_at: list[JsonValue] = field(default_factory=list)
 
@@ -45,7 +47,11 @@ class Shop:
             self.log.append((table, "-D", row))
 
     def tables(self) -> Mapping[str, SourceSchema]:
-        return {name: source(text) for name, text in self.schemas.items() if self._offers(name)}
+        return {
+            name: replace(source(text), refusal=self.refused.get(name))
+            for name, text in self.schemas.items()
+            if self._offers(name)
+        }
 
     def include(self, pattern: str) -> None:
         if pattern not in self.patterns:
@@ -63,7 +69,7 @@ class Shop:
             at = {**given, "read": dict(given["read"])}
         number = 0
         for table in list(at["unread"]):
-            if not (self._offers(table) and wanted(table)):
+            if not (self._offers(table) and wanted(table)) or table in self.refused:
                 continue
             moment, found = len(self.log), list(self.rows_of.get(table, ()))
             for start in range(0, len(found), self.rows_batch):
@@ -81,7 +87,8 @@ class Shop:
                 table, kind, row = self.log[at["at"]]
                 is_known = at["read"].get(table, 0) > at["at"]
                 at["at"] += 1
-                if not is_known and self._offers(table) and wanted(table):
+                is_read = self._offers(table) and wanted(table) and table not in self.refused
+                if not is_known and is_read:
                     yield self._changes(table, [(kind, row)])
                 yield Boundary(position=dict(at), phase=Phase.STREAM)
             yield Boundary(position=dict(at), phase=Phase.CAUGHT_UP)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,22 @@ def test_a_table_that_stopped_and_a_job_that_failed(catalog: pm.Catalog, run: Ru
 
     job(catalog, script).run()
     assert codes(catalog) == {"ods.t": ["ingest-stopped"], "ods.u": []}
+
+
+def test_a_table_that_is_not_made_since_its_source_cannot_be_read(
+    catalog: pm.Catalog, run: Run
+) -> None:
+    refused = replace(source(KEYED), refusal="column 'v' of a.u cannot be read")
+    made = ScriptedSource(
+        [rows("a.t", KEYED, "+I 1 a"), "|"], {"a.t": source(KEYED), "a.u": refused}
+    )
+    catalog.ingest(made, into="ods", name="j", options={"bucket": 1}).run()
+    told = run("health", catalog.path)
+    assert told.exit_code == 1
+    assert "ods.u" in told.output
+    assert "its source cannot be read: column 'v' of a.u cannot be read" in told.output
+    assert "ods.u" not in run("health", catalog.path, "ods.t").output
+    assert "ods.u" in health(catalog).to_text()
 
 
 def test_rows_set_aside_and_times(

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 import paimonlab as pm
-from paimonlab.errors import IngestError, NotFoundError
+from paimonlab.errors import IngestError, IngestSchemaError, NotFoundError
 from paimonlab.ingest import running
 from paimonlab.ingest.changes import Phase
 from paimonlab.ingest.job import Job
+from paimonlab.ingest.job_health import measured
 from paimonlab.ingest.steering import ask_of
 from tests.ingest.drawing import source
 from tests.ingest.logged_shop import KEYED, PLAIN, Shop
@@ -293,3 +294,99 @@ def test_a_table_that_changes_within_a_large_transaction_ends_no_epoch(
     made.began_at.clear()
     _job(catalog, made).run()
     assert _rows(catalog, "ods.t") == [(1, "a"), (2, "b")]
+
+
+def test_a_table_that_the_source_cannot_read_leaves_the_others_alone(
+    catalog: pm.Catalog, shop: Shop
+) -> None:
+    shop.schemas["a.odd"] = KEYED
+    shop.insert("a.odd", (1, "o"))
+    shop.refused["a.odd"] = "column 'v' (inet6) of a.odd cannot be read"
+    job = _job(catalog, shop)
+
+    plan = job.plan()
+    assert [table.name for table in plan.tables] == ["ods.keyed", "ods.log"]
+    assert "refused ods.odd from a.odd: column 'v' (inet6) of a.odd cannot be read" in str(plan)
+    for number in (3, 4):
+        job = _job(catalog, shop)
+        job.run()
+        assert {one.name: one.stopped for one in job.status.tables} == {
+            "ods.keyed": None,
+            "ods.log": None,
+            "ods.odd": shop.refused["a.odd"],
+        }
+        assert not catalog.has_table("ods.odd")
+        shop.insert("a.log", (number, "z"))
+    assert len(_events(job, "stopped")) == 1
+
+    with pytest.raises(IngestSchemaError, match=r"ods\.odd: column 'v' \(inet6\)"):
+        _job(catalog, shop, on_error="stop").run()
+
+    # What can be read again is read only as a whole.
+    del shop.refused["a.odd"]
+    shop.insert("a.odd", (2, "p"))
+    job = _job(catalog, shop)
+    job.run()
+    assert _rows(catalog, "ods.odd") == []
+    (odd,) = [one for one in job.status.tables if one.name == "ods.odd"]
+    assert (odd.stopped, odd.skipped) == ("column 'v' (inet6) of a.odd cannot be read", 2)
+    job.resnapshot("a.odd")
+    job.run()
+    _same(catalog, shop)
+
+
+def test_a_table_that_can_be_read_again_is_asked_for(catalog: pm.Catalog, shop: Shop) -> None:
+    shop.schemas["a.odd"] = KEYED
+    shop.insert("a.odd", (1, "o"))
+    shop.refused["a.odd"] = "it is odd"
+    job = _job(catalog, shop)
+    job.start()
+    try:
+        _wait(lambda: job.status.phase == "caught up")
+        with pytest.raises(IngestSchemaError, match=r"ods\.odd: it is odd"):
+            job.resnapshot("odd")
+        del shop.refused["a.odd"]
+        job.resnapshot("odd")
+        _wait(lambda: catalog.has_table("ods.odd") and bool(_rows(catalog, "ods.odd")))
+        shop.insert("a.odd", (2, "p"))
+    finally:
+        job.stop(30)
+    job.run()
+    _same(catalog, shop)
+    assert not any(one.stopped for one in job.status.tables)
+
+
+def test_a_followed_table_that_cannot_be_read_any_more_stops(
+    catalog: pm.Catalog, shop: Shop
+) -> None:
+    _job(catalog, shop).run()
+    shop.refused["a.keyed"] = "it is odd"
+    shop.insert("a.log", (3, "z"))
+    job = _job(catalog, shop)
+    job.run()
+    assert _rows(catalog, "ods.log")[-1] == (3, "z")
+    assert {one.name: one.stopped for one in job.status.tables} == {
+        "ods.keyed": "it is odd. Rows before are committed",
+        "ods.log": None,
+    }
+    job.start()
+    try:
+        with pytest.raises(IngestSchemaError, match="cannot be read anew: it is odd"):
+            job.resnapshot("keyed")
+    finally:
+        job.stop(30)
+
+
+def test_a_job_without_a_table_that_can_be_read_says_so(catalog: pm.Catalog, shop: Shop) -> None:
+    shop.refused = {"a.keyed": "it is odd", "a.log": "so is this"}
+    with pytest.raises(IngestSchemaError, match=r"ods\.keyed: it is odd; ods\.log: so is this"):
+        _job(catalog, shop).run()
+    # A table that is left out is spoken of no more.
+    del shop.refused["a.log"]
+    _job(catalog, shop).run()
+    job = _job(catalog, shop, excluding=r"a\.keyed")
+    job.run()
+    assert [one.name for one in job.status.tables] == ["ods.log"]
+    found = measured(catalog, "job")
+    assert found is not None
+    assert not found.stopped

@@ -72,6 +72,11 @@ def worst(severities: Iterable[str]) -> str:
 
 def unreadable(table: str, error: Exception) -> TableHealth:
     """Report that a table could not be read."""
+    return msgspec.structs.replace(nothing_of(table), problem=str(error))
+
+
+def nothing_of(table: str) -> TableHealth:
+    """Return a report of a table of which there is nothing to look at."""
     return TableHealth(
         table=table,
         snapshot_id=None,
@@ -82,5 +87,4 @@ def unreadable(table: str, error: Exception) -> TableHealth:
         manifest_count=0,
         level_0_files=0,
         findings=(),
-        problem=str(error),
     )

@@ -109,7 +109,9 @@ def begin(connection: Connection, statement: Statement) -> tuple[Job, str | None
     assert asked is not None, "it was looked at before"
     try:
         said = statements.said_job(connection.catalog, asked)
-        refused = said.job.plan().refused
+        plan = said.job.plan()
+        # What the source cannot read is shown as stopped, and the others are read.
+        refused = [one for one in plan.refused if not (one.is_by_source and plan.tables)]
     except AlreadyExistsError as error:
         raise QueryError(
             f"{error}.",

@@ -57,6 +57,11 @@ LONGEST = {
 """Bytes of the longest character; 1 where it is not listed."""
 
 
+def is_readable(charset: str) -> bool:
+    """Whether texts of a charset can be decoded."""
+    return any(charset in known for known in ((BINARY,), _UTF8, _SINGLE, _WIDE, _MANY))
+
+
 def decoded(values: pa.Array, charset: str) -> pa.Array:
     """Return texts of a charset as a string array.
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.changes import SourceColumn, SourceSchema
 from paimonlab.ingest.formats.mysql_columns import MySqlType, mysql_column, mysql_type
+from paimonlab.ingest.sources.mysql.charsets import is_readable
 from paimonlab.spec.types.data_types import (
     AtomicType,
     DataType,
@@ -62,6 +63,8 @@ class ColumnInfo:
     comment: str | None = None
     default: str | None = None
     """A plain text; None: there is none, or it is computed."""
+    charset: str | None = None
+    """Of texts; None: it has none, or it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,8 @@ class TableInfo:
     columns: tuple[ColumnInfo, ...]
     keys: tuple[str, ...]
     comment: str | None = None
+    refusal: str | None = None
+    """Why its rows cannot be read, whatever its columns are; None: they can."""
 
     @property
     def outline(self) -> tuple[object, ...]:
@@ -133,21 +138,25 @@ def plain_type(text: str) -> str:  # noqa: PLR0911 - one return a case
 def schema_of(table: TableInfo, mapping: frozenset[str]) -> SourceSchema:
     """Return the columns of a table with types of Paimon.
 
-    Raises
-    ------
-    UnsupportedError
-        If no type holds a column; names table and column.
+    If no type holds a column, the schema says so: the table is refused.
     """
-    columns = []
+    columns, wrong = [], []
     for column in table.columns:
         try:
             columns.append(_column(column, mapping))
         except UnsupportedError:
-            raise UnsupportedError(
-                f"MySQL type {column.type} of column {column.name!r} in {table.name}",
-                "leave the table out with excluding=",
-            ) from None
-    return SourceSchema(columns=tuple(columns), primary_keys=table.keys, comment=table.comment)
+            wrong.append(f"{column.name!r} ({column.type})")
+        if column.charset is not None and not is_readable(column.charset):
+            wrong.append(f"{column.name!r} (charset {column.charset})")
+    refusal = table.refusal
+    if wrong:
+        refusal = (
+            f"column {', '.join(wrong)} of {table.name} cannot be read: change it, or leave the "
+            "table out with excluding="
+        )
+    return SourceSchema(
+        columns=tuple(columns), primary_keys=table.keys, comment=table.comment, refusal=refusal
+    )
 
 
 def _column(column: ColumnInfo, mapping: frozenset[str]) -> SourceColumn:
@@ -192,7 +201,7 @@ WHERE table_type = 'BASE TABLE'"""
 """About how many rows tables have."""
 _COLUMNS = """\
 SELECT table_schema, table_name, column_name, column_type, is_nullable, column_comment,
-column_default, extra
+column_default, extra, character_set_name
 FROM information_schema.columns WHERE {where} ORDER BY table_schema, table_name, ordinal_position"""
 _KEYS = """\
 SELECT table_schema, table_name, column_name FROM information_schema.statistics
@@ -254,7 +263,7 @@ def table_infos(
 ) -> dict[str, TableInfo]:
     """Put the answers together, by ``database.table``."""
     found: dict[str, list[ColumnInfo]] = {}
-    for database, table, name, kind, nullable, comment, default, extra in columns:
+    for database, table, name, kind, nullable, comment, default, extra, charset in columns:
         found.setdefault(f"{database}.{table}", []).append(
             ColumnInfo(
                 name=str(name),
@@ -262,6 +271,7 @@ def table_infos(
                 is_nullable=nullable == "YES",
                 comment=str(comment) or None,
                 default=_plain_default(default, str(extra), is_mariadb=is_mariadb),
+                charset=None if charset is None else str(charset),
             )
         )
     by_table: dict[str, list[str]] = {}

@@ -104,6 +104,7 @@ def table_info(table: LogTable, declared: Mapping[str, str], charsets: Charsets)
                 name=column.name,
                 type=own if found in _STORED.get(own, ()) else found,
                 is_nullable=column.is_nullable,
+                charset=charsets.of(column),
             )
         )
     return TableInfo(name=table.name, columns=tuple(columns), keys=table.keys)

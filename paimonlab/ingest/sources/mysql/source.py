@@ -20,6 +20,7 @@ from paimonlab.ingest.changes import (
     Phase,
     RowChanges,
     SourceSchema,
+    SourceSchemaChange,
     Unreadable,
     Waits,
 )
@@ -55,7 +56,6 @@ _OP_TS: Mapping[str, DataType] = {"op_ts": parse_type("TIMESTAMP_LTZ(3)")}
 _TEMPORARY = re.compile(r"_.+_(gho|ghc|del|new|old)|#.*")
 """Tables that gh-ost, pt-online-schema-change and the server make for a while."""
 _ALTERED, _LOCKED = 1412, 1205
-_SHOWN = 10
 _STARTS = ("initial", "latest", "snapshot")
 
 
@@ -245,8 +245,6 @@ class MySqlSource:
         ------
         SourceError
             If the server cannot be reached, refuses, or its log lacks what is needed.
-        UnsupportedError
-            If a column of a table cannot be read.
         """
         connection = self.connect()
         try:
@@ -255,14 +253,7 @@ class MySqlSource:
             infos = around.found(connection)
             for info in infos.values():
                 self.check_zone(info, around.zone)
-            found, refused = {}, list[UnsupportedError]()
-            for name, info in infos.items():
-                try:
-                    found[name] = schema_of(info, self.mapping)
-                except UnsupportedError as error:
-                    refused.append(error)
-            _check_none(refused)
-            return found
+            return {name: schema_of(info, self.mapping) for name, info in infos.items()}
         finally:
             connection.close()
 
@@ -354,7 +345,7 @@ class MySqlSource:
 
     def check_zone(self, info: TableInfo, zone: str) -> None:
         """Make sure that it is known in whose time TIMESTAMP is stored."""
-        if zone or TIMESTAMP_AS_LTZ in self.mapping:
+        if zone or TIMESTAMP_AS_LTZ in self.mapping or info.refusal is not None:
             return
         for column in info.columns:
             if column.type.startswith("timestamp"):
@@ -390,29 +381,27 @@ class _Around:
         return self.source.wants(table) and self.wanted(table)
 
     def found(self, connection: Connection) -> dict[str, TableInfo]:
-        """Look at all tables that are read, as they are now.
-
-        Raises
-        ------
-        UnsupportedError
-            If the rows of one cannot be read as they were at one moment.
-        """
+        """Look at all tables that are read, as they are now, and whether they can be read."""
         listed = [table for table in table_names(connection.rows(TABLES)) if self.wants(table.full)]
-        _check_none([error for table in listed if (error := _kind_problem(table)) is not None])
-        self._check_cascades(connection)
-        return self._infos(connection, listed)
+        refused = self._cascades(connection)
+        refused |= {
+            table.full: reason for table in listed if (reason := _kind_problem(table)) is not None
+        }
+        infos = self._infos(connection, listed)
+        return {name: replace(info, refusal=refused.get(name)) for name, info in infos.items()}
 
-    def _check_cascades(self, connection: Connection) -> None:
+    def _cascades(self, connection: Connection) -> dict[str, str]:
+        """Say which tables have rows that the server changes without its log."""
         if self.source.cascades == "ignore":
-            return
-        for database, table, constraint in connection.rows(CASCADES):
-            name = f"{database}.{table}"
-            if self.wants(name):
-                raise UnsupportedError(
-                    f"{name} with foreign key {constraint}, by which the server changes its rows,",
-                    "the log does not have such changes (ON DELETE CASCADE, SET NULL …): "
-                    "leave the table out with excluding=, or let them go unseen, cascades='ignore'",
-                )
+            return {}
+        return {
+            f"{database}.{table}": (
+                f"{database}.{table} has the foreign key {constraint}, by which the server changes "
+                "its rows, and the log does not have such changes (ON DELETE CASCADE, SET NULL …): "
+                "leave the table out with excluding=, or let them go unseen, cascades='ignore'"
+            )
+            for database, table, constraint in connection.rows(CASCADES)
+        }
 
     def infos(self, connection: Connection, tables: list[str]) -> dict[str, TableInfo]:
         """Look at some tables."""
@@ -436,37 +425,16 @@ class _Around:
         return {table.full: found[table.full] for table in tables if table.full in found}
 
 
-def _kind_problem(table: TableName) -> UnsupportedError | None:
+def _kind_problem(table: TableName) -> str | None:
     """Say why rows of a table cannot be read as they were at one moment."""
     if table.kind != "BASE TABLE":
-        return UnsupportedError(
-            f"{table.full}, which is a {table.kind},", "leave it out with excluding="
-        )
+        return f"{table.full} is a {table.kind}, which is not read: leave it out with excluding="
     if table.engine not in ENGINES:
-        return UnsupportedError(
-            f"{table.full} of engine {table.engine}",
-            "its rows cannot be read as they were at one moment: ALTER TABLE … ENGINE = InnoDB, or "
-            "leave it out with excluding=",
+        return (
+            f"{table.full} is of engine {table.engine}, its rows cannot be read as they were at "
+            "one moment: ALTER TABLE … ENGINE = InnoDB, or leave it out with excluding="
         )
     return None
-
-
-def _check_none(refused: Sequence[UnsupportedError]) -> None:
-    """Raise the first of some errors, with what the others name.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is one.
-    """
-    if not refused:
-        return
-    first, *others = refused
-    if not others:
-        raise first
-    more = "; ".join(error.feature for error in others[:_SHOWN])
-    more += f"; and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-    raise UnsupportedError(first.feature, f"{first.reason}. So it is with: {more}")
 
 
 class _Reading:
@@ -623,6 +591,9 @@ class _Reading:
                 infos = self._around.found(connection)
                 partly_read = position.read
                 open_tables = [name for name in infos if not _is_read(position, name)]
+                refused = _refused([infos[name] for name in open_tables], self._around, position)
+                yield from refused.values()
+                open_tables = [name for name in open_tables if name not in refused]
                 # One that was read in part comes first: of one alone the position knows the
                 # columns.
                 open_tables.sort(key=lambda name: not partly_read.get(name))
@@ -672,6 +643,9 @@ class _Reading:
         info = self._around.infos(connection, [name])[name]
         self._source.check_zone(info, self._around.zone)
         schema = schema_of(info, self._source.mapping)
+        if schema.refusal is not None:  # it was altered meanwhile
+            yield from _refused([info], self._around, position).values()
+            return position
         if position.read.get(name) and position.outline != info.digest:
             raise SourceError(
                 self._source.name,
@@ -694,6 +668,24 @@ class _Reading:
         self._tables.current[name] = info, schema
         yield Boundary(position=found.to_json(), phase=Phase.SNAPSHOT)
         return found
+
+
+def _refused(
+    infos: Sequence[TableInfo], around: _Around, position: Position
+) -> dict[str, SourceSchemaChange]:
+    """Say of which tables rows cannot be read, by name."""
+    schemas = {info.name: schema_of(info, around.mapping) for info in infos}
+    return {
+        name: SourceSchemaChange(
+            table=name,
+            before=None,
+            after=schema,
+            position=position.to_json(),
+            reason="as the server has the table",
+        )
+        for name, schema in schemas.items()
+        if schema.refusal is not None
+    }
 
 
 def _is_read(position: Position, table: str) -> bool:

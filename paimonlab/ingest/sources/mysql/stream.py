@@ -13,7 +13,7 @@ import random
 import re
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -27,6 +27,8 @@ from paimonlab.ingest.changes import (
     Event,
     JsonValue,
     Phase,
+    SourceSchema,
+    SourceSchemaChange,
     Truncated,
     Waits,
     no_rows,
@@ -42,6 +44,7 @@ from paimonlab.ingest.sources.mysql.events import (
     UPDATES,
     DamagedEventError,
     EventType,
+    LogTable,
     log_table,
     mariadb_gtid,
     rows_part,
@@ -50,7 +53,12 @@ from paimonlab.ingest.sources.mysql.events import (
     xa_name,
 )
 from paimonlab.ingest.sources.mysql.gathered_rows import Group
-from paimonlab.ingest.sources.mysql.log_tables import Charsets, table_info, table_rows
+from paimonlab.ingest.sources.mysql.log_tables import (
+    Charsets,
+    TableRows,
+    table_info,
+    table_rows,
+)
 from paimonlab.ingest.sources.mysql.losses import is_loss
 from paimonlab.ingest.sources.mysql.positions import MariaDbGtids, MySqlGtids, Place, Position
 from paimonlab.ingest.sources.mysql.statements import Change, Kind, Meaning, meaning_of
@@ -315,20 +323,30 @@ class Stream:
         _, name = table_name(body)
         group = None
         if self._around.wants(name):
-            table = log_table(body)
-            info = table_info(table, self._tables.declared.get(name, {}), self._charsets)
-            changes, schema, info = self._tables.seen(info, self._around.mapping, self._here)
+            changes, rows = self._rows_as_told(name, log_table(body))
             if changes:
                 yield from self._flushed()
                 yield from changes
-            group = Group(
-                table_rows(
-                    table, info, schema, self._charsets, self._around.zone, self._around.mapping
-                )
-            )
+            group = None if rows is None else Group(rows)
         if len(self._maps) >= _MOST_MAPS:
             self._maps.clear()
         self._maps[body] = self._numbers[number] = group
+
+    def _rows_as_told(
+        self, name: str, table: LogTable
+    ) -> tuple[Sequence[SourceSchemaChange], TableRows | None]:
+        """Return what changed of a table, and how its rows are read; None: they cannot be."""
+        around = self._around
+        try:
+            info = table_info(table, self._tables.declared.get(name, {}), self._charsets)
+            changes, schema, info = self._tables.seen(info, around.mapping, self._here)
+            if schema.refusal is not None:
+                return changes, None
+            rows = table_rows(table, info, schema, self._charsets, around.zone, around.mapping)
+        except UnsupportedError as error:
+            schema = SourceSchema(columns=(), primary_keys=table.keys, refusal=str(error))
+            return list(self._tables.refused(name, schema, self._here)), None
+        return changes, rows
 
     def _take_rows(self, kind: int, event: bytes) -> Iterator[Event]:
         number = int.from_bytes(event[HEADER : HEADER + 6], "little")

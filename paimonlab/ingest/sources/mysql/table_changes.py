@@ -37,6 +37,8 @@ class TableChanges:
     """Columns of tables where reading began, as far as they are known."""
     _words: dict[str, dict[str, ColumnWords]] = field(default_factory=dict)
     _reasons: dict[str, str] = field(default_factory=dict)
+    _unreadable: set[str] = field(default_factory=set)
+    """Tables of which it was said that their rows cannot be read."""
 
     def noted(self, position: Position) -> Position:
         """Return a position that tells what another process needs to know."""
@@ -59,6 +61,9 @@ class TableChanges:
         is_same = looked_up is not None and looked_up.outline == info.outline
         found = looked_up if looked_up is not None and is_same else self._with_words(info)
         schema = schema_of(found, mapping)
+        if schema.refusal is not None:
+            return list(self.refused(name, schema, here)), schema, found
+        self._unreadable.discard(name)
         if names is not None:
             self.altered[name] = {}  # comments are still to be looked up
         self.current[name] = found, schema
@@ -68,6 +73,22 @@ class TableChanges:
         if before is None and len(changes) == 1 and not changes[0].renamed:
             changes = []
         return changes, schema, found
+
+    def refused(
+        self, table: str, schema: SourceSchema, here: JsonValue
+    ) -> Iterator[SourceSchemaChange]:
+        """Say once that rows of a table cannot be read from here on."""
+        known = self.current.pop(table, None)
+        if table in self._unreadable:
+            return
+        self._unreadable.add(table)
+        yield SourceSchemaChange(
+            table=table,
+            before=None if known is None else known[1],
+            after=schema,
+            position=here,
+            reason=self._reasons.get(table, _FROM_LOG),
+        )
 
     def _with_words(self, info: TableInfo) -> TableInfo:
         words = self._words.get(info.name, {})
@@ -90,6 +111,9 @@ class TableChanges:
                 continue
             schema = schema_of(info, mapping)
             names = self.altered.pop(name)
+            if schema.refusal is not None:
+                yield from self.refused(name, schema, here)
+                continue
             known = self.current.get(name)
             self.infos[name] = info
             self.declared[name] = info.declared

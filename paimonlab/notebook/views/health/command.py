@@ -50,7 +50,7 @@ def health(
         catalog = what if isinstance(what, Catalog) else connections.current().catalog
         names = [what] if isinstance(what, str) else []
         tables = catalog_health(catalog, names, thresholds=limits, orphans=orphans)
-        tables = with_jobs(catalog, tables, limits)
+        tables = with_jobs(catalog, tables, limits, is_whole=not names)
         title = what if isinstance(what, str) else "all tables"
     value = health_summary.health(f"health of {title}", tables, orphans=orphans)
     return draw(views.repeatable_health(value) if is_deterministic() else value)
