@@ -282,8 +282,8 @@ def positions_of(
     """
     if not len(codes):
         return
-    if count == 1:
-        yield 0, None
+    if count == 1 or codes[0] == codes[-1] == codes.max() == codes.min():
+        yield int(codes[0]), None
         return
     if count > _FEW_CODES:
         order, is_last = sorted_positions(codes)

@@ -15,11 +15,14 @@ import numpy.typing as npt
 from paimonlab.errors import DataError
 from paimonlab.merge.sorting import sorted_positions
 from paimonlab.spec.binary_row.murmur import hash_words
+from paimonlab.spec.distinct_integers import distinct_integers
 from paimonlab.spec.options.table_options import option_field
 
 _MOST_BUCKETS = 32767
 _ARITY_BYTES = 4
 _NO_BUCKET = -1
+_MORE_KNOWN = 4
+"""Of so many times as many known hashes to sort all takes longer than to look for each new one."""
 
 Hashes = npt.NDArray[np.int32]
 Buckets = npt.NDArray[np.int32]
@@ -118,6 +121,10 @@ def _start(
     return np.abs(np.fmod(np.asarray(hash_of_partition, np.int32), np.int32(options.channels)))
 
 
+def _are_equal(numbers: npt.NDArray[np.int32]) -> bool:
+    return not len(numbers) or bool(numbers[0] == numbers.max() == numbers.min())
+
+
 class KeyHashes:
     """The known hashes of a partition, and where new ones go.
 
@@ -185,6 +192,9 @@ class KeyHashes:
         DataError
             If no bucket id is left.
         """
+        only = self._only_bucket(hashes)
+        if only is not None:
+            return np.full(len(hashes), only, np.int32)
         order, is_last = sorted_positions(hashes)
         ends = np.flatnonzero(is_last)
         unique = hashes[order[ends]]
@@ -205,6 +215,30 @@ class KeyHashes:
         assigned = np.empty(len(hashes), np.int32)
         assigned[order] = np.repeat(buckets, np.diff(ends, prepend=-1))
         return assigned
+
+    def _only_bucket(self, hashes: Hashes) -> int | None:
+        """Return the bucket that all of them go to, and remember them; None: maybe to several.
+
+        For many hashes that takes a third of the time of finding the bucket of each.
+        """
+        if not len(hashes) or self._stored or _MORE_KNOWN * len(hashes) < len(self._hashes):
+            return None
+        if not _are_equal(self._buckets):
+            return None
+        options = self._options
+        assigners = channels_of(hashes, self._hash_of_partition, options) % options.assigners
+        if not _are_equal(assigners):
+            return None
+        bucket = next(self._with_room(int(assigners[0])), None)
+        if bucket is None or len(self._buckets) and self._buckets[0] != bucket:
+            return None
+        if self._counts.get(bucket, 0) + len(hashes) > options.target_rows:
+            return None
+        every = distinct_integers(np.concatenate([self._hashes, hashes]))
+        if len(every) > len(self._hashes):
+            self._add(bucket, len(every) - len(self._hashes))
+            self._hashes, self._buckets = every, np.full(len(every), bucket, np.int32)
+        return bucket
 
     def take_changed(self) -> Iterator[tuple[int, Hashes]]:
         """Yield the buckets that got new hashes since the last call, with all their hashes."""

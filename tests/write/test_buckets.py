@@ -141,8 +141,13 @@ def test_positions_are_those_of_each_code_that_occurs(count: int, rng: np.random
 
     assert [*found] == np.unique(codes).tolist()
     for code, positions in found.items():
-        assert positions is not None
-        assert positions.tolist() == [i for i, given in enumerate(codes.tolist()) if given == code]
+        every = np.arange(len(codes)) if positions is None else positions
+        assert every.tolist() == [i for i, given in enumerate(codes.tolist()) if given == code]
+
+
+@pytest.mark.parametrize("count", [1, 2, 300, 1 << 17])
+def test_positions_of_the_only_code_are_all(count: int) -> None:
+    assert [*positions_of(np.full(5, count - 1), count)] == [(count - 1, None)]
 
 
 @pytest.mark.parametrize("buckets", [-1, 4])

@@ -37,15 +37,17 @@ def random_hashes(rng: np.random.Generator, count: int, variety: int) -> list[in
     return values[rng.integers(0, variety, count)].tolist()
 
 
-@pytest.mark.parametrize("target", [1, 2, 5, 100])
-def test_keys_go_where_java_puts_them(target: int, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("target", [1, 2, 5, 100, 300, 10_000])
+@pytest.mark.parametrize("known", [{}, {3: [-9, 1, 2, 3]}, {0: [1, 2, 3], 4: [-5], 2: [6, 7]}])
+def test_keys_go_where_java_puts_them(
+    target: int, known: dict[int, list[int]], rng: np.random.Generator
+) -> None:
     options = DynamicBucketOptions(target_rows=target)
-    known = {0: [1, 2, 3], 4: [-5], 2: [6, 7]}
     model = RowByRow(known, options)
     index = KeyHashes({b: np.array(k, np.int32) for b, k in known.items()}, -77, options)
 
-    for _ in range(5):
-        hashes = random_hashes(rng, 60, 40)
+    for count in (60, 200, 3, 60, 0, 90):
+        hashes = random_hashes(rng, count, 40)
         found = index.assign(np.array(hashes, np.int32))
         assert found.tolist() == [model.assign(value) for value in hashes]
 
