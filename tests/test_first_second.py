@@ -330,3 +330,36 @@ def test_the_first_write_loads_nothing_that_reads_rows_or_compacts(
     assert "paimonlab.write.writer" in loaded
     assert [name for name in loaded if name.startswith(layers)] == []
     assert catalog.table("db.t").scan().count() == 2
+
+
+EXTENSION = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "paimonlab")
+loaded = set(sys.modules)
+print([name for name in sys.argv[1:] if name in loaded])
+shell.run_line_magic("paimon_help", "")._repr_mimebundle_()
+ours = {name for name in set(sys.modules) - loaded if name.startswith("paimonlab.")}
+print(sorted({".".join(name.split(".")[1:3]) for name in ours}))
+"""
+
+
+def test_the_extension_and_its_help_load_little() -> None:
+    unwanted = [
+        *("pandas", "polars", "duckdb", "sqlglot", "pyspark", "ipywidgets", "matplotlib"),
+        *("paimonlab.sql_engine.engine", "paimonlab.notebook.running.execution"),
+        *("paimonlab.notebook.results.result", "paimonlab.notebook.connections.demo_tables"),
+        *("paimonlab.scan.entries", "paimonlab.write.writer", "paimonlab.notebook.display.html"),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", EXTENSION, *unwanted],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    loaded, for_help = done.stdout.splitlines()
+    assert loaded == "[]"
+    assert for_help == "['notebook.display', 'notebook.kernel', 'notebook.views']"

@@ -9,17 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paimonlab.analysis.buckets.measures import DEFAULT_TOP, HIDDEN_MEASURES, MEASURES
 from paimonlab.analysis.buckets.skew import Skew, skew
 from paimonlab.arrow_values import arrow_array, null_filled, numpy_values
 from paimonlab.scan.file_totals import Groups
 from paimonlab.spec.visible_text import shortened
 
-MEASURES = ("bytes", "files", "rows", "file_size", "level_0", "age")
-"""``file_size``: average bytes of a file; ``level_0``: share of the files on level 0; ``age``:
-milliseconds from the newest file of a bucket to the newest of the table."""
-HIDDEN_MEASURES = frozenset({"bytes", "file_size", "age"})
-"""Measures that differ from run to run."""
-DEFAULT_TOP = 50
 MOST_COLUMNS = 64
 _SUMS = ("bytes", "files", "rows", "level_0", "updated_millis")
 
@@ -128,7 +123,8 @@ def heatmap(
     partitions
         (n,) names of their partitions.
     by
-        One of `MEASURES`: the partitions that have most of it get a row.
+        One of `paimonlab.analysis.buckets.measures.MEASURES`: the partitions that have most of it
+        get a row.
     top
         How many partitions get a row; the rest is added up.
     has_levels
@@ -189,7 +185,7 @@ def measured(values: Arrays, measure: str, newest: int) -> npt.NDArray[np.float6
     values
         By `_SUMS`, (n,) each; a bucket without files does not exist.
     measure
-        One of `MEASURES`.
+        One of `paimonlab.analysis.buckets.measures.MEASURES`.
     newest
         When the newest file of the table was made.
     """

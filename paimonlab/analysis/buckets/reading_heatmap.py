@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from paimonlab.analysis.buckets.heatmap import DEFAULT_TOP, Heatmap, bucket_sums, heatmap
+from paimonlab.analysis.buckets.heatmap import Heatmap, bucket_sums, heatmap
+from paimonlab.analysis.buckets.measures import DEFAULT_TOP
 from paimonlab.analysis.partition_names import partition_names
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.inside import definition_of, store_of
@@ -22,7 +23,7 @@ def heatmap_of(
     snapshot
         One of the table's; None if it has none yet.
     by
-        One of `paimonlab.analysis.buckets.heatmap.MEASURES`: the partitions that have most of it
+        One of `paimonlab.analysis.buckets.measures.MEASURES`: the partitions that have most of it
         get a row of their own.
     top
         How many partitions get one.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
@@ -18,9 +19,11 @@ from paimonlab.notebook.cell.history import history
 from paimonlab.notebook.cell.query_error import QueryError, whole_trace
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View
-from paimonlab.notebook.magics.cell_running import Outcome, answer
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted, variables_of
 from paimonlab.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from paimonlab.notebook.magics.cell_running import Outcome
 
 
 def offer_usual_name(shell: InteractiveShell) -> None:
@@ -115,6 +118,8 @@ class SqlMagics(Magics):
     def _answer(self, options: magic_line.SqlLine, text: str) -> Outcome:
         request = request_of(options, text)
         with errors_on_one_line(), self._showing_errors():
+            from paimonlab.notebook.magics.cell_running import answer  # noqa: PLC0415 - takes long
+
             return answer(request, variables_of(self.shell))
 
     @contextmanager

@@ -7,7 +7,6 @@ from IPython.core.magic_arguments import argument, magic_arguments
 
 from paimonlab.notebook import commands
 from paimonlab.notebook.cell.wrong_use import wrong_use
-from paimonlab.notebook.connections.demo_tables import DATABASE
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.magics.lines import arguments, errors_on_one_line, unquoted
 
@@ -24,10 +23,12 @@ class StartMagics(Magics):
     def paimon_demo(self, line: str) -> View:
         """Make two small tables full of history, and connect to them without Spark."""
         options = arguments(self.paimon_demo, line)
+        from paimonlab.notebook.connections import demo_tables  # noqa: PLC0415 - takes long
+
         with errors_on_one_line():
             connection = commands.demo(options.warehouse and unquoted(options.warehouse))
             print(connection)  # noqa: T201 - what it is connected to, as %paimon_connect says
-            return commands.tables(DATABASE)
+            return commands.tables(demo_tables.DATABASE)
 
     @line_magic
     def paimon_doctor(self, line: str) -> View:

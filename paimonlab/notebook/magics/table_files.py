@@ -5,7 +5,7 @@ from __future__ import annotations
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 
-from paimonlab.analysis.buckets.heatmap import DEFAULT_TOP, MEASURES
+from paimonlab.analysis.buckets.measures import DEFAULT_TOP, MEASURES
 from paimonlab.notebook import commands
 from paimonlab.notebook.cell.wrong_use import wrong_use
 from paimonlab.notebook.display.view import View

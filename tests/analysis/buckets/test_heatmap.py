@@ -8,7 +8,8 @@ import pytest
 
 import paimonlab
 from paimonlab.analysis.buckets import heatmap
-from paimonlab.analysis.buckets.heatmap import DEFAULT_TOP, Heatmap
+from paimonlab.analysis.buckets.heatmap import Heatmap
+from paimonlab.analysis.buckets.measures import DEFAULT_TOP
 from paimonlab.analysis.buckets.reading_heatmap import heatmap_of
 from paimonlab.analysis.buckets.skew import gini, skew
 from paimonlab.table.table import Table

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from paimonlab.analysis.buckets.heatmap import DEFAULT_TOP, HIDDEN_MEASURES
+from paimonlab.analysis.buckets.measures import DEFAULT_TOP, HIDDEN_MEASURES
 from paimonlab.analysis.buckets.reading_heatmap import heatmap_of
 from paimonlab.notebook import views
 from paimonlab.notebook.kernel.determinism import is_deterministic
@@ -30,7 +30,7 @@ def heatmap(
     table
         ``database.table`` in the connected catalog, or a table.
     by
-        One of `paimonlab.analysis.buckets.heatmap.MEASURES`: the partitions that have most of it
+        One of `paimonlab.analysis.buckets.measures.MEASURES`: the partitions that have most of it
         get a row of their own.
     top
         How many partitions get one.

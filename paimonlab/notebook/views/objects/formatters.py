@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from paimonlab.notebook.views.objects import cards
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-CARDS: Mapping[tuple[str, str], Callable[[Any], str]] = {
-    ("paimonlab.table.table", "Table"): cards.of_table,
-    ("paimonlab.catalog.catalog", "Catalog"): cards.of_catalog,
-    ("paimonlab.spec.schema.table_schema", "TableSchema"): cards.of_schema,
-    ("paimonlab.spec.snapshot", "Snapshot"): cards.of_snapshot,
-    ("paimonlab.spec.snapshot", "Tag"): cards.of_snapshot,
-    ("paimonlab.metadata.snapshots", "SnapshotManager"): cards.of_snapshots,
-    ("paimonlab.table.upkeep.tags", "Tags"): cards.of_tags,
-    ("paimonlab.table.reading.scan", "Scan"): cards.of_line,
-    ("paimonlab.table.reading.changes", "Changes"): cards.of_line,
+CARDS: Mapping[tuple[str, str], str] = {
+    ("paimonlab.table.table", "Table"): "of_table",
+    ("paimonlab.catalog.catalog", "Catalog"): "of_catalog",
+    ("paimonlab.spec.schema.table_schema", "TableSchema"): "of_schema",
+    ("paimonlab.spec.snapshot", "Snapshot"): "of_snapshot",
+    ("paimonlab.spec.snapshot", "Tag"): "of_snapshot",
+    ("paimonlab.metadata.snapshots", "SnapshotManager"): "of_snapshots",
+    ("paimonlab.table.upkeep.tags", "Tags"): "of_tags",
+    ("paimonlab.table.reading.scan", "Scan"): "of_line",
+    ("paimonlab.table.reading.changes", "Changes"): "of_line",
 }
 
 
@@ -29,4 +28,12 @@ def register(shell: InteractiveShell) -> None:
         return
     formatter = shell.display_formatter.formatters["text/html"]
     for (module, name), card in CARDS.items():
-        formatter.for_type_by_name(module, name, card)
+        formatter.for_type_by_name(module, name, _drawn_by(card))
+
+
+def _drawn_by(card: str) -> Callable[[Any], str]:
+    def draw(shown: Any) -> str:
+        drawn: str = getattr(import_module("paimonlab.notebook.views.objects.cards"), card)(shown)
+        return drawn
+
+    return draw
