@@ -230,7 +230,7 @@ class KeyHashes:
         if not _are_equal(assigners):
             return None
         bucket = next(self._with_room(int(assigners[0])), None)
-        if bucket is None or len(self._buckets) and self._buckets[0] != bucket:
+        if bucket is None or (len(self._buckets) and self._buckets[0] != bucket):
             return None
         if self._counts.get(bucket, 0) + len(hashes) > options.target_rows:
             return None
