@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
+from paimonlab.errors import SchemaError
+from tests.interop.oracle import JavaError
 from tests.interop.pair import SIDES, Pair, Side, random_rows
 from tests.interop.test_partitions import folders
 
@@ -172,3 +174,26 @@ def test_many_rows_in_many_files_pages_and_row_groups(
     where = f"k IN ({', '.join(map(str, chosen))})"
     assert sorted(map(str, pair.our_rows("db.t", where=where))) == sorted(map(str, javas))
     assert len(javas) == len(chosen)
+
+
+@pytest.mark.every_release
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"deletion-vectors.enabled": "true", "changelog-producer": "full-compaction"},
+        {"deletion-vectors.enabled": "true", "merge-engine": "first-row"},
+        {"merge-engine": "aggregation", "fields.vv.aggregate-function": "sum"},
+        {"merge-engine": "partial-update", "fields.t,x.sequence-group": "v"},
+        {"partition.expiration-time": "1 d"},
+    ],
+    ids=str,
+)
+def test_neither_makes_a_table_of_options_that_do_not_go_together(
+    pair: Pair, options: Mapping[str, str]
+) -> None:
+    bucket = {"bucket": "1", **options}
+
+    with pytest.raises(JavaError):
+        pair.create("java", "db.t", COLUMNS, pk=["k"], options=bucket)
+    with pytest.raises(SchemaError):
+        pair.create("us", "db.t", COLUMNS, pk=["k"], options=bucket)

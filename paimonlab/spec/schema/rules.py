@@ -15,7 +15,7 @@ from paimonlab.spec.buckets.hive_hash import is_hashable
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.iceberg.options import check_iceberg
 from paimonlab.spec.merge_engine import check_merge_engine
-from paimonlab.spec.options.table_options import Options
+from paimonlab.spec.options.table_options import Options, parse_boolean
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.retained import check_retained
 from paimonlab.spec.schema.row_tracking import check_row_tracking
@@ -63,6 +63,8 @@ def check_schema(schema: TableSchema) -> None:
     _check_sequence_fields(schema, types)
     _check_folders(schema)
     _check_kinds(schema, types)
+    _check_vectors(schema)
+    _check_options_of_fields(schema.options, types)
     reads_overwrites(Options(schema.options), has_key=bool(schema.primary_keys))
     check_retained(schema.options)
     check_row_tracking(schema)
@@ -156,6 +158,31 @@ def _check_bucket_function(schema: TableSchema, types: Mapping[str, DataType]) -
             )
 
 
+def _check_vectors(schema: TableSchema) -> None:
+    if not parse_boolean(schema.options.get("deletion-vectors.enabled", "false")):
+        return
+    if schema.options.get("changelog-producer", "none").lower() == "full-compaction":
+        raise SchemaError(
+            "option 'deletion-vectors.enabled' cannot be combined with 'changelog-producer' = "
+            "'full-compaction'; 'lookup' would"
+        )
+    if schema.options.get("merge-engine", "deduplicate").lower() == "first-row":
+        raise SchemaError(
+            "option 'deletion-vectors.enabled' cannot be combined with 'merge-engine' = "
+            "'first-row', which deletes no rows: remove it"
+        )
+
+
+def _check_options_of_fields(options: Mapping[str, str], types: Mapping[str, DataType]) -> None:
+    for key in options:
+        prefix, _, rest = key.partition(".")
+        if prefix != "fields" or any(rest.startswith(f"{name}.") for name in types):
+            continue
+        for name in rest.partition(".")[0].split(","):
+            if name not in types and name != "default-aggregate-function":
+                raise SchemaError(f"option {key!r}: no column {name!r}.{close_matches(name, types)}")
+
+
 def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -> None:
     text = schema.options.get("sequence.field")
     if text is None:
@@ -173,6 +200,8 @@ def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -
 def _check_folders(schema: TableSchema) -> None:
     options = Options(schema.options)
     options.slice(PartitionOptions)
+    if "partition.expiration-time" in options and not schema.partition_keys:
+        raise SchemaError("option 'partition.expiration-time' needs partition keys")
     _ = options.slice(ExternalPathOptions).write_folders
 
 
