@@ -34,3 +34,19 @@ def test_the_search_shows_entries_and_what_they_are_in(page_of: PageOf) -> None:
 
     expect(page.get_by_role("row")).to_have_count(4)  # head, list, manifest, entry
     expect(page.get_by_role("status")).to_have_text("1 of the 8 entries here match")
+
+
+@pytest.mark.parametrize(("width", "has_column"), [(600, False), (900, True), (1400, True)])
+def test_where_entries_are_is_seen_at_every_width(
+    page_of: PageOf, width: int, has_column: bool
+) -> None:
+    page = page_of(
+        golden_table("cl_lookup").show.manifests(), viewport={"width": width, "height": 900}
+    )
+
+    assert page.get_by_role("columnheader", name="where").is_visible() is has_column
+    for row in page.locator("tbody tr").all():
+        shown = row.locator("td:last-child, .under").filter(visible=True)
+        assert shown.count() == 1
+    tree = page.get_by_role("treegrid", name="manifests")
+    assert tree.evaluate("node => node.scrollWidth <= node.clientWidth")

@@ -2449,7 +2449,9 @@ const LISTS = ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; max-width: 14em; } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; max-width: 14em; }
+.tree { container-type: inline-size; } .under { display: none; white-space: normal; font-size: 11px; padding-left: 1.6em; }
+@container (max-width: 700px) { th:last-child, td.line:last-child { display: none; } .under { display: block; } th:first-child { width: 100%; } } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
 `;
 
@@ -2471,7 +2473,7 @@ function render({ data, el, host }) {
   const keys = h("div");
     let place = {};
   const placed = h("button", { hidden: true, onclick: () => { place = {}; search.focus(); find(); } });
-  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), grid, keys, details, footer);
+  body.append(h("div", { class: "row" }, h("label", { class: "tools" }, "search ", search), placed), h("div", { class: "tree" }, grid), keys, details, footer);
 
   let roots = ([]);
   let seen = ([]);
@@ -2515,7 +2517,8 @@ function render({ data, el, host }) {
       row.children.length
         ? h("button", { tabindex: "-1", "aria-hidden": "true", onclick: () => toggle(row) }, isOpen ? "▾" : "▸")
         : h("span", { style: "display:inline-block;width:1.6em" }),
-      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), shortFile(row.name)),
+      h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), shortFile(row.name),
+      row.note && h("div", { class: "faint under" }, row.note)),
     ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
     h("td", { role: "gridcell", class: "line", title: row.note }, row.note));
   };
