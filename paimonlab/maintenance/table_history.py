@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from paimonlab.commit import iceberg
 from paimonlab.commit.callbacks import TagCallback
+from paimonlab.commit.iceberg.catalogs import IcebergCatalog
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.metadata.changelogs import ChangelogManager
 from paimonlab.metadata.consumers import ConsumerManager
@@ -37,6 +39,8 @@ class TableHistory:
     reader: ReferenceReader
     tag_callbacks: tuple[TagCallback, ...] = ()
     """Called when tags of the main branch come and go."""
+    iceberg_catalog: Callable[[Options], IcebergCatalog | None] = lambda _: None
+    """Opens the catalog of Iceberg's that the options of the table name; None: they name none."""
 
     def show_tag(self, name: str, snapshot_id: int | None) -> None:
         """Let who shows tags have one, such as Iceberg metadata; None: no longer."""
@@ -47,6 +51,7 @@ class TableHistory:
                 layout=self.layout,
                 file_io=self.file_io,
                 snapshots=self.snapshots,
+                catalog=self.iceberg_catalog,
             )
             tags.set(name, snapshot_id)
 

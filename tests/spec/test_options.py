@@ -168,7 +168,6 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"manifest.compression": "deflate"}, "create write"),
     ({"partition.expiration-strategy": "custom"}, "create write"),
     ({"tag.callbacks": "a.B"}, "create write"),
-    ({"metadata.iceberg.storage": "rest-catalog"}, "create write"),
     ({"batch-scan-mode": "compact-bucket-table"}, "create read"),
     ({"scan.primary-branch": "b"}, "create read write"),
     ({"consumer.changelog-only": "true"}, "create read"),

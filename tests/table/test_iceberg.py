@@ -471,7 +471,7 @@ def test_branches_have_no_iceberg_metadata(catalog: pl.Catalog) -> None:
 def test_options_that_are_refused(catalog: pl.Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HIVE_CONF_DIR", raising=False)
     refused = {
-        "metadata.iceberg.storage": "rest-catalog",
+        "metadata.iceberg.rest.uri": "http://h:1",
         "metadata.iceberg.uri": "thrift://h:1",
         "metadata.iceberg.database": "d",
         "metadata.iceberg.manifest-compression": "brotli",
@@ -485,5 +485,7 @@ def test_options_that_are_refused(catalog: pl.Catalog, monkeypatch: pytest.Monke
     with pytest.raises(ValueError, match=r"'metadata\.iceberg\.uri' is missing"):
         nowhere.write({"a": [1]})
     assert nowhere.snapshot is None
+    with pytest.raises(SchemaError, match=r"needs the option 'metadata\.iceberg\.rest\.uri'"):
+        make(catalog, {"a": "INT"}, {"metadata.iceberg.storage": "rest-catalog"})
     with pytest.raises(SchemaError, match="must be 2 or 3"):
         make(catalog, {"a": "INT"}, {**TABLE_LOCATION, "metadata.iceberg.format-version": "1"})

@@ -23,6 +23,7 @@ from paimonlab.catalog.hive.client import (
 from paimonlab.catalog.hive.hive_site import CONF_DIR, settings_of
 from paimonlab.catalog.hive.objects import FOR_EVER, columns
 from paimonlab.catalog.placed_tables import uri_of
+from paimonlab.commit.iceberg.catalogs import NewestMetadata
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.data_types import DataField
@@ -101,7 +102,10 @@ class HiveIcebergCatalog:
     table: str
     options: _HiveOptions
 
-    def point_to(self, metadata: str, before: str | None, fields: Sequence[DataField]) -> None:
+    def show_tags(self, newest: NewestMetadata) -> None:
+        """Do nothing: tags are in the file, whose path stays."""
+
+    def show(self, newest: NewestMetadata) -> None:
         """Tell where the newest metadata is; see `IcebergCatalog`.
 
         Raises
@@ -110,12 +114,12 @@ class HiveIcebergCatalog:
             If the metastore cannot be reached, or refuses. The commit stands; the next one
             tells it.
         """
-        place = uri_of(metadata)
+        place, fields = uri_of(newest.path), newest.fields
         found = self._found() or self._made(place, fields)
         known = dict(found.parameters or {})
         wanted = {**known, _NEWEST: place}
-        if before is not None:
-            wanted[_BEFORE] = uri_of(before)
+        if newest.before is not None:
+            wanted[_BEFORE] = uri_of(newest.before)
         cols = columns(self.metastore, fields)
         if known == wanted and found.sd.cols == cols:
             return

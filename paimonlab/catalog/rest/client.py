@@ -26,7 +26,7 @@ from urllib3.exceptions import (
 )
 
 from paimonlab.catalog.rest.answers import RefusalError, refusal
-from paimonlab.catalog.rest.credentials import credentials_of
+from paimonlab.catalog.rest.credentials import Credentials, credentials_of
 from paimonlab.catalog.rest.paths import CONFIG, Paths, query_text
 from paimonlab.catalog.rest.retrying import (
     RetryPolicy,
@@ -99,15 +99,23 @@ class RestClient:
         self.policy = RetryPolicy()
         self.sleep: Callable[[float], None] = time.sleep
         self.clock: Callable[[], float] = time.monotonic
-        self._credentials = credentials_of(options, self.address, self._plain_get)
+        self._credentials = self._credentials_of(options)
         self._timeout = urllib3.Timeout(
             connect=_seconds(options, _CONNECT_TIMEOUT, 30.0),
             read=_seconds(options, _READ_TIMEOUT, 180.0),
         )
         self._turn = threading.Lock()
 
+    def _credentials_of(self, options: Mapping[str, str]) -> Credentials:
+        return credentials_of(options, self.address, self._plain_get)
+
+    def _refusal(
+        self, request: str, status: int, headers: Mapping[str, str], body: bytes
+    ) -> RefusalError:
+        return refusal(self.address, request, status, headers, body)
+
     def __repr__(self) -> str:
-        return f"<RestClient of {self.address}>"
+        return f"<{type(self).__name__} of {self.address}>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self._given, "merged": self._merged}
@@ -299,7 +307,7 @@ class RestClient:
                     return data
                 retry_after = response.headers.get("Retry-After")
                 told = dict(response.headers.items())
-                refused = refusal(self.address, request, outcome, told, data)
+                refused = self._refusal(request, outcome, told, data)
                 problem = f"{refused.code}: {refused.problem}"
                 if outcome == 401:
                     problem += _skew(told)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from paimonlab.arrow_values import arrow_array, one_array
 from paimonlab.clock import now_millis
-from paimonlab.commit.iceberg.catalogs import IcebergCatalog
+from paimonlab.commit.iceberg.catalogs import IcebergCatalog, NewestMetadata
 from paimonlab.commit.iceberg.files import FileDescriber
 from paimonlab.commit.iceberg.folder import MetadataFolder
 from paimonlab.errors import CorruptMetadataError, UnsupportedError
@@ -66,7 +66,7 @@ class IcebergUpkeep:
     tags: TagManager
     options: Options
     catalog: IcebergCatalog | None = None
-    """What else is told where the newest metadata is."""
+    """What else is told of the newest metadata."""
     now_millis: Callable[[], int] = now_millis
 
     def __call__(self, snapshot: Snapshot, changes: pa.Table, /) -> None:
@@ -94,7 +94,7 @@ class IcebergUpkeep:
         if existing is not None and is_of(existing, snapshot):
             if is_head:
                 folder.delete_versions(beyond)
-                self._point_to(snapshot.id, None, folder, schema)
+                self._show(existing, None, folder, schema)
             return
         work = _Work(self, folder, snapshot, self._table(schema, folder.options))
         base = None if changes is None else self._base(work)
@@ -107,21 +107,33 @@ class IcebergUpkeep:
         folder.publish(metadata)
         if self.snapshots.latest_id() == snapshot.id:
             before = None if base is None else base.current_snapshot_id
-            self._point_to(snapshot.id, before, folder, schema)
+            self._show(metadata, before, folder, schema)
             if base is not None and existing is None and not beyond:
                 work.expire(base, metadata)
             else:
                 work.clean(base, existing, metadata)
         logger.info("%s: wrote Iceberg metadata of snapshot %d", self.name, snapshot.id)
 
-    def _point_to(
-        self, version: int, before: int | None, folder: MetadataFolder, schema: TableSchema
+    def _show(
+        self,
+        metadata: TableMetadata,
+        before: int | None,
+        folder: MetadataFolder,
+        schema: TableSchema,
     ) -> None:
         """Tell readers which metadata is the newest, before any that they know is deleted."""
+        version = metadata.current_snapshot_id
         folder.point_to(version)
         if self.catalog is not None:
-            former = None if before is None else folder.path_of(before)
-            self.catalog.point_to(folder.path_of(version), former, schema.fields)
+            newest = NewestMetadata(
+                metadata=metadata,
+                path=folder.path_of(version),
+                before=None if before is None else folder.path_of(before),
+                fields=schema.fields,
+                is_newest=lambda: self.snapshots.latest_id() == version,
+                write=folder.write,
+            )
+            self.catalog.show(newest)
 
     def _schema(self) -> TableSchema:
         schema = self.schemas.latest()

@@ -132,6 +132,12 @@ class MetadataFolder:
         self.file_io.write(path, data)
         return path
 
+    def write(self, name: str, data: bytes) -> str:
+        """Write a new file; return its path."""
+        path = join(self.path, name)
+        self.file_io.write(path, data)
+        return path
+
     def publish(self, metadata: TableMetadata) -> None:
         """Make the metadata of a snapshot visible, in place of what may be there."""
         path = self.path_of(metadata.current_snapshot_id)

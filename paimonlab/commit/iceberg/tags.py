@@ -5,8 +5,10 @@ Source: apache/paimon@1.4.2 ``IcebergCommitCallback.notifyCreation``, ``notifyDe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from paimonlab.commit.iceberg.catalogs import IcebergCatalog, NewestMetadata
 from paimonlab.commit.iceberg.folder import MetadataFolder
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.snapshots import SnapshotManager
@@ -24,6 +26,8 @@ class IcebergTags:
     layout: TableLayout
     file_io: FileIO
     snapshots: SnapshotManager
+    catalog: Callable[[Options], IcebergCatalog | None] = lambda _: None
+    """Returns what else is told of the newest metadata; None: nothing."""
 
     def set(self, name: str, snapshot_id: int | None) -> None:
         """Let the newest metadata have a tag, or no longer; nothing happens without metadata.
@@ -35,6 +39,11 @@ class IcebergTags:
         snapshot_id
             Of which snapshot it is; None: it was deleted. A snapshot that Iceberg no longer has
             cannot have a tag there.
+
+        Raises
+        ------
+        CatalogServerError
+            If a catalog of Iceberg's cannot be told. The tag stands, and the next commit tells it.
         """
         path = self.options.slice(IcebergPlace).folder(self.layout.table_path)
         latest = self.snapshots.latest()
@@ -47,5 +56,17 @@ class IcebergTags:
         if metadata is None or not is_of(metadata, latest):
             return
         changed = with_tag(metadata, name, snapshot_id)
-        if changed is not None:
-            folder.replace(changed)
+        if changed is None:
+            return
+        folder.replace(changed)
+        catalog = self.catalog(self.options)
+        if catalog is not None:
+            newest = NewestMetadata(
+                metadata=changed,
+                path=folder.path_of(latest.id),
+                before=None,
+                fields=(),
+                is_newest=lambda: self.snapshots.latest_id() == latest.id,
+                write=folder.write,
+            )
+            catalog.show_tags(newest)

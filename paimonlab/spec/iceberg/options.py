@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.secrets import hides_secrets
 from paimonlab.spec.iceberg.types import iceberg_fields
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.types.data_types import DataField
@@ -17,15 +18,29 @@ from paimonlab.spec.types.data_types import DataField
 DISABLED = "disabled"
 TABLE_LOCATION = "table-location"
 HIVE_CATALOG = "hive-catalog"
+REST_CATALOG = "rest-catalog"
+REST_PREFIX = "metadata.iceberg.rest."
 METADATA_FOLDER = "metadata"
 _DATABASE_SUFFIX = ".db"
 _STORAGE = "metadata.iceberg.storage"
 _OF_HIVE = (
     *("metadata.iceberg.uri", "metadata.iceberg.hive-conf-dir"),
-    *("metadata.iceberg.database", "metadata.iceberg.table"),
     *("metadata.iceberg.hive-skip-update-stats", "metadata.iceberg.glue.skip-archive"),
 )
 """What is told a metastore."""
+_OF_CATALOGS = ("metadata.iceberg.database", "metadata.iceberg.table")
+"""How a table is called in a catalog of Iceberg's."""
+_REST_KEYS = (
+    *("uri", "warehouse", "prefix", "token", "credential", "scope", "oauth2-server-uri"),
+    *("rest.auth.type", "rest.auth.basic.username", "rest.auth.basic.password"),
+    *("rest.client.connection-timeout-ms", "rest.client.socket-timeout-ms"),
+)
+"""Properties of Iceberg's REST client that are obeyed."""
+_REST_KEYS_WITHOUT_EFFECT = ("io-impl", "clients", "cache-enabled")
+_REST_PREFIXES = ("header.",)
+_REST_PREFIXES_WITHOUT_EFFECT = ("s3.", "gcs.", "adls.", "client.")
+"""They steer how Iceberg's library reads files; here a catalog is told of them only."""
+_AUTHORISATIONS = ("none", "oauth2", "basic")
 _VERSION = "metadata.iceberg.format-version"
 _MOST = 2**31 - 1
 
@@ -43,6 +58,11 @@ class IcebergPlace:
     def is_enabled(self) -> bool:
         """Whether there is Iceberg metadata."""
         return self.storage != DISABLED
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a catalog of Iceberg's is told of the metadata."""
+        return self.storage in (HIVE_CATALOG, REST_CATALOG)
 
     def folder(self, table_path: str) -> str | None:
         """Return the folder of the metadata; None if there is none.
@@ -147,6 +167,15 @@ class IcebergOptions:
         return level == (self.compaction_trigger if count is None else count - 1)
 
 
+@hides_secrets
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IcebergRest:
+    """The table options that are properties of Iceberg's REST client; not to be shown."""
+
+    properties: dict[str, str] = option_field(f"{REST_PREFIX}*", "string", {})
+    """``metadata.iceberg.rest.*``"""
+
+
 def check_iceberg(
     fields: Sequence[DataField], options: Mapping[str, str], *, has_key: bool
 ) -> None:
@@ -213,10 +242,54 @@ def check_iceberg(
 
 
 def _check_storage(given: Options, storage: str) -> None:
-    """Check that what is told a metastore goes with the storage."""
-    for key in _OF_HIVE:
-        if key in given and storage != HIVE_CATALOG:
+    """Check that what is told a catalog of Iceberg's goes with the storage."""
+    for key in given:
+        if key in _OF_HIVE:
+            fits: tuple[str, ...] = (HIVE_CATALOG,)
+        elif key in _OF_CATALOGS:
+            fits = (HIVE_CATALOG, REST_CATALOG)
+        elif key.startswith(REST_PREFIX):
+            fits = (REST_CATALOG,)
+        else:
+            continue
+        if storage not in fits:
             raise UnsupportedError(
                 f"option {key!r} with {_STORAGE!r} = {storage!r}",
-                f"it goes with {_STORAGE!r} = {HIVE_CATALOG!r}",
+                f"it goes with {_STORAGE!r} = {' or '.join(map(repr, fits))}",
             )
+    if storage == REST_CATALOG:
+        _check_rest(given.slice(IcebergRest).properties)
+
+
+def _check_rest(properties: Mapping[str, str]) -> None:
+    """Check that all properties of the REST client are understood."""
+    if not properties.get("uri"):
+        raise SchemaError(
+            f"{_STORAGE!r} = {REST_CATALOG!r} needs the option '{REST_PREFIX}uri': the address of "
+            "the catalog, http://host:port"
+        )
+    for key in properties:
+        if key in _REST_KEYS or key in _REST_KEYS_WITHOUT_EFFECT:
+            continue
+        if not key.startswith((*_REST_PREFIXES, *_REST_PREFIXES_WITHOUT_EFFECT)):
+            raise UnsupportedError(
+                f"option '{REST_PREFIX}{key}'",
+                f"those that are: {', '.join(_REST_KEYS)} and header.*, after {REST_PREFIX!r}",
+            )
+    authorisation = properties.get("rest.auth.type")
+    if authorisation not in (None, *_AUTHORISATIONS):
+        raise UnsupportedError(
+            f"option '{REST_PREFIX}rest.auth.type' = {authorisation!r}",
+            f"it is {', '.join(_AUTHORISATIONS)}",
+        )
+    needed = ("rest.auth.basic.username", "rest.auth.basic.password")
+    if authorisation == "basic" and not all(properties.get(key) for key in needed):
+        raise SchemaError(
+            f"'{REST_PREFIX}rest.auth.type' = 'basic' needs "
+            + " and ".join(f"'{REST_PREFIX}{key}'" for key in needed)
+        )
+    if authorisation == "oauth2" and not (properties.get("token") or properties.get("credential")):
+        raise SchemaError(
+            f"'{REST_PREFIX}rest.auth.type' = 'oauth2' needs '{REST_PREFIX}token' or "
+            f"'{REST_PREFIX}credential'"
+        )

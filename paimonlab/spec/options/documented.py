@@ -138,7 +138,8 @@ metadata.iceberg.hive-skip-update-stats  boolean  false
 metadata.iceberg.manifest-compression  string  snappy
 metadata.iceberg.manifest-legacy-version  boolean  false
 metadata.iceberg.previous-versions-max  int  0
-metadata.iceberg.storage  enum  disabled  disabled*|table-location*|hadoop-catalog*|hive-catalog*|rest-catalog
+metadata.iceberg.rest.*  string  -
+metadata.iceberg.storage  enum  disabled  disabled*|table-location*|hadoop-catalog*|hive-catalog*|rest-catalog*
 metadata.iceberg.storage-location  enum  -  table-location|catalog-location
 metadata.iceberg.table  string  -
 metadata.iceberg.uri  string  -

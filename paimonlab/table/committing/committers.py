@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paimonlab.commit import iceberg
 from paimonlab.commit.committer import CommitOptions, Committer
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.iceberg.options import HIVE_CATALOG, IcebergPlace, check_iceberg
+from paimonlab.spec.iceberg.options import IcebergPlace, check_iceberg
 from paimonlab.spec.options.table_options import Options
 from paimonlab.table.store import TableStore
 
@@ -76,14 +76,22 @@ def iceberg_upkeep_of(options: Options, store: TableStore) -> IcebergUpkeep:
         schemas=store.schemas,
         tags=store.tags,
         options=options,
-        catalog=_iceberg_catalog(options, store),
+        catalog=iceberg_catalog_of(options, store),
     )
 
 
-def _iceberg_catalog(options: Options, store: TableStore) -> IcebergCatalog | None:
-    storage = options.slice(IcebergPlace).storage
-    if storage != HIVE_CATALOG:
+def iceberg_catalog_of(options: Options, store: TableStore) -> IcebergCatalog | None:
+    """Return the catalog of Iceberg's that is told of a table; None: the options name none.
+
+    Raises
+    ------
+    UnsupportedError
+        If the table was opened without a catalog, so that it has no name.
+    """
+    place = options.slice(IcebergPlace)
+    if not place.is_told:
         return None
+    storage = place.storage
     if store.iceberg_catalog is None:
         raise UnsupportedError(
             f"option 'metadata.iceberg.storage' = {storage!r} without a catalog",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from paimonlab.maintenance.references import ReferenceReader
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.scan.options import ScanOptions
+from paimonlab.table.committing.committers import iceberg_catalog_of
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
 
@@ -28,4 +31,5 @@ def history_of(definition: TableDefinition, store: TableStore) -> TableHistory:
         consumers=store.consumers,
         reader=reader,
         tag_callbacks=store.tag_callbacks,
+        iceberg_catalog=partial(iceberg_catalog_of, store=store),
     )
