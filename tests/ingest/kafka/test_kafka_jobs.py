@@ -23,7 +23,7 @@ from paimonlab.errors import PaimonError
 from paimonlab.ingest.changes import RowChanges
 from paimonlab.ingest.formats import FormatSettings, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
-from tests.ingest import altered_tables
+from tests.ingest import altered_tables, much_meanwhile
 from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
 from tests.ingest.kafka.typed_messages import typed
@@ -133,6 +133,72 @@ def test_a_killed_job_loses_and_doubles_nothing(
     assert _rows(catalog.table("ods.keyed")) == [shop.rows[key] for key in sorted(shop.rows)]
     found = catalog.table(f"ods.{log}").scan().to_arrow()["no"].to_pylist()
     assert sorted(found) == list(range(written))
+
+
+def test_many_rows_are_those_of_the_recorded_log(
+    tmp_path: Path, kafka_broker: Broker, topic: str, rng: np.random.Generator
+) -> None:
+    """Four tables in one topic; keys change, so a row is deleted and another one comes."""
+    each = much_meanwhile.ROWS // len(much_meanwhile.TABLES)
+    kafka_broker.create(topic, PARTITIONS)
+    wanted = {}
+    for name in much_meanwhile.TABLES:
+        rows, messages = _recorded(name, each, rng)
+        wanted[name] = rows
+        for partition, values in enumerate(messages):
+            kafka_broker.produce(topic, values, partition=partition)
+    catalog = pm.connect(tmp_path)
+    columns = {"id": "BIGINT", "n": "BIGINT", "v": "STRING"}
+    source = pm.kafka(kafka_broker.address).topic(topic, format="debezium-json", columns=columns)
+    job = catalog.ingest(
+        source, into="ods", name="j", primary_keys=["id"], options={"bucket": 2}, interval="1 s"
+    )
+    job.run()
+    for name, rows in wanted.items():
+        found = catalog.table(f"ods.{name}").scan().to_arrow().select(["id", "n", "v"])
+        told = sorted(zip(*(column.to_pylist() for column in found.columns), strict=True))
+        assert told == sorted(rows.values()), name
+    assert not {"failed", "stalled"} & {event.kind for event in job.events}
+
+
+def _recorded(
+    table: str, count: int, rng: np.random.Generator
+) -> tuple[dict[int, tuple[Any, ...]], list[list[bytes]]]:
+    """Return rows, and messages by partition that make them: inserts, then a fifth is changed."""
+    rows = {key: (key, 0, f"row {key * 7919 % 99991}") for key in range(count)}
+    messages: list[list[bytes]] = [[] for _ in range(PARTITIONS)]
+
+    def add(op: str, old: tuple[Any, ...] | None, new: tuple[Any, ...] | None) -> None:
+        names = ("id", "n", "v")
+        before, after = (
+            None if row is None else dict(zip(names, row, strict=True)) for row in (old, new)
+        )
+        event = {"before": before, "after": after, "op": op, "source": {"db": "d", "table": table}}
+        key = (old if new is None else new)[0]  # type: ignore[index]  # one of both is there
+        messages[key % PARTITIONS].append(json.dumps(event, separators=(",", ":")).encode())
+
+    for row in rows.values():
+        add("r", None, row)
+    for number, draw in enumerate(rng.random(count // 5).tolist()):
+        key = int(rng.integers(count))
+        old = rows.get(key)
+        if draw < 0.2 or old is None:
+            new = (count + number, number, "added")
+            add("c", None, new)
+        elif draw < 0.4:
+            del rows[key]
+            add("d", old, None)
+            continue
+        elif draw < 0.41:
+            del rows[key]
+            new = (-key - PARTITIONS * count, number, "moved")
+            add("d", old, None)
+            add("c", None, new)
+        else:
+            new = (key, number, "new")
+            add("u", old, new)
+        rows[new[0]] = new
+    return rows, messages
 
 
 def test_columns_without_types_are_texts_and_follow_the_messages(

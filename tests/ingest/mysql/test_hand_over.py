@@ -33,7 +33,7 @@ from paimonlab.ingest.sources.mysql.spans import Places
 from paimonlab.ingest.sources.mysql.wire import PacketReader, Packets, ServerGoneError
 from paimonlab.ingest.steering import ask_of
 from paimonlab.spec.schema.schema_changes import DropColumn
-from tests.ingest import large_transaction
+from tests.ingest import large_transaction, much_meanwhile
 from tests.ingest.idle_job import wait_and_pause
 from tests.ingest.mysql.server import PASSWORD_ENV, Server, server
 from tests.ingest.mysql.writer import TABLES, Writer, create, rows_of, writing
@@ -106,6 +106,22 @@ def test_rows_and_log_are_one_table_under_writes(
             job.run(until="caught-up")
     job.run()
     _same(catalog, mysql_server, database)
+
+
+def test_many_rows_change_while_they_are_read(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    def numbers(most: int) -> str:
+        return f"SELECT seq AS n FROM seq_1_to_{most}"
+
+    mysql_server.run(*much_meanwhile.creating(numbers), database=database)
+    catalog = pm.connect(tmp_path)
+    source = shop.database(database)
+    job = catalog.ingest(source, into="ods", name="j", interval="1 s", options={"bucket": 2})
+    much_meanwhile.read_meanwhile(
+        job, lambda: mysql_server.run(*much_meanwhile.changing(numbers), database=database)
+    )
+    much_meanwhile.check(catalog, lambda name: rows_of(mysql_server, database, name))
 
 
 @pytest.mark.parametrize("_number", range(max(KILLS // 4, 1)))

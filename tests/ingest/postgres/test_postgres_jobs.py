@@ -24,7 +24,7 @@ from paimonlab.ingest.sources.postgresql.catalog import Layout, Published, Serve
 from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.spec.types.text import format_type
 from tests.catalog.jdbc.servers import USER
-from tests.ingest import altered_tables, large_transaction
+from tests.ingest import altered_tables, large_transaction, much_meanwhile
 from tests.ingest.idle_job import IS_LONG, wait_and_pause
 from tests.ingest.postgres.server import PASSWORD_ENV, Database
 from tests.ingest.postgres.writing import TABLES, Writer, create, said_by_server
@@ -66,6 +66,17 @@ def test_tables_that_are_written_to_are_handed_over(tmp_path: Path, database: Da
     job.run(until="caught-up")
     for table in TABLES:
         assert _rows(catalog, table) == said_by_server(database, table)
+
+
+def test_many_rows_change_while_they_are_read(tmp_path: Path, database: Database) -> None:
+    def numbers(most: int) -> str:
+        return f"SELECT n FROM generate_series(1, {most}) AS n"
+
+    database.run(*much_meanwhile.creating(numbers))
+    told = {"interval": 1.0, "options": {"bucket": 2}}
+    job, catalog = _job(tmp_path, database, *much_meanwhile.TABLES, **told)
+    much_meanwhile.read_meanwhile(job, lambda: database.run(*much_meanwhile.changing(numbers)))
+    much_meanwhile.check(catalog, lambda name: said_by_server(database, name))
 
 
 def _is_written(table: pm.Table, row: dict[str, Any]) -> bool:
