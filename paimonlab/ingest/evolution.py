@@ -6,9 +6,10 @@ in the log. What cannot be followed stops the table, never the rows of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import pairwise
 from typing import TypeAlias
 
 from paimonlab.errors import SchemaError
@@ -142,6 +143,22 @@ def _that_change(table: TableSchema, changes: list[SchemaChange]) -> tuple[Schem
     return tuple(changes)
 
 
+def _paths(renamed: Mapping[str, str]) -> Iterator[list[str]]:
+    """Yield names that columns get one from the other; those that change places are none.
+
+    Examples
+    --------
+    >>> list(_paths({"a": "b", "b": "c", "x": "y", "m": "n", "n": "m"}))
+    [['a', 'b', 'c'], ['x', 'y']]
+    """
+    for first in renamed:
+        if first not in renamed.values():
+            path = [first]
+            while path[-1] in renamed:
+                path.append(renamed[path[-1]])
+            yield path
+
+
 Path: TypeAlias = str
 """The name of a column, parts of nested ones with dots."""
 
@@ -194,8 +211,13 @@ class _Step:
         """Rename columns in place of the table's, if it follows that far."""
         follows = self.mode is Evolve.EXACT and not self.is_shared
         known = () if self.before is None else self.before.names
+        followed = set[str]()
+        for path in _paths(self.renamed) if follows else ():
+            if path[0] not in self.after.names and {*path[:-1]} <= {*known}:
+                followed.update(path[:-1])
+                fields = self._rename_along(path, fields, known)
         for old, new in self.renamed.items():
-            if old in known and new in known and new in self.after.names:
+            if old not in followed and old in known and new in known and new in self.after.names:
                 problem = (
                     f"column {old!r} has the name {new!r} in the source from here on, which "
                     "another column had"
@@ -206,10 +228,37 @@ class _Step:
         if not follows:
             return fields
         for old, new in self.renamed.items():
-            if old in fields and new not in fields and new in self.after.names:
-                self.changes.append(RenameColumn(old, new))
-                fields = {new if name == old else name: field for name, field in fields.items()}
+            is_left = old not in followed and old in fields and new not in fields
+            if is_left and new in self.after.names:
+                fields = self._renamed(fields, old, new)
         return fields
+
+    def _rename_along(
+        self, path: Sequence[str], fields: dict[str, DataField], known: Sequence[str]
+    ) -> dict[str, DataField]:
+        """Rename columns of which each gets the name that the next one had.
+
+        The first name is in the table until that has happened, and the source has it no more.
+        """
+        if path[0] not in fields:
+            return fields
+        last = path[-1]
+        if last in fields:
+            if last not in known or last in (*self.table.primary_keys, *self.table.partition_keys):
+                raise _RefusedError(
+                    f"column {path[-2]!r} has the name {last!r} in the source from here on, which "
+                    "another column had"
+                )
+            self.changes.append(DropColumn(last))
+            fields = {name: field for name, field in fields.items() if name != last}
+        for old, new in reversed([*pairwise(path)]):
+            if old in fields and new not in fields:
+                fields = self._renamed(fields, old, new)
+        return fields
+
+    def _renamed(self, fields: dict[str, DataField], old: str, new: str) -> dict[str, DataField]:
+        self.changes.append(RenameColumn(old, new))
+        return {new if name == old else name: field for name, field in fields.items()}
 
     def _add(self, column: SourceColumn) -> None:
         shown = f"column {column.name!r} ({format_type(column.type)})"

@@ -70,6 +70,16 @@ def test_a_column_is_the_one_that_it_was(statements: list[tuple[str, str, str]])
             return
         for change in found.changes:
             _apply(table, change)
+        # A process that ended now does it again.
+        again = evolution(
+            new_table_schema(Schema({name: parse_type("INT") for name in table}), time_millis=0),
+            known,
+            schema,
+            mode=Evolve.EXACT,
+            renamed=renamed,
+        )
+        assert not again.changes
+        assert again.refusal is None
         known = schema
     new = {name: -1 if column > 9 else column for name, column in source.items()}
     assert table == new

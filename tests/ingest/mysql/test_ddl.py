@@ -507,3 +507,48 @@ def test_a_column_that_cannot_be_read_stops_only_its_table(
     assert [row["id"] for row in _rows(catalog.table("ods.c"))] == [1, 2]
     assert [row["v"] for row in _rows(catalog.table("ods.first"))] == ["::1", "::2", "x"]
     assert [row["v"] for row in _rows(catalog.table("ods.new"))] == ["x"]
+
+
+@pytest.mark.parametrize("while_running", [True, False])
+def test_a_column_may_get_the_name_of_one_that_goes(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, *, while_running: bool
+) -> None:
+    """No row comes between; two that change places stop their table."""
+    names = ("one", "chain", "two", "twice", "swap", "taken")
+    mysql_server.run(
+        *(f"CREATE TABLE {name} (id INT PRIMARY KEY, a INT, b INT, c TEXT)" for name in names),
+        *(f"INSERT INTO {name} VALUES (1, 1, 2, 'c')" for name in names),
+        database=database,
+    )
+    catalog = pm.connect(tmp_path)
+
+    def job() -> Job:
+        return catalog.ingest(
+            shop.database(database), into="ods", name="j", evolve="exact", options={"bucket": 1}
+        )
+
+    followed = job()
+    followed.run()
+    mysql_server.run(
+        "ALTER TABLE one DROP b, RENAME COLUMN a TO b",
+        "ALTER TABLE chain DROP c, RENAME COLUMN b TO c, RENAME COLUMN a TO b",
+        "ALTER TABLE two DROP COLUMN IF EXISTS b",
+        "ALTER TABLE two RENAME COLUMN IF EXISTS a TO b",
+        "ALTER TABLE twice DROP b",
+        "ALTER TABLE twice ADD b INT, MODIFY A BIGINT, CHANGE COLUMN IF EXISTS a B BIGINT",
+        "ALTER TABLE swap RENAME COLUMN a TO b, RENAME COLUMN b TO a",
+        "ALTER TABLE taken DROP b, RENAME COLUMN a TO b, ADD a INT",
+        *(f"INSERT INTO {name} (id, b) VALUES (2, 7)" for name in names),
+        database=database,
+    )
+    followed = followed if while_running else job()
+    followed.run()
+    stopped = {table.name: table.stopped for table in followed.status.tables}
+    for name in ("one", "chain", "two", "twice"):
+        assert stopped[f"ods.{name}"] is None
+        found = catalog.table(f"ods.{name}").scan().to_arrow().sort_by("id")
+        described = [row[0] for row in mysql_server.rows(f"DESCRIBE {name}", database)]
+        wanted = mysql_server.rows(f"SELECT * FROM {name} ORDER BY id", database)
+        assert found.to_pylist() == [dict(zip(described, row, strict=True)) for row in wanted]
+    for name in ("swap", "taken"):
+        assert "'a' has the name 'b'" in str(stopped[f"ods.{name}"])

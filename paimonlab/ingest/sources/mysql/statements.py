@@ -116,6 +116,7 @@ class Change:
         spelled = {name.casefold(): name for name in names}
         found = ColumnChanges(renamed={}, dropped=(), added=(), words={})
         taken = set(spelled)
+        spoken_of = set[str]()
         for step in self.columns:
             if step.old is None:
                 assert step.new is not None, "a column that is added has a name"
@@ -124,7 +125,10 @@ class Change:
                 found = replace(found, added=(*found.added, step.new))
             elif step.is_conditional and spelled and step.old.casefold() not in spelled:
                 continue
+            elif step.is_conditional and step.old.casefold() in spoken_of:
+                continue  # the server lets the first of two count
             else:
+                spoken_of.add(step.old.casefold())
                 old = spelled.get(step.old.casefold(), step.old)
                 if step.new is None:
                     found = replace(found, dropped=(*found.dropped, old))

@@ -191,7 +191,8 @@ class TableChanges:
 
     def names(self) -> list[str]:
         """Return the tables that are known."""
-        return list(dict.fromkeys([*self.current, *self.infos, *self.declared]))
+        began = (table for table, columns in self.began.items() if columns)
+        return list(dict.fromkeys([*self.current, *self.infos, *self.declared, *began]))
 
     def _note(self, table: str, wants: Callable[[str], bool], reason: str) -> None:
         if wants(table):
