@@ -180,7 +180,8 @@ def _check_options_of_fields(options: Mapping[str, str], types: Mapping[str, Dat
             continue
         for name in rest.partition(".")[0].split(","):
             if name not in types and name != "default-aggregate-function":
-                raise SchemaError(f"option {key!r}: no column {name!r}.{close_matches(name, types)}")
+                known = close_matches(name, types)
+                raise SchemaError(f"option {key!r}: no column {name!r}.{known}")
 
 
 def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -> None:
