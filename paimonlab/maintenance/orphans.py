@@ -269,9 +269,13 @@ def _branches(layout: TableLayout, file_io: FileIO) -> list[TableLayout]:
 def _roots(branches: Iterable[TableLayout], file_io: FileIO) -> Iterator[Root]:
     for branch in branches:
         # Tags before snapshots, snapshots before changelogs: the way in which they are made.
-        yield from tags_of(branch, file_io)
-        for snapshot in SnapshotManager(file_io, branch).list():
-            yield Root(branch.snapshot(snapshot.id), snapshot, "commit")
+        tags = tags_of(branch, file_io)
+        yield from tags
+        # The first snapshot of a branch may have come from a tag, which keeps no changelog.
+        tagged = {tag.snapshot.id for tag in tags} if branch.branch else set[int]()
+        for place, snapshot in enumerate(SnapshotManager(file_io, branch).list()):
+            keeps = place > 0 or snapshot.id not in tagged
+            yield Root(branch.snapshot(snapshot.id), snapshot, "commit", keeps_changelog=keeps)
         yield from _changelogs(branch, file_io)
 
 

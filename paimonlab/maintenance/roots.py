@@ -32,6 +32,8 @@ class Root:
     what: Literal["state", "commit", "changes", "metadata"]
     """All that was alive in it; what its commit added, its changelog, and all manifests; what
     reading its changes takes once it has expired; its manifests alone."""
+    keeps_changelog: bool = True
+    """Whether the changelog of a commit is kept with it."""
     may_go: bool = True
     """Whether it may be deleted while it is looked at."""
 

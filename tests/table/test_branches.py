@@ -323,3 +323,23 @@ def test_random_branches_agree_with_dicts(catalog: pl.Catalog, seed: int) -> Non
             name: state for name, (state, _) in tags.items()
         }
         assert sorted(table.tags.list()) == sorted(tags)
+
+
+def test_a_branch_of_a_snapshot_that_expired_goes_without_its_changelog(
+    catalog: pl.Catalog,
+) -> None:
+    options = {"bucket": "1", "changelog-producer": "input"}
+    columns = {"id": "INT", "v": "STRING"}
+    table = catalog.create_table("db.c", columns, primary_keys=["id"], options=options)
+    write(table, {1: "a"})
+    table.tags.create("one")
+    write(table, {1: "b"})
+    table.maintenance.expire_snapshots(1)
+    table.branches.create("b", tag="one")
+
+    assert table.fsck(deep=True).findings == ()
+    assert table.maintenance.remove_orphan_files(dry_run=False).files == ()
+    branch = table.on_branch("b")
+    write(branch, {2: "c"})
+    assert rows(branch) == {1: "a", 2: "c"}
+    assert branch.changes(1, 2).to_arrow()["id"].to_pylist() == [2]

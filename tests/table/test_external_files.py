@@ -135,3 +135,16 @@ def test_weights_that_do_not_fit_the_roots_are_refused(tmp_path: Path, weights: 
 
     with pytest.raises(SchemaError, match="weights"):
         open_catalog(tmp_path).create_table("db.t", {"v": "INT"}, options=options)
+
+
+def test_deletion_vectors_beside_files_outside_are_checked(tmp_path: Path) -> None:
+    vectors = {"deletion-vectors.enabled": "true", "index-file-in-data-file-dir": "true"}
+    options = round_robin(f"file:{tmp_path / 'out'}") | vectors
+    table = open_catalog(tmp_path).create_table("db.t", {"v": "BIGINT"}, options=options)
+    table.write(pa.table({"v": [1, 2, 3]}))
+    table.delete("v = 2")
+
+    report = table.fsck(deep=True)
+
+    assert report.findings == ()
+    assert report.checked.index_files == 1

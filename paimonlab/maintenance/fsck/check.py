@@ -26,6 +26,7 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.progress import Progress
+from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.options.table_options import Options, option_field
 from paimonlab.spec.partitions.folders import PartitionOptions
@@ -163,8 +164,8 @@ class _Checker:
         options = Options(schema.options)
         if not options.slice(FsckOptions).index_beside_data:
             return {}
-        layout = TableLayout("/")
-        paths = data_paths(entries, layout, schema, options.slice(PartitionOptions))
-        places = zip(entries["partition"].to_pylist(), entries["bucket"].to_pylist(), strict=True)
-        folders = (path.strip("/").rpartition("/")[0] for path in paths)
+        partitions, buckets = entries["partition"].combine_chunks(), entries["bucket"].to_pylist()
+        fields = [schema.field(name) for name in schema.partition_keys]
+        folders = bucket_paths(partitions, buckets, fields, options.slice(PartitionOptions))
+        places = zip(partitions.to_pylist(), buckets, strict=True)
         return dict(zip(places, folders, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from paimonlab.maintenance.fsck.notes import Notes
@@ -57,7 +57,12 @@ def read_branch(file_io: FileIO, layout: TableLayout, notes: Notes) -> Branch:
     schemas = reader.schemas()
     snapshots = reader.snapshots()
     _check_chain(snapshots, notes)
-    roots = [*snapshots, *reader.tags(), *reader.changelogs()]
+    tags = list(reader.tags())
+    tagged = {tag.snapshot.id for tag in tags}
+    if layout.branch and snapshots and snapshots[0].snapshot.id in tagged:
+        # It came from the tag, whose changelog was not kept.
+        snapshots[0] = replace(snapshots[0], is_tag=True)
+    roots = [*snapshots, *tags, *reader.changelogs()]
     for root in roots:
         schema_id = root.snapshot.schema_id
         if schema_id not in schemas:
