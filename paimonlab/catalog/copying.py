@@ -10,8 +10,10 @@ Source: apache/paimon@5dacde5 ``CopyFilesProcedure``, ``CopySchemaOperator``,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 from paimonlab.catalog.names import parse
 from paimonlab.errors import SchemaError, UnsupportedError
@@ -67,8 +69,7 @@ _NOT_COPIED = frozenset({"path", "branch"})
 """Options that say where a table is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableCopy:
+class TableCopy(Struct, frozen=True, kw_only=True):
     """What a copy did, or with ``dry_run`` would do."""
 
     source: str

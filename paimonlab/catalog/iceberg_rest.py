@@ -38,7 +38,7 @@ from paimonlab.spec.iceberg import catalog_updates
 from paimonlab.spec.iceberg.catalog_updates import ShownTable
 from paimonlab.spec.iceberg.options import IcebergOptions, IcebergRest
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 
 _ATTEMPTS = 5
 """How often the catalog is looked at again, after others changed it or an answer was lost."""
@@ -53,8 +53,7 @@ _TOKENS = "/v1/oauth/tokens"
 _LACKS_REGISTRATION = (404, 405, 406, 501)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Names:
+class _Names(OptionSlice):
     """The table options that say how a table is called there."""
 
     database: str | None = option_field("metadata.iceberg.database", "string", None)

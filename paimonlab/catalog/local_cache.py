@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -16,7 +17,9 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spec.file_kinds import FILE_KINDS, GLOBAL_INDEX, META, lasting_kind
 from paimonlab.spec.options.grammar import parse_list
 from paimonlab.storage import FileIO
-from paimonlab.storage.disk_cache import CachingFileIO, DiskCache
+
+if TYPE_CHECKING:
+    from paimonlab.storage.disk_cache import DiskCache
 
 _ENABLED, _FOLDER = "local-cache.enabled", "local-cache.dir"
 _MAX, _BLOCK, _KINDS = "local-cache.max-size", "local-cache.block-size", "local-cache.whitelist"
@@ -32,6 +35,8 @@ class LocalCache(Struct, frozen=True):
 
     def before(self, store: FileIO) -> FileIO:
         """Return a store that keeps what is read of another one."""
+        from paimonlab.storage.disk_cache import CachingFileIO  # noqa: PLC0415 - for start-up time
+
         return CachingFileIO(store, self.disk, partial(_is_of, self.kinds))
 
 
@@ -63,6 +68,8 @@ def local_cache(options: Mapping[str, str]) -> LocalCache | None:
             f"{_ENABLED} = 'true' without {_FOLDER}",
             "name a folder on the local disk; in memory manifests and footers are kept anyway",
         )
+    from paimonlab.storage.disk_cache import DiskCache  # noqa: PLC0415 - for start-up time
+
     place = str(Path(folder).expanduser().absolute())
     return LocalCache(DiskCache(folder=place, limit_bytes=limit, block_bytes=block), kinds)
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 
+from msgspec import structs
+
 from paimonlab.clock import now_millis
 from paimonlab.commit.attempt import CommitRequest
 from paimonlab.commit.base_files import BaseFiles
@@ -369,7 +371,7 @@ PostCommitError
         SnapshotConflictError, CommitOutcomeUnknownError, PostCommitError
             As in `append`.
         """
-        options = replace(
+        options = structs.replace(
             self._options, manifest_merge_min_count=1, full_compaction_threshold_bytes=1
         )
         with self._nothing_happens_on_errors(is_new_user=True):

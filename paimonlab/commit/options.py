@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paimonlab.commit.manifest_merge import MergeOptions
 from paimonlab.commit.race import RetryOptions
 from paimonlab.metadata.manifests import ManifestOptions
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitOptions:
+class CommitOptions(OptionSlice):
     """The table options that steer a commit."""
 
     max_retries: int = option_field("commit.max-retries", "int", 10)

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 Files: TypeAlias = tuple[DataFileMeta, ...]
 
 _LEAST_IN_FULL_COMPACTION = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppendPackingOptions:
+class AppendPackingOptions(OptionSlice):
     """The table options that say when files of append tables are rewritten."""
 
     target_file_size_bytes: int = option_field("target-file-size", "memory", 256 << 20)

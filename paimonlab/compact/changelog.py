@@ -8,7 +8,6 @@ Source: apache/paimon@1.3.1
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -22,15 +21,14 @@ from paimonlab.merge.groups import Mask, Positions
 from paimonlab.merge.order import as_numpy, one_array
 from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.system_fields import VALUE_KIND
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangelogOptions:
+class ChangelogOptions(OptionSlice):
     """The table options that say what a compaction reports."""
 
     producer: str = option_field("changelog-producer", "enum", "none")

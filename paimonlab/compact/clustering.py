@@ -11,7 +11,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.append.cluster.IncrementalCluste
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
@@ -19,11 +18,10 @@ from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.units import CompactUnit
 from paimonlab.compact.universal import PickOptions, UniversalOptions, pick, pick_full
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.options.table_options import option_field, parse_list
+from paimonlab.spec.options.table_options import OptionSlice, option_field, parse_list
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusteringOptions:
+class ClusteringOptions(OptionSlice):
     """The table options that steer incremental clustering."""
 
     is_incremental: bool = option_field("clustering.incremental", "boolean", default=False)

@@ -7,15 +7,13 @@ apache/paimon@5dacde5 ``…EarlyFullCompaction`` for the incremental size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.units import PickReason
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EarlyFullOptions:
+class EarlyFullOptions(OptionSlice):
     """The table options for compacting everything early."""
 
     interval_millis: int | None = option_field("compaction.optimization-interval", "duration", None)

@@ -5,13 +5,10 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.mergetree.compact.OffPeakHours``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffPeakOptions:
+class OffPeakOptions(OptionSlice):
     """The table options that say when it is quiet."""
 
     start_hour: int = option_field("compaction.offpeak.start.hour", "int", -1)

@@ -18,7 +18,7 @@ from paimonlab.errors import SchemaError
 from paimonlab.merge.order import one_array
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataField
@@ -28,8 +28,7 @@ _FIRST_MILLIS = 1_000_000_000_000
 """A BIGINT from here on is in milliseconds, a smaller one in seconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordExpiryOptions:
+class RecordExpiryOptions(OptionSlice):
     """The table options that say how long rows live."""
 
     expire_time_millis: int | None = option_field("record-level.expire-time", "duration", None)

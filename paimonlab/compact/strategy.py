@@ -16,14 +16,13 @@ from datetime import datetime
 from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.units import CompactUnit, PickReason
 from paimonlab.compact.universal import PickOptions, pick, pick_level_0
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 
 _REMEMBERED = {PickReason.INTERVAL, PickReason.SIZE_AMPLIFICATION}
 _NOT_REMEMBERED = {PickReason.TOTAL_SIZE, PickReason.INCREMENTAL_SIZE}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelOptions:
+class LevelOptions(OptionSlice):
     """The table options that say how many runs there are, and which must not stay."""
 
     compaction_trigger: int = option_field("num-sorted-run.compaction-trigger", "int", 5)

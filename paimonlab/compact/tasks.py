@@ -14,7 +14,7 @@ from paimonlab.compact.levels import LevelSortedRun, highest_level
 from paimonlab.compact.units import CompactUnit
 from paimonlab.merge.sections import sections
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.types.data_types import DataType
 
 _TARGET_BYTES = 128 << 20
@@ -22,8 +22,7 @@ _TARGET_BYTES = 128 << 20
 Files: TypeAlias = tuple[DataFileMeta, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskOptions:
+class TaskOptions(OptionSlice):
     """The table options that steer `steps`."""
 
     target_file_size_bytes: int = option_field("target-file-size", "memory", _TARGET_BYTES)

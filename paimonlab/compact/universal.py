@@ -18,11 +18,10 @@ from paimonlab.compact.early_full import EarlyFullOptions, early_full
 from paimonlab.compact.levels import LevelSortedRun
 from paimonlab.compact.off_peak import OffPeakOptions, off_peak_percent
 from paimonlab.compact.units import CompactUnit, PickReason
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UniversalOptions:
+class UniversalOptions(OptionSlice):
     """The table options that steer `pick`."""
 
     compaction_trigger: int = option_field("num-sorted-run.compaction-trigger", "int", 5)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from paimonlab.formats.deletion_vectors import (
     DeletionVector,
@@ -21,12 +20,11 @@ from paimonlab.spec.manifests.index_manifest import (
     DeletionVectorRange,
     IndexManifestEntry,
 )
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.storage import FileIO, join
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexFileOptions:
+class IndexFileOptions(OptionSlice):
     """The table options that say how deletion vectors are written."""
 
     bitmap64: bool = option_field("deletion-vectors.bitmap64", "boolean", default=False)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import pyarrow as pa
+from msgspec import structs
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats import avro, orc  # few tables have more than one
@@ -20,7 +21,7 @@ from paimonlab.formats.parquet.file_shape import FileShape
 from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.formats.parquet.small_files import SmallFiles
 from paimonlab.formats.parquet.writer import ParquetWriter
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import FileIO
 
@@ -157,8 +158,7 @@ def _by_level(texts: Mapping[str, str]) -> dict[int, str]:
     return {int(level): text for level, text in texts.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
+class _Choice(OptionSlice):
     name: str = option_field("file.format", "enum", "parquet")
     """``file.format``"""
     name_by_level: dict[int, str] = option_field(
@@ -210,7 +210,7 @@ class DataFormats:
         """
         return cls(
             choice=options.slice(_Choice),
-            parquet=replace(options.slice(ParquetOptions), has_keys=has_keys),
+            parquet=structs.replace(options.slice(ParquetOptions), has_keys=has_keys),
             orc=options.slice(OrcOptions),
             avro=options.slice(AvroOptions),
         )
@@ -271,10 +271,10 @@ class DataFormats:
             raise UnsupportedError(f"{key} = '{name}'", f"use {', '.join(WRITABLE)}")
         options: ParquetOptions | OrcOptions | AvroOptions
         if name == "parquet":
-            options = replace(self.parquet, compression=compression)
+            options = structs.replace(self.parquet, compression=compression)
         else:
             other = self.orc if name == "orc" else self.avro
-            options = replace(other, compression=compression or "zstd")
+            options = structs.replace(other, compression=compression or "zstd")
         return DataFormat(name, options, f"{self._named_codec}{name}")
 
     @property

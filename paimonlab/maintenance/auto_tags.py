@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.spec.tag_periods import TagPeriods, TagPoint, due_tags
 
@@ -22,8 +21,7 @@ _NO_WATERMARK = -(2**63)
 _OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutoTagOptions:
+class AutoTagOptions(OptionSlice):
     """The table options that steer tags that commits create by themselves."""
 
     mode: str = option_field("tag.automatic-creation", "enum", "none")

@@ -20,7 +20,7 @@ from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.scan.file_totals import totals
 from paimonlab.scan.live_files import live_entries
 from paimonlab.scan.options import ScanOptions
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.partitions.times import parse_time, timestamp_text
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.value_text import internal_texts
@@ -28,8 +28,7 @@ from paimonlab.spec.value_text import internal_texts
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionExpireOptions:
+class PartitionExpireOptions(OptionSlice):
     """The table options that steer how partitions expire."""
 
     expiration_millis: int | None = option_field("partition.expiration-time", "duration", None)

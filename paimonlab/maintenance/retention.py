@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 _MOST = 2**31 - 1
 
@@ -62,8 +62,7 @@ class RetentionRequest:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpireOptions:
+class ExpireOptions(OptionSlice):
     """The table options that steer how snapshots and changelogs expire."""
 
     retain_max: int = option_field("snapshot.num-retained.max", "int", _MOST)

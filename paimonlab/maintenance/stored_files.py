@@ -18,7 +18,7 @@ from paimonlab.maintenance.unneeded import FileSort
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.external_paths import ExternalPathOptions
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.partitions.folders import BUCKET_PREFIX, relative_folder
 from paimonlab.storage import FileIO, FileStatus, join
 from paimonlab.workers import Workers, in_parts, side_by_side
@@ -26,8 +26,7 @@ from paimonlab.workers import Workers, in_parts, side_by_side
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredOptions:
+class StoredOptions(OptionSlice):
     """The table options that say what files are called and where they are."""
 
     data_prefix: str = option_field("data-file.prefix", "string", "data-")

@@ -17,14 +17,13 @@ from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.tag_deletion import delete_tag
 from paimonlab.maintenance.tag_expiry import TagExpiryRequest, expire_tags
 from paimonlab.maintenance.tag_success import write_success_file
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.snapshot import Snapshot, Tag
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TagOptions:
+class TagOptions(OptionSlice):
     """The table options that steer all tags."""
 
     retained_millis: int | None = option_field("tag.default-time-retained", "duration", None)

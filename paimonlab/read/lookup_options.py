@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 
 def _share(value: float) -> float:
@@ -18,8 +17,7 @@ def _share(value: float) -> float:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookupStoreOptions:
+class LookupStoreOptions(OptionSlice):
     """The table options that steer lookup stores."""
 
     retention_millis: int = option_field("lookup.cache-file-retention", "duration", "1 h")

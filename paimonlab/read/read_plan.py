@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
@@ -14,15 +13,14 @@ from paimonlab.metadata.layout import TableLayout
 from paimonlab.read.lookup_options import LookupStorePlan
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.predicates.predicate import Predicate, columns
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOptions:
+class ReadOptions(OptionSlice):
     """The table options that steer reading."""
 
     sequence_fields: tuple[str, ...] = option_field("sequence.field", "list", ())

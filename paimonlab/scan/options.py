@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paimonlab.spec.buckets.mode import DYNAMIC
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.partitions.folders import DEFAULT_PARTITION, PartitionOptions, relative_folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanOptions:
+class ScanOptions(OptionSlice):
     """The table options that steer planning."""
 
     bucket: int = option_field("bucket", "int", DYNAMIC)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from msgspec import Struct
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.binary_row.murmur import hash_bytes
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 _OPTION = "data-file.external-paths"
 _WEIGHTS = f"{_OPTION}.weights"
@@ -69,8 +68,7 @@ def _entropy(name: str) -> str:
     return "/".join((bits[:4], bits[4:8], bits[8:12], bits[12:]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalPathOptions:
+class ExternalPathOptions(OptionSlice):
     """The table options that put data files elsewhere."""
 
     roots: tuple[str, ...] = option_field(_OPTION, "list", ())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-import zoneinfo
 from collections.abc import Callable
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
@@ -339,7 +338,7 @@ def parse_moment(text: str) -> Moment | None:
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0)
         )
         tzinfo = None if zone is None else _zone(zone)
-    except (ValueError, zoneinfo.ZoneInfoNotFoundError):
+    except (ValueError, KeyError):  # no such moment, no such zone
         return None
     return _moment_of(wall.replace(tzinfo=tzinfo), int((fraction or "0").ljust(9, "0")))
 
@@ -349,7 +348,9 @@ def _zone(text: str) -> dt.tzinfo:
         return dt.UTC
     match = re.fullmatch(_OFFSET, text)
     if match is None:
-        return zoneinfo.ZoneInfo(text)
+        from zoneinfo import ZoneInfo  # noqa: PLC0415 - for start-up time
+
+        return ZoneInfo(text)
     sign, hours, minutes = match.groups()
     offset = dt.timedelta(hours=int(hours), minutes=int(minutes or 0))
     return dt.timezone(offset if sign == "+" else -offset)

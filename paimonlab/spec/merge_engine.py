@@ -9,7 +9,6 @@ apache/paimon@1.3.1 ``org.apache.paimon.table.PrimaryKeyTableUtils``,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
@@ -17,7 +16,7 @@ from msgspec import Struct, field
 
 from paimonlab.errors import SchemaError, UnsupportedError, close_matches
 from paimonlab.spec.aggregate import PRIMARY_KEY, Aggregate, check_aggregate
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.types.data_types import DataField
 
@@ -40,8 +39,7 @@ class EngineKind(StrEnum):
     """Values are aggregated, column by column."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeOptions:
+class MergeOptions(OptionSlice):
     """The table options that make a merge engine."""
 
     engine: str = option_field("merge-engine", "enum", "deduplicate")

@@ -6,14 +6,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaValidation``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetainedOptions:
+class RetainedOptions(OptionSlice):
     """The table options that say how many are kept."""
 
     retain_max: int = option_field("snapshot.num-retained.max", "int", 2**31 - 1)

@@ -5,16 +5,13 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaValidation``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 
 _COMPACTION_PRODUCERS = frozenset({"lookup", "full-compaction"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamOverwriteOptions:
+class StreamOverwriteOptions(OptionSlice):
     """The table options that let overwrites count as changes."""
 
     of_keys: bool = option_field("streaming-read-overwrite", "boolean", default=False)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paimonlab.spec.identifier import MAIN_BRANCH
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchOptions:
+class BranchOptions(OptionSlice):
     """The table options that choose a branch."""
 
     branch: str = option_field("branch", "string", MAIN_BRANCH)

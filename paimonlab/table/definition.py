@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from msgspec import Struct
@@ -11,13 +10,12 @@ from msgspec.structs import replace
 
 from paimonlab.spec.buckets.mode import DYNAMIC, BucketMode, bucket_mode
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.options.table_options import Options, check_supported, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, check_supported, option_field
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import DataField
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketOptions:
+class BucketOptions(OptionSlice):
     """The table option that says how rows find their buckets."""
 
     buckets: int = option_field("bucket", "int", DYNAMIC)

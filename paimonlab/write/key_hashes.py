@@ -6,7 +6,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.index.PartitionIndex``, ``Bucket
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -16,7 +15,7 @@ from paimonlab.errors import DataError
 from paimonlab.merge.sorting import sorted_positions
 from paimonlab.spec.binary_row.murmur import hash_words
 from paimonlab.spec.distinct_integers import distinct_integers
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 _MOST_BUCKETS = 32767
 _ARITY_BYTES = 4
@@ -54,8 +53,7 @@ KnownHashes: TypeAlias = Mapping[int, "Hashes | StoredHashes"]
 """The hashes of each bucket of a partition."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DynamicBucketOptions:
+class DynamicBucketOptions(OptionSlice):
     """The table options that steer dynamic buckets."""
 
     target_rows: int = option_field("dynamic-bucket.target-row-num", "long", 2_000_000)

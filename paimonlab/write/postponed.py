@@ -57,7 +57,7 @@ def postponed_target(plan: WritePlan, folder: str, user: str) -> FileTarget:
 
 
 def _avro_if_possible(plan: WritePlan, otherwise: DataFormat) -> DataFormat:
-    choice = dataclasses.replace(plan.formats.choice, name="avro", name_by_level={})
+    choice = replace(plan.formats.choice, name="avro", name_by_level={})
     avro = dataclasses.replace(plan.formats, choice=choice).at_level(0)
     try:
         avro.check(plan.schema.fields)

@@ -10,7 +10,7 @@ from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.buckets.mode import BucketMode, bucket_mode
 from paimonlab.spec.external_paths import ExternalFolders
 from paimonlab.spec.merge_engine import MergeEngine
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.statistics.mode import StatsOptions
@@ -25,8 +25,7 @@ _PASSED_ON_BYTES = 64 << 20
 """Bytes of rows that need no sorting at which they go to their file, to wait there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriterCompactionOptions:
+class WriterCompactionOptions(OptionSlice):
     """The table options for compaction by writers."""
 
     write_only: bool = option_field("write-only", "boolean", default=False)
@@ -38,8 +37,7 @@ class WriterCompactionOptions:
     to are compacted in full; None: never."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteOptions:
+class WriteOptions(OptionSlice):
     """The table options that steer writing."""
 
     bucket: int = option_field("bucket", "int", -1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -157,4 +156,4 @@ def test_a_callback_that_fails_does_not_undo_the_commit(table: SmallTable) -> No
 def test_options_are_read_from_the_table() -> None:
     found = options({"bucket": "4", "row-tracking.enabled": "true"})
 
-    assert found == replace(CommitOptions(), buckets=4, row_tracking=True)
+    assert found == CommitOptions(buckets=4, row_tracking=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
@@ -52,7 +52,7 @@ class _Golden:
         assert schema is not None
         options = Options(schema.options).slice(ScanOptions)
         # Files that wait for compaction are listed, too, although readers may not see them.
-        options = replace(options, has_deletion_vectors=False, is_first_row=False)
+        options = structs.replace(options, has_deletion_vectors=False, is_first_row=False)
         return plan(ScanRequest(snapshot=snapshot), schema, self.schemas, self.manifests, options)
 
 

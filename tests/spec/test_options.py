@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import pickle
 import pkgutil
@@ -16,10 +15,11 @@ from paimonlab.formats.parquet.options import ParquetOptions
 from paimonlab.spec.options.registry import FALLBACK_KEYS, IMMUTABLE_KEYS, Operation
 from paimonlab.spec.options.table_options import (
     KNOWN_OPTIONS,
-    OPTION_KEY,
     Options,
+    OptionSlice,
     check_known,
     check_supported,
+    fields_of,
     find_option,
     option_field,
     parse_boolean,
@@ -34,8 +34,7 @@ class Keyed:
     partition_keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class Example(OptionSlice):
     retries: int = option_field("commit.max-retries", "int", 10)
     wait_millis: int = option_field("commit.min-retry-wait", "duration", "10 ms")
     size_bytes: int | None = option_field("target-file-size", "memory", None)
@@ -246,21 +245,17 @@ def test_the_registry_knows_all_options_of_the_documentation() -> None:
 
 
 def slices() -> Iterator[Any]:
-    """Find every dataclass of the package with a field that is read from an option."""
+    """Find what the package reads of options."""
     for module in pkgutil.walk_packages(paimonlab.__path__, "paimonlab."):
         if module.name.startswith(("paimonlab.spark", "paimonlab.notebook")):
             continue
         for value in vars(importlib.import_module(module.name)).values():
-            if isinstance(value, type) and dataclasses.is_dataclass(value) and option_keys(value):
+            if isinstance(value, type) and issubclass(value, OptionSlice):
                 yield value
 
 
 def option_keys(cls: Any) -> set[str]:
-    return {
-        field.metadata[OPTION_KEY]
-        for field in dataclasses.fields(cls)
-        if OPTION_KEY in field.metadata
-    }
+    return {field.key for field in fields_of(cls).values()}
 
 
 def test_every_implemented_option_is_read_by_a_slice() -> None:
@@ -286,12 +281,12 @@ OWN_OF_PARQUET = frozenset({"file.compression.zstd-level"})
 def test_slices_have_the_defaults_of_paimon() -> None:
     for cls in slices():
         default = cls()
-        for field in dataclasses.fields(cls):
-            key = field.metadata.get(OPTION_KEY, "")
+        for name, field in fields_of(cls).items():
+            key = field.key
             spec = KNOWN_OPTIONS.get(key)
             own = OWN_DEFAULTS | (OWN_OF_PARQUET if cls is ParquetOptions else frozenset())
             if key in own or spec is None or spec.default is None:
                 continue
             if "*" not in key:
                 again: Any = Options({key: spec.default}).slice(cls)
-                assert getattr(again, field.name) == getattr(default, field.name), (cls, key)
+                assert getattr(again, name) == getattr(default, name), (cls, key)

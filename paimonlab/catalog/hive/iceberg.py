@@ -25,7 +25,7 @@ from paimonlab.catalog.hive.objects import FOR_EVER, columns
 from paimonlab.catalog.placed_tables import uri_of
 from paimonlab.commit.iceberg.catalogs import NewestMetadata
 from paimonlab.spec.identifier import Identifier
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.types.data_types import DataField
 
 _INPUT_FORMAT = "org.apache.hadoop.mapred.FileInputFormat"
@@ -37,8 +37,7 @@ so: it is waited for once, and the next commit tells the metastore."""
 _NEWEST, _BEFORE = "metadata_location", "previous_metadata_location"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _HiveOptions:
+class _HiveOptions(OptionSlice):
     """The table options that say which metastore is told, and of which table."""
 
     uri: str | None = option_field("metadata.iceberg.uri", "string", None)

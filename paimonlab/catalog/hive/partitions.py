@@ -15,7 +15,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 from msgspec import structs
@@ -141,7 +141,9 @@ class TagSync:
         mode = self.table.schema.options.get(TAG_PREVIEW, "none").lower()
         if mode not in ("process-time", "watermark"):
             return
-        automatic = replace(definition_of(self.table).options.slice(AutoTagOptions), mode=mode)
+        automatic = structs.replace(
+            definition_of(self.table).options.slice(AutoTagOptions), mode=mode
+        )
         at = automatic.time_of(structs.replace(snapshot, time_millis=clock.now_millis()))
         if at is not None:
             periods = automatic.periods

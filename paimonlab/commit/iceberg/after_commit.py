@@ -37,7 +37,7 @@ from paimonlab.spec.iceberg.table_metadata import TableMetadata, is_of, same_pla
 from paimonlab.spec.iceberg.types import iceberg_schema
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS
 from paimonlab.spec.manifests.manifest import FileKind
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
@@ -46,8 +46,7 @@ from paimonlab.storage import FileIO
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _VectorPlaces:
+class _VectorPlaces(OptionSlice):
     is_beside_data: bool = option_field("index-file-in-data-file-dir", "boolean", default=False)
     """``index-file-in-data-file-dir``"""
 

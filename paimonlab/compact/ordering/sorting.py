@@ -17,12 +17,11 @@ from paimonlab.compact.ordering.row_order import RowOrder
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.read.splits import read_split
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.storage import FileIO
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SortingOptions:
+class SortingOptions(OptionSlice):
     """The table option that steers how rows are put in order."""
 
     memory_bytes: int = option_field("write-buffer-size", "memory", 256 << 20)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AvroOptions:
+class AvroOptions(OptionSlice):
     """How Avro files are written."""
 
     compression: str = option_field("file.compression", "string", "zstd")

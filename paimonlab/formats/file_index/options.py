@@ -11,7 +11,7 @@ from typing import Self
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats.file_index.values import INDEX_TYPES, form_of
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, MapType, TypeRoot
 
 _TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
@@ -25,8 +25,7 @@ _OPTION_PARTS = 3
 _COLUMNS = ".columns"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Keys:
+class _Keys(OptionSlice):
     in_manifest_threshold: int = option_field(
         "file-index.in-manifest-threshold", "memory", "500 bytes"
     )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 _CODECS = {
     "zstd": "zstd",
@@ -18,8 +16,7 @@ _ZSTD_LEVEL = 1
 """That of the library, which cannot be told another one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OrcOptions:
+class OrcOptions(OptionSlice):
     """How ORC files are written."""
 
     compression: str = option_field("file.compression", "string", "zstd")

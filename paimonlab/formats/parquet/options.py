@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 _CODECS = {
     "zstd": "zstd",
@@ -32,8 +31,7 @@ def _rows(count: int) -> int:
     return count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParquetOptions:
+class ParquetOptions(OptionSlice):
     """How Parquet files are written."""
 
     compression: str | None = option_field("file.compression", "string", None)

@@ -28,7 +28,7 @@ from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.progress import Progress
 from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.buckets.key import BucketKey
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
@@ -38,8 +38,7 @@ _CACHE_BYTES = 128 << 20
 """Told how much is done, how much there is, and of what: ``(3, 20, "snapshots")``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FsckOptions:
+class FsckOptions(OptionSlice):
     """The table options that say where files are."""
 
     index_beside_data: bool = option_field("index-file-in-data-file-dir", "boolean", default=False)

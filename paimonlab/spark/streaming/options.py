@@ -6,16 +6,15 @@ Source: apache/paimon@5dacde5 ``docs/spark/structured-streaming.md``, ``SparkCon
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.reading.time_travel import TRAVEL_OPTIONS
 from paimonlab.spec.options.registry import FALLBACK_KEYS
 from paimonlab.spec.options.table_options import (
     KNOWN_OPTIONS,
-    OPTION_KEY,
     Options,
     check_known,
+    fields_of,
 )
 from paimonlab.table.following.admission import StreamReadOptions
 
@@ -35,7 +34,7 @@ STREAM_OPTIONS = frozenset(
         *("streaming-read-overwrite", "streaming-read-append-overwrite"),
         *("streaming.read.snapshot.delay", "file-index.read.enabled"),
         *("source.split.target-size", "source.split.open-file-cost"),
-        *(str(item.metadata[OPTION_KEY]) for item in fields(StreamReadOptions)),
+        *(field.key for field in fields_of(StreamReadOptions).values()),
     }
 )
 """Options that a stream can have itself; others would have no effect, or be about the table."""
@@ -50,11 +49,10 @@ def stream_read_options(options: Options, table: str) -> StreamReadOptions:
         If a limit is not at least 1, or one of the two that belong together is missing.
     """
     chosen = options.slice(StreamReadOptions)
-    for item in fields(chosen):
-        value = getattr(chosen, item.name)
+    for name, field in fields_of(StreamReadOptions).items():
+        value = getattr(chosen, name)
         if value is not None and value < 1:
-            key = item.metadata[OPTION_KEY]
-            raise SchemaError(f"{table}: {key} = {value}, must be at least 1")
+            raise SchemaError(f"{table}: {field.key} = {value}, must be at least 1")
     if (chosen.min_rows is None) != (chosen.max_delay_millis is None):
         raise SchemaError(
             f"{table}: read.stream.minRowsPerTrigger and read.stream.maxTriggerDelayMs belong "

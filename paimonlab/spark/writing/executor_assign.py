@@ -7,13 +7,14 @@ is; ``…index.HashBucketAssigner``, ``…crosspartition.GlobalIndexAssigner``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import structs
 
 from paimonlab.arrow_values import arrow_array, arrow_scalar, numpy_values
 from paimonlab.read.read_plan import ReadPlan
@@ -57,7 +58,7 @@ class HashShares:
     @property
     def options(self) -> DynamicBucketOptions:
         """The table's options, for that many shares."""
-        return replace(self.plan.dynamic, assigner_parallelism=self.count)
+        return structs.replace(self.plan.dynamic, assigner_parallelism=self.count)
 
     def of(
         self, batch: pa.RecordBatch

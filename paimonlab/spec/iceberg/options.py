@@ -7,12 +7,11 @@ Source: apache/paimon@1.4.2 ``org.apache.paimon.iceberg.IcebergOptions``,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.iceberg.types import iceberg_fields
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.types.data_types import DataField
 
 DISABLED = "disabled"
@@ -45,8 +44,7 @@ _VERSION = "metadata.iceberg.format-version"
 _MOST = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IcebergPlace:
+class IcebergPlace(OptionSlice):
     """The table options that say whether there is Iceberg metadata, and where."""
 
     storage: str = option_field(_STORAGE, "enum", DISABLED)
@@ -105,8 +103,7 @@ def folder_outside(table_path: str, options: Options) -> str | None:
     return None if folder is None or folder.startswith(f"{table_path}/") else folder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IcebergOptions:
+class IcebergOptions(OptionSlice):
     """The table options that steer what is in Iceberg metadata."""
 
     format_version: int = option_field(_VERSION, "int", 2)
@@ -168,8 +165,7 @@ class IcebergOptions:
 
 
 @hides_secrets
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IcebergRest:
+class IcebergRest(OptionSlice):
     """The table options that are properties of Iceberg's REST client; not to be shown."""
 
     properties: dict[str, str] = option_field(f"{REST_PREFIX}*", "string", {})

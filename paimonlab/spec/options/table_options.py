@@ -1,10 +1,8 @@
 """Options of a table: reading them, and refusing what is not implemented.
 
-Layers declare the options they obey as frozen dataclasses (slices), beside the code these
-steer::
+Layers declare the options they obey as slices, beside the code these steer::
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class CommitOptions:
+    class CommitOptions(OptionSlice):
         max_retries: int = option_field("commit.max-retries", "int", 10)
 
 and get them with ``options.slice(CommitOptions)``.
@@ -12,7 +10,6 @@ and get them with ``options.slice(CommitOptions)``.
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -20,8 +17,6 @@ from typing import Any, TypeVar
 from paimonlab.errors import SchemaError, UnsupportedError, close_matches, habits
 from paimonlab.spec.buckets.mode import KeyedTable
 from paimonlab.spec.options.grammar import (
-    PARSERS,
-    Kind,
     parse_boolean,
     parse_duration_millis,
     parse_list,
@@ -35,13 +30,16 @@ from paimonlab.spec.options.registry import (
     OptionSpec,
     find_option,
 )
+from paimonlab.spec.options.slices import OptionSlice, fields_of, option_field
 
 __all__ = [
     "KNOWN_OPTIONS",
+    "OptionSlice",
     "OptionSpec",
     "Options",
     "check_known",
     "check_supported",
+    "fields_of",
     "find_option",
     "option_field",
     "parse_boolean",
@@ -50,50 +48,7 @@ __all__ = [
     "parse_memory_size_bytes",
 ]
 
-OPTION_KEY = "paimon.key"
-"""Metadata of a slice's field: the option it is read from."""
-_OPTION_PARSE = "paimon.parse"
-
-Slice = TypeVar("Slice")
-
-
-def option_field(
-    key: str, kind: Kind, default: Any, *, parse: Callable[[Any], Any] | None = None
-) -> Any:
-    """Declare a field of a slice that is read from an option.
-
-    Parameters
-    ----------
-    key
-        Key of the option. With a ``*`` the field becomes a dict from the names that stand for
-        it to the values.
-    kind
-        How the value is written: durations become milliseconds, sizes bytes.
-    default
-        Value without the option; a duration or a size may be given as text.
-    parse
-        Applied to the value read, not to the default.
-
-    Examples
-    --------
-    >>> @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-    ... class Example:
-    ...     wait_millis: int = option_field("commit.min-retry-wait", "duration", "10 ms")
-    ...     modes: dict[str, str] = option_field("fields.*.stats-mode", "string", {})
-    >>> Options({"fields.a.stats-mode": "full"}).slice(Example)
-    Example(wait_millis=10, modes={'a': 'full'})
-    """
-
-    def read(text: str) -> Any:
-        value = PARSERS[kind](text)
-        return value if parse is None else parse(value)
-
-    metadata = {OPTION_KEY: key, _OPTION_PARSE: read}
-    if isinstance(default, str) and kind in ("duration", "memory"):
-        default = PARSERS[kind](default)
-    if isinstance(default, dict | list):
-        return dataclasses.field(default_factory=default.copy, metadata=metadata)
-    return dataclasses.field(default=default, metadata=metadata)
+Slice = TypeVar("Slice", bound=OptionSlice)
 
 
 class Options(Mapping[str, str]):
@@ -147,7 +102,7 @@ class Options(Mapping[str, str]):
         Parameters
         ----------
         cls
-            A dataclass whose fields are made with `option_field`.
+            Its fields are made with `option_field`.
 
         Raises
         ------
@@ -161,14 +116,11 @@ class Options(Mapping[str, str]):
 
     def _slice(self, cls: type[Slice]) -> Slice:
         given: dict[str, Any] = {}
-        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-            key: str | None = field.metadata.get(OPTION_KEY)
-            if key is None:
-                continue
-            if "*" in key:
-                given[field.name] = self._family(key, field.metadata[_OPTION_PARSE])
-            elif key in self:
-                given[field.name] = _value(key, self[key], field.metadata[_OPTION_PARSE])
+        for name, field in fields_of(cls).items():
+            if "*" in field.key:
+                given[name] = self._family(field.key, field.read)
+            elif field.key in self:
+                given[name] = _value(field.key, self[field.key], field.read)
         return cls(**given)
 
     def _family(self, key: str, read: Callable[[str], Any]) -> dict[str, Any]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
 
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.spec.value_text import display_texts, internal_texts
 
@@ -43,8 +42,7 @@ def relative_folder(text: str) -> str:
     return "/".join(parts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionOptions:
+class PartitionOptions(OptionSlice):
     """The table options that name folders."""
 
     default_name: str = option_field("partition.default-name", "string", DEFAULT_PARTITION)

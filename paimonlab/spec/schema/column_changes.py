@@ -6,7 +6,7 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaManager#generateTab
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import singledispatch
 from itertools import count
 
@@ -14,7 +14,7 @@ from msgspec import structs
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.default_values import check_default
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.schema.change_kinds import (
     AddColumn,
     DropColumn,
@@ -33,8 +33,7 @@ from paimonlab.spec.types.field_paths import Fields, edit_at, index_of, split_pa
 from paimonlab.spec.types.text import format_type, parse_type
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlterOptions:
+class AlterOptions(OptionSlice):
     """The table options that steer changes of the schema."""
 
     no_explicit_casts: bool = option_field(

@@ -18,7 +18,7 @@ from paimonlab.errors import SchemaError
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.default_values import check_default
 from paimonlab.spec.options.given import OptionValue, text_options
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.schema.rules import check_schema
 from paimonlab.spec.schema.table_schema import FIRST_SCHEMA_ID, TableSchema
 from paimonlab.spec.types.arrow import data_field
@@ -68,8 +68,7 @@ class Schema:
 _KEY_OPTIONS = ("primary-key", "partition")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyOptions:
+class KeyOptions(OptionSlice):
     """The table options that stand for lists of the schema, and become these."""
 
     primary_key: tuple[str, ...] | None = option_field("primary-key", "list", None)

@@ -5,12 +5,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaManager#checkAlterT
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from paimonlab.errors import SchemaError
 from paimonlab.spec.options.given import option_text
 from paimonlab.spec.options.registry import FALLBACK_KEYS, find_option
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption
 from paimonlab.spec.schema.table_schema import TableSchema
 
@@ -54,8 +54,7 @@ def remove_option(schema: TableSchema, change: RemoveOption, *, has_snapshots: b
     return replace(schema, options=others)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorOptions:
+class VectorOptions(OptionSlice):
     """The table options that say whether deletion vectors come and go."""
 
     has_vectors: bool = option_field("deletion-vectors.enabled", "boolean", default=False)

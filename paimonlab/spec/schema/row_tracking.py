@@ -9,12 +9,12 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.SpecialFields``,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msgspec import structs
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options.table_options import Options, option_field, parse_boolean
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field, parse_boolean
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
 from paimonlab.spec.types.system_fields import (
@@ -52,8 +52,7 @@ def with_stored_tracking(schema: TableSchema) -> TableSchema:
     return replace(schema, fields=(*schema.fields, *stored))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowTrackingOptions:
+class RowTrackingOptions(OptionSlice):
     """The table options that rows with ids go by."""
 
     row_tracking: bool = option_field("row-tracking.enabled", "boolean", default=False)

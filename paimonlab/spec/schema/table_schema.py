@@ -18,7 +18,7 @@ from paimonlab.errors.habits import IsAttribute
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.buckets.bucket import BucketFunction
 from paimonlab.spec.decoding import ready
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.types.arrow import arrow_schema
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.json import fields_from_json, fields_to_json
@@ -28,8 +28,7 @@ CURRENT_VERSION = 3
 FIRST_SCHEMA_ID = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketKeyOptions:
+class BucketKeyOptions(OptionSlice):
     """The table options that say what chooses the bucket of a row."""
 
     bucket_key: str = option_field("bucket-key", "string", "")

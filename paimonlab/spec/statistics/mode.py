@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Self
 
 from paimonlab.errors import SchemaError
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.types.data_types import DataField
 
 _TRUNCATE = re.compile(r"truncate\s*\(\s*(\d+)\s*\)", re.IGNORECASE)
@@ -65,8 +65,7 @@ class StatsMode:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _StatsKeys:
+class _StatsKeys(OptionSlice):
     mode: str = option_field("metadata.stats-mode", "string", "truncate(16)")
     """``metadata.stats-mode``"""
     mode_of: dict[str, str] = option_field("fields.*.stats-mode", "string", {})

@@ -23,7 +23,7 @@ from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
 from paimonlab.spec.manifests.index_manifest import DELETION_VECTORS, IndexManifestEntry
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.row_tracking import with_stored_tracking, with_tracking
 from paimonlab.spec.snapshot import Snapshot
@@ -38,8 +38,7 @@ from paimonlab.write.folders import delete_files
 from paimonlab.write.writer import TableWriter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeOptions:
+class ChangeOptions(OptionSlice):
     """The table options that say how rows of append tables are changed."""
 
     by_vector: bool = option_field("deletion-vectors.enabled", "boolean", default=False)

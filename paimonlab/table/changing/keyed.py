@@ -6,8 +6,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.PrimaryKeyTableUtils``,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +13,7 @@ import pyarrow.compute as pc
 from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_splits
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing.statement import Changed, Statement
@@ -29,8 +27,7 @@ from paimonlab.write.lost_changes import LostChanges
 KIND_COLUMN = "__paimonlab_row_kind"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedOptions:
+class KeyedOptions(OptionSlice):
     """The table options that say what writing a row of a key does."""
 
     merge_engine: str = option_field("merge-engine", "enum", "deduplicate")

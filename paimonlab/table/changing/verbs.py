@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow.compute as pc
@@ -15,7 +14,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.metadata.partition_stats import partition_columns
 from paimonlab.progress import Progress
 from paimonlab.scan.live_files import live_entries
-from paimonlab.spec.options.table_options import check_supported, option_field
+from paimonlab.spec.options.table_options import OptionSlice, check_supported, option_field
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, columns, evaluate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
@@ -33,8 +32,7 @@ from paimonlab.table.writing.columns import update_columns
 from paimonlab.table.writing.isolation import rows_of_interest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteOptions:
+class DeleteOptions(OptionSlice):
     """The table options that say what deleting whole partitions does."""
 
     force_changelog: bool = option_field("delete.force-produce-changelog", "boolean", default=False)

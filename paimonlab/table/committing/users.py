@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserOptions:
+class UserOptions(OptionSlice):
     """The table option that names commit users."""
 
     prefix: str | None = option_field("commit.user-prefix", "string", None)

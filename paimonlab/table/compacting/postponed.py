@@ -32,7 +32,7 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage import FileIO
@@ -60,8 +60,7 @@ logger = logging.getLogger(__name__)
 _REASON = "rows waited for a bucket"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PostponeOptions:
+class PostponeOptions(OptionSlice):
     """The table options for giving rows buckets."""
 
     default_buckets: int = option_field("postpone.default-bucket-num", "int", 1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from paimonlab.scan.change_splits import ChangeSplit
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,7 @@ class Load:
         return len(self.splits) - before
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamReadOptions:
+class StreamReadOptions(OptionSlice):
     """The options that say how much a batch of a stream reads."""
 
     max_files: int | None = option_field("read.stream.maxFilesPerTrigger", "int", None)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from paimonlab.compact.strategy import LevelOptions
 from paimonlab.errors import UnsupportedError
 from paimonlab.scan.following import FollowRules
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.table.branch_options import BranchOptions
@@ -21,8 +20,7 @@ _MERGING_ENGINES = frozenset({"partial-update", "aggregation", "first-row"})
 """Engines with which a row that was written is not the row that readers see."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowOptions:
+class FollowOptions(OptionSlice):
     """The table options that steer following."""
 
     poll_millis: int = option_field("continuous.discovery-interval", "duration", "10 s")

@@ -10,8 +10,9 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.AbstractDataTableSc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
 from datetime import datetime
+
+from msgspec import structs
 
 from paimonlab.errors import (
     ConsumerNotFoundError,
@@ -22,7 +23,7 @@ from paimonlab.errors import (
 from paimonlab.metadata.consumers import ConsumerManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.following import FollowRules, Position
-from paimonlab.spec.options.table_options import OPTION_KEY
+from paimonlab.spec.options.table_options import fields_of
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.incremental import IncrementalOptions
@@ -101,7 +102,7 @@ def first_state(position: Position, latest_id: int, rules: FollowRules) -> Posit
 def _of_mode(definition: TableDefinition, store: TableStore, start: str) -> Position:
     chosen = definition.options.slice(TravelOptions)
     if start != _AS_OPTIONS_SAY:
-        chosen = replace(chosen, mode=start)
+        chosen = structs.replace(chosen, mode=start)
     if chosen.mode == "incremental":
         raise SchemaError(
             f"{definition.name}: scan.mode = 'incremental' has two ends; read it with table.changes"
@@ -247,6 +248,6 @@ def _refuse_ranges(definition: TableDefinition) -> None:
 
 
 def _refuse_points(given: Mapping[str, str]) -> None:
-    keys = sorted({*given} & {field.metadata[OPTION_KEY] for field in fields(TravelOptions)})
+    keys = sorted({*given} & {field.key for field in fields_of(TravelOptions).values()})
     if keys:
         raise ValueError(f"where to start is said twice: by start and by {', '.join(keys)}")

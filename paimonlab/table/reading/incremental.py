@@ -7,7 +7,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.table.source.AbstractDataTableSc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -21,7 +20,7 @@ from paimonlab.errors import (
 from paimonlab.maintenance.auto_tags import AutoTagOptions
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.changed_files import ChangeKind
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.time_travel import to_millis
@@ -32,8 +31,7 @@ Moment: TypeAlias = int | str | datetime
 """A snapshot id, the name of a tag, a time as text, or an aware datetime."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncrementalOptions:
+class IncrementalOptions(OptionSlice):
     """The table options that ask for changes instead of a state."""
 
     between: str | None = option_field("incremental-between", "string", None)

@@ -8,7 +8,6 @@ of a plan are tried before, so that counts and whoever reads files itself agree.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ import numpy as np
 from paimonlab.errors import CorruptDataError, UnsupportedError
 from paimonlab.read.merging import open_data_file
 from paimonlab.read.streaming import in_threads, reader_count
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkipOptions:
+class SkipOptions(OptionSlice):
     """Which files a read leaves out."""
 
     lost: bool = option_field("scan.ignore-lost-files", "boolean", default=False)

@@ -7,7 +7,6 @@ Source: https://paimon.apache.org/docs/master/spark/sql-query/ and apache/paimon
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ from paimonlab.errors import SchemaError, SnapshotNotFoundError
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.metadata.tags import TagManager
 from paimonlab.spec.options.grammar import parse_duration_millis
-from paimonlab.spec.options.table_options import OPTION_KEY, Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, fields_of, option_field
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.store import TableStore
@@ -26,8 +25,7 @@ _NO_WATERMARK = -(2**63)
 _DURATION = re.compile(r"\s*\d+\s*[a-zµ]+\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TravelOptions:
+class TravelOptions(OptionSlice):
     """The table options that choose a snapshot; at most one is set."""
 
     snapshot: int | None = option_field("scan.snapshot-id", "long", None)
@@ -160,7 +158,7 @@ def check_no_start(definition: TableDefinition) -> None:
 
 
 def _given(chosen: TravelOptions) -> set[str]:
-    set_ = {field.name for field in fields(chosen) if getattr(chosen, field.name) is not None}
+    set_ = {name for name in fields_of(TravelOptions) if getattr(chosen, name) is not None}
     return set_ - {"mode"}
 
 
@@ -194,7 +192,7 @@ def checked_mode(chosen: TravelOptions, table: str) -> str:
     return mode
 
 
-_KEYS = {field.name: field.metadata[OPTION_KEY] for field in fields(TravelOptions)}
+_KEYS = {name: field.key for name, field in fields_of(TravelOptions).items()}
 
 
 def newest_compacted(options: Options, snapshots: SnapshotManager) -> Snapshot | None:

@@ -27,7 +27,7 @@ from paimonlab.formats.manifests.entry_rows import table_to_entries
 from paimonlab.scan.live_files import live_entries
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.manifests.manifest import ManifestEntry
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, CommitKind, Snapshot
 from paimonlab.table.committing.users import new_user
@@ -40,8 +40,7 @@ logger = logging.getLogger(__name__)
 _ADDS = (CommitKind.APPEND, CommitKind.ANALYZE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MergeOptions:
+class _MergeOptions(OptionSlice):
     has_vectors: bool = option_field("deletion-vectors.enabled", "boolean", default=False)
     """``deletion-vectors.enabled``"""
 

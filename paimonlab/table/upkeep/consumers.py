@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from paimonlab import clock
 from paimonlab.metadata.consumers import ConsumerManager
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.table.named import Named
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsumerOptions:
+class ConsumerOptions(OptionSlice):
     """The table option that lets consumers expire."""
 
     expiration_millis: int | None = option_field("consumer.expiration-time", "duration", None)

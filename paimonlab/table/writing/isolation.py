@@ -7,7 +7,6 @@ does: rows that others add meanwhile are as if they had come later.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -16,15 +15,14 @@ from paimonlab.commit.read_set import Mask
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.conditions import Conditions
 from paimonlab.scan.pruning import matches_keys, matches_partitions, matches_values
-from paimonlab.spec.options.table_options import Options, option_field
+from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.table.definition import TableDefinition
 
 _SERIALIZABLE = "serializable"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsolationOptions:
+class IsolationOptions(OptionSlice):
     """The table option that says what statements must not miss."""
 
     isolation: str = option_field("write.isolation", "enum", "snapshot")

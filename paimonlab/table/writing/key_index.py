@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import structs
 
 from paimonlab.arrow_values import arrow_scalar
 from paimonlab.datafile.layout import key_field
@@ -181,7 +182,7 @@ def all_splits(
     buckets
         None: all.
     """
-    options = replace(
+    options = structs.replace(
         definition.options.slice(ScanOptions), merges_on_read=True, is_first_row=False
     )
     request = ScanRequest(snapshot=snapshot, buckets=buckets)

@@ -26,7 +26,7 @@ from paimonlab.scan.change_splits import ChangeRequest, ChangeSplit, Fate
 from paimonlab.scan.changed_files import ChangeKind, commit_changes
 from paimonlab.scan.options import ScanOptions
 from paimonlab.scan.split import DataSplit
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.row_kind import SYMBOLS, RowKind
 from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
@@ -52,8 +52,7 @@ _TURN_BYTES_SHARE = 8
 _ADDS = arrow_array([SYMBOLS[kind] for kind in (RowKind.INSERT, RowKind.UPDATE_AFTER)], pa.string())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownPlacesOptions:
+class KnownPlacesOptions(OptionSlice):
     """The table options that steer how keys are found across partitions."""
 
     threads: int = option_field("cross-partition-upsert.bootstrap-parallelism", "int", 10)

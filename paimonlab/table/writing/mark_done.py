@@ -7,7 +7,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.partition.actions``,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -19,7 +18,7 @@ from paimonlab.errors import CorruptMetadataError, SchemaError, UnsupportedError
 from paimonlab.spec.binary_row.rows import decode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.decoding import ready
-from paimonlab.spec.options.table_options import option_field, parse_list
+from paimonlab.spec.options.table_options import OptionSlice, option_field, parse_list
 from paimonlab.spec.partitions.folders import PartitionOptions, partition_paths
 from paimonlab.storage import safe_join
 from paimonlab.table.definition import TableDefinition
@@ -29,8 +28,7 @@ from paimonlab.table.store import TableStore
 SUCCESS_FILE = "_SUCCESS"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkDoneOptions:
+class MarkDoneOptions(OptionSlice):
     """The table options that say how a partition is marked."""
 
     actions: tuple[str, ...] = option_field(

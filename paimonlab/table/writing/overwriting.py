@@ -6,7 +6,6 @@ Source: apache/paimon@1.3.1 ``org.apache.paimon.operation.FileStoreCommitImpl``,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +18,7 @@ from paimonlab.errors import DataError, UnsupportedError
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
-from paimonlab.spec.options.table_options import option_field
+from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.schema.definition import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.data_types import with_nullable
@@ -37,8 +36,7 @@ from paimonlab.write.conversion import convert
 from paimonlab.write.frames import batches_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverwriteOptions:
+class OverwriteOptions(OptionSlice):
     """The table options that steer an overwrite."""
 
     is_dynamic: bool = option_field("dynamic-partition-overwrite", "boolean", default=True)
