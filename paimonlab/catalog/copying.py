@@ -10,10 +10,9 @@ Source: apache/paimon@5dacde5 ``CopyFilesProcedure``, ``CopySchemaOperator``,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from paimonlab.catalog.names import parse
 from paimonlab.errors import SchemaError, UnsupportedError
@@ -252,7 +251,7 @@ def copy_rows(
         if is_new and written.snapshot is None:
             other.drop_table(target)
         raise
-    return replace(done, snapshot=snapshot)
+    return structs.replace(done, snapshot=snapshot)
 
 
 def _unchanged(table: Table) -> Table:
