@@ -206,7 +206,7 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables, Place
             return (
                 found is not None
                 and (objects.is_paimon(found) or format_objects.is_paimons(found))
-                and found.createTime == made.createTime
+                and objects.is_made_as(found, made)
                 and self._path_of(found) == self._path_of(made)
             )
 

@@ -108,6 +108,7 @@ def new_format_table(
         _TABLE_TYPE: file_format.upper(),
         FILE_FORMAT: file_format,
         TYPE: FORMAT_TABLE,
+        objects.CHANGED_AT: str(now_seconds),
     }
     if is_external:
         parameters["EXTERNAL"] = "TRUE"

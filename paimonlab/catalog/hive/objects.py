@@ -29,6 +29,8 @@ VIEW = "VIRTUAL_VIEW"
 _MANAGED, _EXTERNAL = "MANAGED_TABLE", "EXTERNAL_TABLE"
 LOCATION = "paimon_location"
 """The parameter with the folder, where the metastore must not know it."""
+CHANGED_AT = "transient_lastDdlTime"
+"""The parameter with the second at which an object was made or altered."""
 PARTITIONED = "metastore.partitioned-table"
 TAG_TO_PARTITION = "metastore.tag-to-partition"
 """Names a column whose values are the tags of the table."""
@@ -91,7 +93,7 @@ def location_of(of: Struct) -> str | None:
 
 
 OF_METASTORE = (
-    *("transient_lastDdlTime", "last_modified_by", "last_modified_time"),
+    *(CHANGED_AT, "last_modified_by", "last_modified_time"),
     *("numFiles", "totalSize"),
 )
 """Parameters that a metastore sets by itself."""
@@ -129,6 +131,7 @@ def new_table(
         if key in schema.options:
             parameters[key] = schema.options[key]
     parameters |= {"table_type": "PAIMON", "storage_handler": _STORAGE_HANDLER}
+    parameters[CHANGED_AT] = str(now_seconds)
     if is_external:
         parameters["EXTERNAL"] = "TRUE"
     table = metastore.new(
@@ -146,6 +149,15 @@ def new_table(
     _describe(metastore, table, schema)
     place(table, location, options)
     return table
+
+
+def is_made_as(found: Struct, made: Struct) -> bool:
+    """Whether an object may be the one that was sent: at that second, by the clock of who sent it.
+
+    The metastore sets ``createTime`` by its own clock, and this parameter only where it is missing.
+    """
+    times = [(one.parameters or {}).get(CHANGED_AT) for one in (found, made)]
+    return times[0] == times[1]
 
 
 def place(of: Struct, location: str, options: ObjectOptions) -> None:
@@ -294,7 +306,7 @@ def new_view(metastore: Metastore, identifier: Identifier, view: View, now_secon
         sortCols=[],
         parameters={},
     )
-    return altered_view(
+    made = altered_view(
         metastore,
         metastore.new(
             "Table",
@@ -310,6 +322,8 @@ def new_view(metastore: Metastore, identifier: Identifier, view: View, now_secon
         ),
         view,
     )
+    made.parameters = {**made.parameters, CHANGED_AT: str(now_seconds)}
+    return made
 
 
 def altered_view(metastore: Metastore, table: Struct, view: View) -> Struct:
@@ -333,7 +347,7 @@ def view_of(table: Struct) -> View:
     """
     options: dict[str, str] = dict(table.parameters or {})
     comment = options.pop(_COMMENT, None)
-    options.pop("transient_lastDdlTime", None)  # the metastore's own
+    options.pop(CHANGED_AT, None)  # the metastore's own
     return View(
         fields=fields_of([(one.name, one.type, one.comment) for one in table.sd.cols]),
         query=table.viewExpandedText or table.viewOriginalText or "",

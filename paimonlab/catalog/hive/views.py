@@ -69,8 +69,8 @@ class HiveViews(ViewCatalog, Catalog):
         return (
             found is not None
             and objects.is_view(found)
-            and (found.createTime, found.viewExpandedText)
-            == (made.createTime, made.viewExpandedText)
+            and objects.is_made_as(found, made)
+            and found.viewExpandedText == made.viewExpandedText
         )
 
     def _is_free(self, identifier: Identifier, *, exist_ok: bool) -> bool:

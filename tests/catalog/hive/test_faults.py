@@ -12,13 +12,15 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pyiceberg.table import StaticTable
 
 import paimonlab as pl
-from paimonlab.catalog.hive import iceberg
+from paimonlab.catalog.hive import catalog as hive_catalog
+from paimonlab.catalog.hive import formats, iceberg, views
 from paimonlab.catalog.hive.catalog import HiveCatalog
 from paimonlab.catalog.hive.client import Metastore as Asked
 from paimonlab.catalog.hive.client import NoAnswerError, addresses_of
@@ -287,3 +289,23 @@ def test_a_metastore_that_is_killed_leaves_what_can_be_repaired(
     catalog.rename_table("db.t", "db.s")
     catalog.drop_table("db.u")
     assert folders(catalog) == catalog.tables("db") == ["s"]
+
+
+def test_a_lost_answer_is_settled_if_the_clock_of_the_metastore_is_another(
+    options: dict[str, str], between: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The metastore sets the time at which a table was created itself."""
+    catalog = opened(options | {"uri": between.uri})
+    for module in (hive_catalog, formats, views):
+        clock = SimpleNamespace(time=lambda: time.time() - 100, monotonic=time.monotonic)
+        monkeypatch.setattr(module, "time", clock)
+    between.loses_answers_of.add("create_table")
+    catalog.create_table("db.t", COLUMNS)
+    between.loses_answers_of.add("create_table")
+    catalog.create_view("db.v", View(fields=(), query="SELECT 1"))
+    between.loses_answers_of.add("create_table")
+    kept_as = {"type": "format-table", "file.format": "csv"}
+    catalog.create_table("db.f", COLUMNS, options=kept_as)
+
+    assert (catalog.tables("db"), catalog.format_tables("db")) == (["t"], ["f"])
+    assert catalog.views("db") == ["v"]
