@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog import altering as altering
     from paimonlab.catalog import cloning as cloning
     from paimonlab.catalog import column_types as column_types
+    from paimonlab.catalog import engine_statements as engine_statements
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import iceberg_catalogs as iceberg_catalogs
     from paimonlab.catalog import loading as loading
@@ -31,6 +32,7 @@ __getattr__, __dir__ = attributes_on_use(
     "altering",
     "cloning",
     "column_types",
+    "engine_statements",
     "global_tables",
     "iceberg_catalogs",
     "loading",

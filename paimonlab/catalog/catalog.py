@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 
 from paimonlab import catalog
-from paimonlab.catalog import clones, copying, filled_tables, ingesting, opening
+from paimonlab.catalog import clones, copying, engines, filled_tables, ingesting, opening
 from paimonlab.catalog.names import SYSTEM_DATABASE, check_name, parse
 from paimonlab.catalog.new_schemas import check_width, checked_schema, schema_from
 from paimonlab.commit.publisher import RenamelessPublisher
@@ -403,6 +403,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
     clone_to = clones.clone_to
     write_table = filled_tables.write_table
     ingest = ingesting.ingest
+    statements_for = engines.statements_for
 
     def migrate_folder(
         self,

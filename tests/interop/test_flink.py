@@ -90,11 +90,12 @@ class Both:
         self.flink = flink
         self.ours = pm.connect(options)
         Both._count += 1
-        given = {"type": "paimon", "cache-enabled": "false"} | options
-        said = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
         name = f"c{Both._count}"
+        [statement] = self.ours.statements_for(
+            "flink", name=name, properties={"cache-enabled": "false"}, show_secrets=True
+        )
         self.sql = flink.sql
-        self.sql(f"CREATE CATALOG {name} WITH ({said})", f"USE CATALOG {name}")
+        self.sql(statement, f"USE CATALOG {name}")
         self.sql("CREATE DATABASE db", "USE db")
 
     def our_rows(self, name: str = "t") -> list[list[Any]]:

@@ -1,0 +1,574 @@
+"""Statements by which other engines find the tables of a catalog; nothing is asked of them.
+
+Sources, read on 2026-11-28:
+
+- Flink, Spark, Trino: apache/paimon@5dacde5 ``docs/docs``: ``flink/sql-ddl.md``,
+  ``concepts/rest/dlf.md``, ``spark/quick-start.mdx``, ``ecosystem/trino.md``; Trino's own
+  ``object-storage/file-system-s3``
+- StarRocks: ``docs/en/data_source/catalog/paimon_catalog.md`` of StarRocks/starrocks;
+  ``paimon.option.`` is in its ``PaimonConnector`` alone
+- MaxCompute: help.aliyun.com, "Paimon external table" and "Access DLF from MaxCompute" (types)
+- E-MapReduce: help.aliyun.com, "Integrate Paimon with Flink", "… with Spark", "… with Trino",
+  "Paimon Catalog"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from msgspec import Struct
+
+from paimonlab.catalog.local_cache import LOCAL_CACHE_OPTIONS
+from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.secrets import hides_secrets, is_secret, without_secrets
+from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.types.data_types import (
+    MAX_LENGTH,
+    ArrayType,
+    AtomicType,
+    DataType,
+    MapType,
+    MultisetType,
+    RowType,
+    TypeRoot,
+)
+from paimonlab.spec.types.text import format_type
+from paimonlab.storage.schemes import HDFS, OSS, S3, SINGLE_WRITER, named_options, store_kind
+
+_OF_THIS_PROCESS = frozenset(
+    {
+        *("allowed-external-roots", "follow-links", "lookup.cache-folder", "max-columns"),
+        *("read-only", "sql.columns-memory", "sql.memory", SINGLE_WRITER),
+        *LOCAL_CACHE_OPTIONS,
+    }
+)
+"""Options that say how paimonlab reads; no other engine has them."""
+_FIRST = ("metastore", "uri", "warehouse")
+_DATABASE = "defaultDatabase"
+"""What Spark alone has."""
+
+
+class EngineTable(Struct, frozen=True, kw_only=True):
+    """A table that an engine is to read."""
+
+    name: str
+    """``database.table``"""
+    path: str
+    """Its folder."""
+    schema: TableSchema
+
+
+@hides_secrets
+class EngineRequest(Struct, frozen=True, kw_only=True):
+    """What is to be told."""
+
+    options: Mapping[str, str]
+    """Of the catalog, by Paimon's keys; ``warehouse`` is an absolute path, or a server's name."""
+    tables: tuple[EngineTable, ...] = ()
+    name: str | None = None
+    properties: Mapping[str, str] = {}
+    """By the engine's keys."""
+    show_secrets: bool = False
+
+    @property
+    def warehouse(self) -> str:
+        """Where the catalog is."""
+        return self.options.get("warehouse", "")
+
+    @property
+    def metastore(self) -> str:
+        """The kind of catalog."""
+        return self.options.get("metastore", "filesystem")
+
+    @property
+    def catalog_name(self) -> str:
+        """What the catalog is called there."""
+        return _checked_name(self.name or "paimon")
+
+    def shown(self, pairs: Mapping[str, str]) -> dict[str, str]:
+        """Add the properties, and hide secrets unless they are asked for."""
+        given = {**pairs, **self.properties}
+        if self.show_secrets:
+            return given
+        return {
+            key: f"<{key}>" if is_secret(key) else without_secrets(value)
+            for key, value in given.items()
+        }
+
+
+def statements(engine: str, asked: EngineRequest) -> list[str]:
+    """Return what an engine has to be told; see `engines.statements_for`."""
+    write = _WRITERS.get(engine)
+    if write is not None:
+        for table in asked.tables:
+            _check_types(engine, table)
+        return write(asked)
+    if engine in _OTHERS:
+        raise UnsupportedError(f"a statement for {engine}", _OTHERS[engine])
+    raise ValueError(
+        f"no statements are written for {engine!r}, but for {', '.join(_WRITERS)}."
+        + close_matches(engine, _WRITERS)
+    )
+
+
+_OTHERS = {
+    "dlf": "catalog.clone_to(pm.connect({'metastore': 'rest', 'token.provider': 'dlf', …})) makes "
+    "tables there",
+    "emr": "name the engine that runs on it: flink, spark, starrocks or trino",
+}
+
+
+# Flink, Spark: Java Paimon's connectors, whose options are those of the catalog.
+
+
+def _flink(asked: EngineRequest) -> list[str]:
+    pairs = asked.shown({"type": "paimon", **_of_paimon(asked)})
+    inside = ",\n".join(f"  {_in_quotes(key)} = {_in_quotes(pairs[key])}" for key in pairs)
+    return [f"CREATE CATALOG `{asked.catalog_name}` WITH (\n{inside}\n)"]
+
+
+def _spark(asked: EngineRequest) -> list[str]:
+    pairs = _of_paimon(asked) | _place_as_uri(asked)
+    if _DATABASE in asked.options:
+        pairs[_DATABASE] = asked.options[_DATABASE]
+    catalog = f"spark.sql.catalog.{asked.catalog_name}"
+    lines = {
+        "spark.sql.extensions": "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions",
+        catalog: "org.apache.paimon.spark.SparkCatalog",
+    }
+    lines |= {f"{catalog}.{key}": value for key, value in asked.shown(pairs).items()}
+    return [_line(key, value) for key, value in lines.items()]
+
+
+def _of_paimon(asked: EngineRequest) -> dict[str, str]:
+    options = {key: asked.options[key] for key in _FIRST if asked.options.get(key)}
+    left_out = {*_OF_THIS_PROCESS, *_FIRST, _DATABASE}
+    options |= {key: value for key, value in asked.options.items() if key not in left_out}
+    return options | _defaults_of_stores(options)
+
+
+def _defaults_of_stores(options: Mapping[str, str]) -> dict[str, str]:
+    """Return options that Java has another default for than paimonlab."""
+    of_s3, _ = named_options(S3, options)
+    if of_s3.get("endpoint") and "path.style.access" not in of_s3:
+        return {"s3.path.style.access": "true"}
+    of_oss, _ = named_options(OSS, options)
+    if of_oss.get("region") and not of_oss.get("endpoint"):
+        return {"fs.oss.endpoint": _oss_host(of_oss, is_internal=False)}
+    return {}
+
+
+# Trino: the connector takes Paimon's options, and files by Trino's own file systems.
+
+_S3_OF_TRINO = {
+    "endpoint": "s3.endpoint",
+    "endpoint.region": "s3.region",
+    "path.style.access": "s3.path-style-access",
+    "access.key": "s3.aws-access-key",
+    "secret.key": "s3.aws-secret-key",
+}
+_SITE = "hive.config.resources"
+
+
+def _trino(asked: EngineRequest) -> list[str]:
+    _check_metastore("trino", asked)
+    kind = store_kind(asked.warehouse)
+    if kind not in (None, S3, HDFS) and _SITE not in asked.properties:
+        raise UnsupportedError(
+            f"the warehouse {asked.warehouse} for trino",
+            f"without properties={{'{_SITE}': '/path/to/core-site.xml'}}, which says how it is "
+            "reached",
+        )
+    pairs = {"connector.name": "paimon", **_of_paimon(asked), **_place_as_uri(asked)}
+    pairs = {key: value for key, value in pairs.items() if not _is_of_store(asked, key)}
+    if kind is S3:
+        pairs["fs.native-s3.enabled"] = "true"
+        pairs |= _of_s3("trino", asked, _S3_OF_TRINO)
+    if kind is HDFS:
+        pairs |= _of_hdfs("trino", asked, ("hadoop-conf-dir", "security.kerberos.login."))
+    lines = [_line(key, value.replace("\\", "\\\\")) for key, value in asked.shown(pairs).items()]
+    return [f"# etc/catalog/{asked.catalog_name}.properties", *lines]
+
+
+# StarRocks
+
+_S3_OF_STARROCKS = {
+    "endpoint": "aws.s3.endpoint",
+    "endpoint.region": "aws.s3.region",
+    "path.style.access": "aws.s3.enable_path_style_access",
+    "access.key": "aws.s3.access_key",
+    "secret.key": "aws.s3.secret_key",
+}
+_OSS_OF_STARROCKS = {
+    "endpoint": "aliyun.oss.endpoint",
+    "accesskeyid": "aliyun.oss.access_key",
+    "accesskeysecret": "aliyun.oss.secret_key",
+}
+
+
+def _starrocks(asked: EngineRequest) -> list[str]:
+    _check_metastore("starrocks", asked)
+    pairs = {
+        "type": "paimon",
+        "paimon.catalog.type": asked.metastore,
+        "paimon.catalog.warehouse": asked.warehouse,
+    }
+    if asked.metastore == "hive":
+        if not asked.options.get("uri"):
+            raise UnsupportedError(
+                "a Hive catalog without 'uri' for starrocks", "it reads no hive-site.xml of others"
+            )
+        pairs["hive.metastore.uris"] = asked.options["uri"]
+    kind = store_kind(asked.warehouse)
+    if kind is None:
+        raise UnsupportedError(
+            f"the warehouse {asked.warehouse} for starrocks", "it reads HDFS and object stores"
+        )
+    if kind is S3:
+        pairs |= _of_s3("starrocks", asked, _S3_OF_STARROCKS)
+        pairs |= _connection_of_s3(asked, pairs)
+    elif kind is OSS:
+        pairs |= _of_oss(asked)
+    elif kind is HDFS:
+        _of_hdfs("starrocks", asked, ())
+    elif not asked.properties:
+        raise UnsupportedError(
+            f"the warehouse {asked.warehouse} for starrocks",
+            "without properties that say how it is reached, as azure.adls2.storage_account",
+        )
+    pairs |= {
+        f"paimon.option.{key}": value
+        for key, value in _of_paimon(asked).items()
+        if key not in (*_FIRST, "hive-conf-dir") and not _is_of_store(asked, key)
+    }
+    shown = asked.shown(pairs)
+    inside = ",\n".join(f"  {_in_double(key)} = {_in_double(shown[key])}" for key in shown)
+    return [f"CREATE EXTERNAL CATALOG `{asked.catalog_name}`\nPROPERTIES (\n{inside}\n)"]
+
+
+def _connection_of_s3(asked: EngineRequest, pairs: Mapping[str, str]) -> dict[str, str]:
+    """Return what else StarRocks has to be told of S3.
+
+    Raises
+    ------
+    ValueError
+        If nothing says whose keys it uses.
+    """
+    if "aws.s3.access_key" not in pairs and not any(
+        key.startswith("aws.s3.") for key in asked.properties
+    ):
+        raise ValueError(
+            "the catalog has no keys of S3 that starrocks could use; give them, or say how it gets "
+            "some: properties={'aws.s3.use_instance_profile': 'true'}"
+        )
+    endpoint, region = pairs.get("aws.s3.endpoint"), pairs.get("aws.s3.region")
+    if endpoint is not None and endpoint.lower().startswith("http://"):
+        return {"aws.s3.enable_ssl": "false"}
+    if endpoint is None and region is not None:
+        ending = ".cn" if region.startswith("cn-") else ""
+        return {"aws.s3.endpoint": f"https://s3.{region}.amazonaws.com{ending}"}
+    return {}
+
+
+def _of_oss(asked: EngineRequest) -> dict[str, str]:
+    values, keys = named_options(OSS, asked.options)
+    pairs = {"aliyun.oss.endpoint": _oss_host(values, is_internal=False)}
+    for name, value in values.items():
+        if name in _OSS_OF_STARROCKS:
+            pairs.setdefault(_OSS_OF_STARROCKS[name], value)
+        elif name not in (*_OF_CLIENTS, "connection.secure.enabled", "region"):
+            raise _refused(keys[name], value, "starrocks")
+    return pairs
+
+
+# MaxCompute: a table is told, not a catalog.
+
+_ROLE = "odps.properties.rolearn"
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,127}")
+_OF_MAXCOMPUTE = {
+    TypeRoot.BOOLEAN: "BOOLEAN",
+    TypeRoot.TINYINT: "TINYINT",
+    TypeRoot.SMALLINT: "SMALLINT",
+    TypeRoot.INT: "INT",
+    TypeRoot.BIGINT: "BIGINT",
+    TypeRoot.FLOAT: "FLOAT",
+    TypeRoot.DOUBLE: "DOUBLE",
+    TypeRoot.BINARY: "BINARY",
+    TypeRoot.VARBINARY: "BINARY",
+    TypeRoot.DATE: "DATE",
+    TypeRoot.TIMESTAMP_LTZ: "TIMESTAMP",
+}
+_LONGEST = {TypeRoot.CHAR: 255, TypeRoot.VARCHAR: 65_535}
+_MOST_FRACTION_DIGITS = 18
+_OF_PARTITIONS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "STRING", "VARCHAR")
+_NO_ZONE = (
+    "its TIMESTAMP is a point in time, and external tables have no TIMESTAMP_NTZ; "
+    "TIMESTAMP_LTZ would do"
+)
+
+
+def _maxcompute(asked: EngineRequest) -> list[str]:
+    if asked.metastore == "rest":
+        raise UnsupportedError(
+            "metastore = 'rest' for maxcompute",
+            "it reads DLF by an external project, which its console makes",
+        )
+    if not asked.tables:
+        raise ValueError("maxcompute takes one statement per table: name them, tables=['db.t']")
+    if not asked.properties.get(_ROLE):
+        raise ValueError(
+            f"the role is missing that reads OSS: properties={{'{_ROLE}': "
+            "'acs:ram::<uid>:role/aliyunodpsdefaultrole'}"
+        )
+    names = [table.name.rpartition(".")[2] for table in asked.tables]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"several tables are called {name}: tell of one, then of the others")
+    return [text for table in asked.tables for text in _external_table(asked, table)]
+
+
+def _external_table(asked: EngineRequest, table: EngineTable) -> Iterator[str]:
+    schema, table_name = table.schema, _quoted(table.name.rpartition(".")[2], table.name)
+    if asked.name is not None:
+        table_name = f"{_checked_name(asked.name)}.{table_name}"
+    columns = {
+        field.name: _type_of_maxcompute(field.type, f"{table.name}: column {field.name!r}")
+        for field in schema.fields
+    }
+    for key in schema.partition_keys:
+        if columns[key].partition("(")[0] not in _OF_PARTITIONS:
+            raise UnsupportedError(
+                f"{table.name}: partition column {key!r} of type {columns[key]} for maxcompute",
+                f"it partitions by {', '.join(_OF_PARTITIONS)}",
+            )
+
+    def listed(names: Iterator[str]) -> str:
+        return ", ".join(f"{_quoted(name, table.name)} {columns[name]}" for name in names)
+
+    lines = [
+        f"CREATE EXTERNAL TABLE {table_name} (",
+        "  " + listed(name for name in columns if name not in schema.partition_keys),
+        ")",
+    ]
+    if schema.comment:
+        lines.append(f"COMMENT {_in_quotes_escaped(schema.comment)}")
+    if schema.partition_keys:
+        lines.append(f"PARTITIONED BY ({listed(iter(schema.partition_keys))})")
+    shown = asked.shown({})
+    inside = ", ".join(
+        f"{_in_quotes_escaped(key)} = {_in_quotes_escaped(shown[key])}" for key in shown
+    )
+    lines += [
+        "STORED BY 'org.apache.paimon.hive.PaimonStorageHandler'",
+        f"WITH SERDEPROPERTIES ({inside})",
+        f"LOCATION {_in_quotes_escaped(_location(asked, table))}",
+    ]
+    yield "\n".join(lines)
+    if schema.partition_keys:
+        yield f"MSCK REPAIR TABLE {table_name} ADD PARTITIONS"
+
+
+def _type_of_maxcompute(data_type: DataType, where: str) -> str:
+    match data_type:
+        case ArrayType(element):
+            return f"ARRAY<{_type_of_maxcompute(element, where)}>"
+        case MapType(key, value):
+            inside = (_type_of_maxcompute(one, where) for one in (key, value))
+            return f"MAP<{', '.join(inside)}>"
+        case RowType(fields):
+            named = (
+                f"{_checked_column(field.name, where)}: {_type_of_maxcompute(field.type, where)}"
+                for field in fields
+            )
+            return f"STRUCT<{', '.join(named)}>"
+    found, reason = "", ""
+    if isinstance(data_type, AtomicType):
+        found, reason = _atom_of_maxcompute(data_type)
+    if not found:
+        raise UnsupportedError(f"{where} of type {format_type(data_type)} for maxcompute", reason)
+    return found
+
+
+def _atom_of_maxcompute(atom: AtomicType) -> tuple[str, str]:
+    """Return what a type is there; or nothing, and why."""
+    length, scale = atom.length or 0, atom.scale or 0
+    match atom.root:
+        case TypeRoot.DECIMAL if scale > _MOST_FRACTION_DIGITS:
+            return "", f"its DECIMAL has at most {_MOST_FRACTION_DIGITS} fraction digits"
+        case TypeRoot.DECIMAL:
+            return f"DECIMAL({atom.precision}, {scale})", ""
+        case TypeRoot.VARCHAR if length == MAX_LENGTH:
+            return "STRING", ""
+        case TypeRoot.CHAR | TypeRoot.VARCHAR as root if length > _LONGEST[root]:
+            return "", f"its {root.value} has at most {_LONGEST[root]} characters; STRING would do"
+        case TypeRoot.CHAR | TypeRoot.VARCHAR as root:
+            return f"{root.value}({length})", ""
+        case root:
+            return _OF_MAXCOMPUTE.get(root, ""), _NO_ZONE if root is TypeRoot.TIMESTAMP else ""
+
+
+def _location(asked: EngineRequest, table: EngineTable) -> str:
+    if store_kind(table.path) is not OSS:
+        raise UnsupportedError(
+            f"{table.name} at {table.path} for maxcompute", "its external tables are in OSS"
+        )
+    values, _ = named_options(OSS, asked.options)
+    host = _oss_host(values, is_internal=True)
+    return f"oss://{host}/{table.path.partition('://')[2].rstrip('/')}/"
+
+
+def _oss_host(values: Mapping[str, str], *, is_internal: bool) -> str:
+    region = values.get("region", "").removeprefix("oss-")
+    host = values.get("endpoint") or (f"oss-{region}.aliyuncs.com" if region else "")
+    if not host:
+        raise ValueError("the option 'fs.oss.endpoint' is missing: oss-cn-hangzhou.aliyuncs.com …")
+    host = host.rpartition("://")[2].rstrip("/")
+    known = re.fullmatch(r"(oss-[a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com", host)
+    return f"{known[1]}-internal.aliyuncs.com" if known and is_internal else host
+
+
+# What they share.
+
+_OF_CLIENTS = ("attempts.maximum", "connection.establish.timeout", "connection.timeout")
+"""How patient paimonlab is with a store."""
+_SSL = "connection.ssl.enabled"
+_V4 = ("signer.type", "signing.algorithm")
+"""Paimonlab takes one value of them, which engines have anyway."""
+
+
+def _of_s3(engine: str, asked: EngineRequest, names: Mapping[str, str]) -> dict[str, str]:
+    values, keys = named_options(S3, asked.options, {"region": "endpoint.region"})
+    if values.get("endpoint"):
+        values.setdefault("path.style.access", "true")
+        if "://" not in values["endpoint"]:
+            has_ssl = values.get(_SSL, "true").lower() == "true"
+            values["endpoint"] = f"{'https' if has_ssl else 'http'}://{values['endpoint']}"
+    for name, value in values.items():
+        if name not in (*names, *_OF_CLIENTS, *_V4, _SSL):
+            raise _refused(keys[name], value, engine)
+    return {theirs: values[name] for name, theirs in names.items() if values.get(name)}
+
+
+def _of_hdfs(engine: str, asked: EngineRequest, taken: tuple[str, ...]) -> dict[str, str]:
+    """Return options of HDFS that an engine takes as they are; ``hadoop-conf-dir`` may stay out."""
+    pairs = {}
+    for key, value in asked.options.items():
+        if not key.startswith(HDFS.prefixes):
+            continue
+        if taken and key.startswith(taken):
+            pairs[key] = value
+        elif key != "hadoop-conf-dir" and _SITE not in asked.properties:
+            raise _refused(key, value, engine)
+    return pairs
+
+
+def _refused(key: str, value: str, engine: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{key} = '{value}' for {engine}", "its documents have nothing that does the same"
+    )
+
+
+def _is_of_store(asked: EngineRequest, key: str) -> bool:
+    kind = store_kind(asked.warehouse)
+    return kind is not None and key.startswith(kind.prefixes)
+
+
+def _check_metastore(engine: str, asked: EngineRequest) -> None:
+    if asked.metastore not in ("filesystem", "hive"):
+        raise UnsupportedError(
+            f"metastore = '{asked.metastore}' for {engine}",
+            "its documents name catalogs of files and of Hive metastores",
+        )
+
+
+_NO_TYPE = {
+    "spark": (TypeRoot.TIME, TypeRoot.BLOB, MultisetType),
+    "starrocks": (TypeRoot.VARIANT, TypeRoot.BLOB, MultisetType),
+    "trino": (TypeRoot.TIME, TypeRoot.VARIANT, TypeRoot.BLOB, MultisetType),
+}
+"""Types that tables of types in the documents leave out."""
+
+
+def _check_types(engine: str, table: EngineTable) -> None:
+    for field in table.schema.fields:
+        for kind in _kinds(field.type):
+            if kind in _NO_TYPE.get(engine, ()):
+                raise UnsupportedError(
+                    f"{table.name}: column {field.name!r} of type {format_type(field.type)} for "
+                    f"{engine}",
+                    "its documents list no type for it",
+                )
+
+
+def _kinds(data_type: DataType) -> Iterator[TypeRoot | type]:
+    match data_type:
+        case AtomicType(root):
+            yield root
+        case ArrayType(element):
+            yield from _kinds(element)
+        case MultisetType(element):
+            yield MultisetType
+            yield from _kinds(element)
+        case MapType(key, value):
+            yield from _kinds(key)
+            yield from _kinds(value)
+        case RowType(fields):
+            for field in fields:
+                yield from _kinds(field.type)
+
+
+def _place_as_uri(asked: EngineRequest) -> dict[str, str]:
+    """Return the option that says where the catalog is, if it is a local folder: as a URI."""
+    return {"warehouse": f"file:{asked.warehouse}"} if asked.warehouse.startswith("/") else {}
+
+
+def _checked_name(name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
+        raise ValueError(
+            f"{name!r} cannot be the name there: lower-case letters, digits and underscores, a "
+            "letter first, at most 64"
+        )
+    return name
+
+
+def _checked_column(name: str, where: str) -> str:
+    """Return a name of MaxCompute, which has no upper case and no marks in names."""
+    if not _NAME.fullmatch(name):
+        raise UnsupportedError(
+            f"{where}: the name {name!r} for maxcompute",
+            "its names are lower-case letters, digits and underscores",
+        )
+    return name
+
+
+def _quoted(name: str, where: str) -> str:
+    return f"`{_checked_column(name, where)}`"
+
+
+def _in_quotes(text: str) -> str:
+    """Return a text of Flink's SQL, which knows no escapes."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _in_quotes_escaped(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+
+
+def _in_double(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _line(key: str, value: str) -> str:
+    if set(f"{key}{value}") & {"\n", "\r"}:
+        raise ValueError(f"{key} has more than one line")
+    return f"{key}={value}"
+
+
+_WRITERS: dict[str, Callable[[EngineRequest], list[str]]] = {
+    "flink": _flink,
+    "maxcompute": _maxcompute,
+    "spark": _spark,
+    "starrocks": _starrocks,
+    "trino": _trino,
+}
