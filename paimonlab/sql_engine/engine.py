@@ -18,6 +18,7 @@ from paimonlab.errors import PaimonError
 from paimonlab.progress import Progress
 from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
 from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.sql_engine import row_hashes
 from paimonlab.sql_engine.explaining import COLUMN as EXPLAINED
 from paimonlab.sql_engine.explaining import NO_BITS, explained_query, plan_text
 from paimonlab.sql_engine.failures import NOT_PROVEN
@@ -162,7 +163,7 @@ def _plan(
 def _explained_plan(planned: Planned) -> Planned:
     """Plan the answer of EXPLAIN, a text."""
     parts = [part if part.bits is None else replace(part, bits=NO_BITS) for part in planned.parts]
-    database = connected(parts, EngineOptions())
+    database = connected(parts, EngineOptions(), planned.text)
     try:
         drawn = database.execute(f"EXPLAIN {planned.text}").fetchall()
     except duckdb.Error as error:
@@ -207,7 +208,7 @@ def run(
     NotTranslatedError
         If a value turned up for which the result is not proven to be Spark's.
     """
-    database = connected(planned.parts, options or EngineOptions())
+    database = connected(planned.parts, options or EngineOptions(), planned.text)
     try:
         if progress is None:
             return _fetched(database, planned)
@@ -216,8 +217,10 @@ def run(
         database.close()
 
 
-def connected(parts: Sequence[Part], options: EngineOptions) -> duckdb.DuckDBPyConnection:
-    """Open a database in memory that can read these parts and nothing else."""
+def connected(
+    parts: Sequence[Part], options: EngineOptions, text: str = ""
+) -> duckdb.DuckDBPyConnection:
+    """Open a database in memory for a statement; it can read these parts and nothing else."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -238,6 +241,7 @@ def connected(parts: Sequence[Part], options: EngineOptions) -> duckdb.DuckDBPyC
     for part in parts:
         if part.bits is not None:
             _set_bits(database, part.name, part.bits)
+    row_hashes.register(database, text)
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
     for part in parts:

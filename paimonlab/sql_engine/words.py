@@ -53,8 +53,6 @@ ELSEWHERE = {
     "stdev": "stddev(a)",
     "nz": "coalesce(a, 0)",
     "window": "date_trunc('HOUR', time), or date_trunc of another unit",
-    "hash": "crc32(text), or md5(text)",
-    "xxhash64": "crc32(text), or md5(text)",
 }
 """By name in small letters: what is written instead."""
 
@@ -101,6 +99,8 @@ USES = {
     "regexp_replace": "regexp_replace(text, '[0-9]+', '')",
     "regexp_extract": "regexp_extract(text, '([a-z]+)', 1)",
     "get_json_object": "get_json_object(text, '$.name')",
+    "hash": "hash(a, b)",
+    "xxhash64": "xxhash64(a, b)",
     "array_contains": "array_contains(array, value)",
     "element_at": "element_at(array, 1), or element_at(map, 'key')",
     "size": "size(array)",

@@ -406,3 +406,6 @@ SELECT format_string('%s bought %d', user, count(*)) AS said FROM db.events WHER
 
 -- parts of a day in small letters, and the middle of prices
 SELECT extract(week FROM max(day)), extract(Year FROM max(day)), percentile(CAST(qty AS DECIMAL(9, 2)), 0.3) AS p FROM db.sales;
+
+-- hashes of rows
+SELECT hash(name, mail), xxhash64(name) FROM db.staff;

@@ -43,8 +43,5 @@ SELECT CAST(mail AS DECIMAL(5, 2)) FROM db.staff;
 -- shape of a distribution
 SELECT skewness(qty), kurtosis(qty) FROM db.sales;
 
--- hashes of rows
-SELECT hash(name), xxhash64(name) FROM db.staff;
-
 -- windows of time
 SELECT window(at, '10 minutes') AS w, count(*) FROM db.events GROUP BY window(at, '10 minutes');

@@ -130,7 +130,7 @@ class Values:
             "(SELECT max(y) FROM {u})",
             "(SELECT count(*) FROM {u} WHERE uid = id)",
             f"datediff(last_day(day), {self.day(below)})",
-            f"hash({self._one('x', 'g', 'id')})",
+            f"hash({self._one('x', 'g', 'id')}, xxhash64(z, m))",
             f"crc32({self._one('g', 'z')})",
             f"element_at(array(x, s), {self._one('1', '2', '-1')})",
             f"array(s, i)[{self._one('0', '1')}]",

@@ -240,7 +240,7 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
         "SELECT TRY_CAST(v AS BOOLEAN) FROM db.days",
         "SELECT v LIKE 'a!%' ESCAPE '!' FROM db.days",
         "SELECT sum(id / id) FILTER (WHERE id > 0) FROM db.days",
-        "SELECT xxhash64(v) FROM db.days",
+        "SELECT sentences(v) FROM db.days",
         "SELECT DISTINCT ON (v) v FROM db.days",
         "SELECT v FROM db.days SORT BY v",
         "SELECT v FROM db.days GROUP BY v QUALIFY row_number() OVER (ORDER BY v) = 1",

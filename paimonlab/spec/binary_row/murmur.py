@@ -17,7 +17,8 @@ _M5 = 0xE6546B64
 _F1 = 0x85EBCA6B
 _F2 = 0xC2B2AE35
 _MASK = 0xFFFFFFFF
-_FEW_ROWS = 16  # below this a Python loop over words beats one over array calls
+FEW_ROWS = 16
+"""Up to this a Python loop over words beats one over array calls."""
 
 
 def hash_words(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
@@ -44,11 +45,11 @@ def hash_words(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.int32]:
     shared = 0
     while shared < word_count and row_count and (words[:, shared] == words[0, shared]).all():
         shared += 1
-    start = _mix_one_row(SEED, words[0, :shared]) if shared else SEED
+    start = mix_one_row(SEED, words[0, :shared]) if shared else SEED
     state = np.full(row_count, start, np.uint32)
     for k in range(shared, word_count):
-        _mix(state, words[:, k].copy())
-    return _finish(state, np.uint32(4 * word_count))
+        mix(state, words[:, k].copy())
+    return finish(state, np.uint32(4 * word_count))
 
 
 def hash_ragged(
@@ -76,16 +77,16 @@ def hash_ragged(
     longest_first = np.argsort(-counts, kind="stable")
     ordered_starts, ordered_counts = starts[longest_first], counts[longest_first]
     state = np.full(len(starts), SEED, np.uint32)
-    k, active = 0, _rows_longer_than(ordered_counts, 0)
-    while active > _FEW_ROWS:
-        _mix(state[:active], words[ordered_starts[:active] + k])
+    k, active = 0, rows_longer_than(ordered_counts, 0)
+    while active > FEW_ROWS:
+        mix(state[:active], words[ordered_starts[:active] + k])
         k += 1
-        active = _rows_longer_than(ordered_counts, k)
+        active = rows_longer_than(ordered_counts, k)
     for row in range(active):
         start = ordered_starts[row]
-        state[row] = _mix_one_row(int(state[row]), words[start + k : start + ordered_counts[row]])
+        state[row] = mix_one_row(int(state[row]), words[start + k : start + ordered_counts[row]])
     result = np.empty(len(starts), np.int32)
-    result[longest_first] = _finish(state, (4 * ordered_counts).astype(np.uint32))
+    result[longest_first] = finish(state, (4 * ordered_counts).astype(np.uint32))
     return result
 
 
@@ -103,20 +104,21 @@ def hash_bytes(data: bytes, seed: int = 0) -> int:
     (True, True)
     """
     whole = len(data) // 4 * 4
-    state = _mix_one_row(seed, np.frombuffer(data[:whole], "<u4"))
+    state = mix_one_row(seed, np.frombuffer(data[:whole], "<u4"))
     if whole < len(data):
         mixed = int.from_bytes(data[whole:], "little") * _C1 & _MASK
         mixed = (mixed << 15 | mixed >> 17) & _MASK
         state ^= mixed * _C2 & _MASK
-    finished = _finish(np.array([state], np.uint32), np.uint32(len(data)))
+    finished = finish(np.array([state], np.uint32), np.uint32(len(data)))
     return int(finished.view(np.uint32)[0])
 
 
-def _rows_longer_than(descending_counts: npt.NDArray[np.int64], k: int) -> int:
+def rows_longer_than(descending_counts: npt.NDArray[np.int64], k: int) -> int:
+    """Count the rows of more than ``k`` words."""
     return int(np.searchsorted(-descending_counts, -k))
 
 
-def _mix(state: npt.NDArray[np.uint32], word: npt.NDArray[np.uint32]) -> None:
+def mix(state: npt.NDArray[np.uint32], word: npt.NDArray[np.uint32]) -> None:
     """Mix one word of each row into ``state``, in place; ``word`` is used up."""
     word *= np.uint32(_C1)
     _rotate_left(word, 15)
@@ -133,7 +135,8 @@ def _rotate_left(values: npt.NDArray[np.uint32], bits: int) -> None:
     values |= high
 
 
-def _mix_one_row(state: int, words: npt.NDArray[np.uint32]) -> int:
+def mix_one_row(state: int, words: npt.NDArray[np.uint32]) -> int:
+    """Mix the words of one row into its state."""
     for word in words.tolist():
         mixed = word * _C1 & _MASK
         mixed = (mixed << 15 | mixed >> 17) & _MASK
@@ -143,9 +146,10 @@ def _mix_one_row(state: int, words: npt.NDArray[np.uint32]) -> int:
     return state
 
 
-def _finish(
+def finish(
     state: npt.NDArray[np.uint32], byte_length: npt.NDArray[np.uint32] | np.uint32
 ) -> npt.NDArray[np.int32]:
+    """Return the hashes of rows whose words are mixed into ``state``, which is used up."""
     state ^= byte_length
     state ^= state >> np.uint32(16)
     state *= np.uint32(_F1)

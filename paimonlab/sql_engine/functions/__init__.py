@@ -12,6 +12,7 @@ from paimonlab.sql_engine.functions.arrays import ARRAYS
 from paimonlab.sql_engine.functions.choices import CHOICES
 from paimonlab.sql_engine.functions.codes import CODES
 from paimonlab.sql_engine.functions.days import DAYS
+from paimonlab.sql_engine.functions.hashes import HASHES
 from paimonlab.sql_engine.functions.json_fields import JSON_FIELDS
 from paimonlab.sql_engine.functions.lists import LISTS
 from paimonlab.sql_engine.functions.maps import MAPS
@@ -40,6 +41,7 @@ FUNCTIONS = {
     **STRUCTS,
     **MAPS,
     **CODES,
+    **HASHES,
 }
 """By name in small letters: the closed list."""
 _OF_TEXT = frozenset(

@@ -109,7 +109,7 @@ def test_it_is_known_whether_there_are_more_rows() -> None:
     ("sql", "named"),
     [
         ("SELECT * FROM db.t LIMIT 1 + 1", "LIMIT that is not a number of rows"),
-        ("SELECT xxhash64(v) FROM db.t", "xxhash64()"),
+        ("SELECT sentences(v) FROM db.t", "sentences()"),
         ("SELECT * FROM db.t LATERAL VIEW explode(v) e", "explode(STRING)"),
         ("SELECT id FROM other.db.t", "the catalog other"),
         ("INSERT INTO db.t PARTITION (id = 1) VALUES ('a')", "PARTITION in TABLE"),
