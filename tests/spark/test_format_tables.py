@@ -287,6 +287,7 @@ def test_what_has_no_snapshots_cannot_do_is_an_error(
     spark: SparkSession, sql: Any, server: Server
 ) -> None:
     sql("CREATE TABLE t (id INT, v STRING) USING parquet")
+    sql("CREATE TABLE days (day DATE) USING parquet")
     sql("INSERT INTO t VALUES (1, 'a')")
     refused = [
         "DELETE FROM t WHERE id = 1",
@@ -309,6 +310,10 @@ def test_what_has_no_snapshots_cannot_do_is_an_error(
     for statement, said in (
         ("MSCK REPAIR TABLE t", "MSCK REPAIR TABLE of served.db.t.* folders"),
         ("LOAD DATA INPATH '/x' INTO TABLE t", "INSERT INTO served.db.t with a query of csv.`/x`"),
+        (
+            "INSERT INTO days REPLACE WHERE day > DATE '2026-01-02' VALUES (DATE '2026-01-03')",
+            "where day > DATE '2026-01-02'",
+        ),
     ):
         with pytest.raises(UnsupportedError, match=said):
             sql(statement)

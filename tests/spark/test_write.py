@@ -326,6 +326,29 @@ def test_overwrite_by_another_condition_is_refused(plain: Table, spark: SparkSes
         frame.writeTo("paimon.db.a").overwrite(functions.col("a") > 3)
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "day = DATE '2026-01-02'",
+        "seen < TIMESTAMP '2026-01-02 03:04:05.5'",
+        "at >= TIMESTAMP_NTZ '1969-12-31 23:59:59'",
+        r"v = 'it\'s'",
+        "a > -3",
+    ],
+)
+def test_a_condition_that_is_refused_is_shown_as_it_is_written(
+    condition: str, catalog: Catalog, spark: SparkSession
+) -> None:
+    types = {"day": "DATE", "seen": "TIMESTAMP_LTZ(6)", "at": "TIMESTAMP(6)", "v": "STRING"}
+    catalog.create_table("db.d", {"a": "INT"} | types)
+    values = "SELECT 1, DATE '2026-01-01', TIMESTAMP '2026-01-01', TIMESTAMP_NTZ '2026-01-01', 'v'"
+
+    with pytest.raises(UnsupportedError) as caught:
+        spark.sql(f"INSERT INTO paimon.db.d REPLACE WHERE {condition} {values}")
+
+    assert caught.value.feature == f"overwriting rows of db.d where {condition}"
+
+
 def test_create_table_as_select(catalog: Catalog, spark: SparkSession) -> None:
     spark.sql(
         "CREATE TABLE paimon.db.c TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '2') "

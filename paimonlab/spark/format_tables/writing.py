@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.format_tables.tasks import OUTCOME_COLUMN, WriteFiles, outcomes_of
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.predicates import predicates_text
 from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.shipping import ship
 from paimonlab.spark.values.in_arrow import map_in_arrow
@@ -77,7 +78,7 @@ class FormatWriteBuilder(Proxy):
             names = [key.name for key in keys]
             values = equal_values([value.get() for value in translated], names, floats)
         if values is None:
-            said = " AND ".join(str(predicate.toString()) for predicate in predicates)
+            said = predicates_text(self._bridge, predicates)
             raise UnsupportedError(
                 f"overwriting rows of {self._table.name} where {said}",
                 "rows to replace are chosen by values of partition columns here",

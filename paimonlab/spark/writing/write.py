@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.predicates import predicates_text
 from paimonlab.spark.reading.filters import equal_values, is_float
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.shipping import ship
@@ -106,7 +107,7 @@ class WriteBuilder(Proxy):
             If they do not.
         """
         if self._values(predicates) is None:
-            said = " AND ".join(str(predicate.toString()) for predicate in predicates)
+            said = predicates_text(self._bridge, predicates)
             raise UnsupportedError(
                 f"overwriting rows of {self._table.name} where {said}",
                 "rows to replace are chosen by values of partition columns here; DELETE the rows "
