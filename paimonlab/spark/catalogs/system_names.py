@@ -27,13 +27,17 @@ def instead_of(table: str, name: str) -> str | None:
 
     Examples
     --------
-    >>> instead_of("t", "history"), instead_of("t", "orders")
-    ('write `t$snapshots`', None)
+    >>> instead_of("t", "Files"), instead_of("t", "orders")
+    ('write `t$files`', None)
+    >>> instead_of("t", "history")
+    'write `t$snapshots`, or DESCRIBE HISTORY t'
     >>> instead_of("t", "tag_monday"), instead_of("t", "branch_dev")
     ("write t VERSION AS OF 'monday'", 'write `t$branch_dev`')
     """
-    if name in _NAMES:
-        return f"write `{table}${_NAMES[name]}`"
+    known = _NAMES.get(name.lower())
+    if known is not None:
+        described = f", or DESCRIBE HISTORY {table}" if name.lower() == "history" else ""
+        return f"write `{table}${known}`{described}"
     if name.startswith("branch_"):
         return f"write `{table}${name}`"
     if name.startswith("tag_"):
