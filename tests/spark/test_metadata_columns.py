@@ -121,6 +121,43 @@ def test_metadata_columns_have_the_scopes_of_columns(catalog: Catalog, spark: Sp
         spark.sql("SELECT _ROW_ID FROM paimon.db.t")
 
 
+@pytest.mark.parametrize(
+    ("written", "here"),
+    [
+        ("_metadata.file_path", "__paimon_file_path"),
+        ("x._METADATA.file_path", "__paimon_file_path"),
+        ("_metadata.row_index", "__paimon_row_index"),
+        ("_file", "__paimon_file_path"),
+        ("_pos", "__paimon_row_index"),
+        ("_partition", "__paimon_partition"),
+    ],
+)
+def test_names_of_metadata_elsewhere_are_answered_with_those_here(
+    catalog: Catalog, spark: SparkSession, written: str, here: str
+) -> None:
+    catalog.create_table("db.t", {"id": "INT"}).write({"id": [1, 2]})
+    said = rf"cannot be resolved\. Tables of Paimon call it {here}\."
+
+    with pytest.raises(AnalysisException, match=said):
+        spark.sql(f"SELECT id FROM paimon.db.t x WHERE {written} IS NOT NULL")
+    with pytest.raises(AnalysisException, match=said):
+        spark.table("paimon.db.t").alias("x").select(written)
+
+    assert spark.sql(f"SELECT id FROM paimon.db.t x WHERE {here} IS NOT NULL").count() == 2
+
+
+def test_metadata_that_are_not_here_are_answered_with_all_that_are(
+    catalog: Catalog, spark: SparkSession
+) -> None:
+    catalog.create_table("db.t", {"id": "INT"})
+
+    with pytest.raises(AnalysisException, match=f"Tables of Paimon have {PLACES} and __paimon_p"):
+        spark.sql("SELECT _metadata.file_size FROM paimon.db.t")
+    with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN") as told:
+        spark.sql("SELECT file_path FROM paimon.db.t")
+    assert "Tables of Paimon" not in str(told.value)
+
+
 def test_ids_of_rows_are_those_of_our_reader(catalog: Catalog, spark: SparkSession) -> None:
     table = made(catalog, **{"row-tracking.enabled": "true"})
     columns = ["id", "v", "_ROW_ID", "_SEQUENCE_NUMBER"]

@@ -23,7 +23,7 @@ from paimonlab import errors
 from paimonlab.errors import PaimonError
 from paimonlab.spark.jvm.file_failures import damaged_file
 from paimonlab.spark.jvm.java_names import names_of
-from paimonlab.spark.jvm.missing_names import with_near_names
+from paimonlab.spark.jvm.missing_names import with_near_names, with_place_column
 
 _KEPT = 16
 """Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
@@ -39,6 +39,8 @@ _OF_WORKERS = (
 _END_OF_ITERATION = "java.util.NoSuchElementException"
 """Ends each loop over a Java collection in py4j; PySpark would ask forty times what it means."""
 _NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
+_UNRESOLVED = "UNRESOLVED_COLUMN"
+"""Begins the conditions of columns that are not there."""
 _SPARK_EXCEPTION = "org.apache.spark.SparkException"
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
@@ -86,7 +88,7 @@ def install() -> None:
             return damage
         converted = convert(java_exception)
         if isinstance(converted, _OF_WORKERS):
-            return from_worker(str(converted)) or _with_near_names(converted)
+            return from_worker(str(converted)) or _with_hints(converted)
         said = _error_of_rows(java_exception)
         return converted if said is None else captured.SparkRuntimeException(origin=said)
 
@@ -95,10 +97,14 @@ def install() -> None:
     logging.getLogger("py4j.clientserver").addFilter(_is_no_callback_failure)
 
 
-def _with_near_names(converted: Any) -> Any:
-    if converted.getCondition() == _NOT_FOUND:
+def _with_hints(converted: Any) -> Any:
+    condition = converted.getCondition() or ""
+    if condition == _NOT_FOUND:
         relation = (converted.getMessageParameters() or {}).get("relationName", "")
         converted._desc = with_near_names(converted._desc, relation)
+    elif condition.startswith(_UNRESOLVED):
+        column = (converted.getMessageParameters() or {}).get("objectName", "")
+        converted._desc = with_place_column(converted._desc, column)
     return converted
 
 

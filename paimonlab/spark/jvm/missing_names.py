@@ -1,4 +1,4 @@
-"""Names that Spark did not find in catalogs of ours: which ones are near them.
+"""Names that Spark did not find: tables near them in catalogs of ours, metadata columns like them.
 
 Spark's errors say only what was asked for. A catalog tells here whom to ask for near names, which
 are looked for if the error comes to Python: most of what is not found is no error.
@@ -7,14 +7,24 @@ are looked for if the error comes to Python: most of what is not found is no err
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from py4j.protocol import Py4JError
 
 _KEPT = 16
 _SENTENCE = "cannot be found."
+_OF_COLUMNS = "cannot be resolved."
+_PATH, _INDEX = "__paimon_file_path", "__paimon_row_index"
+_PARTITION = "__paimon_partition"
+_STRUCT = "_metadata"
+"""Spark's column of where the rows of its own files are."""
+_IN_STRUCT: Mapping[str, str] = MappingProxyType({"file_path": _PATH, "row_index": _INDEX})
+_OF_ICEBERG: Mapping[str, str] = MappingProxyType(
+    {"_file": _PATH, "_pos": _INDEX, "_partition": _PARTITION}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +80,45 @@ def with_near_names(message: str, relation: str) -> str:
     before, found, after = message.partition(_SENTENCE)
     if not found:
         return message
-    parts = tuple(part.replace("``", "`") for part in relation.strip("`").split("`.`"))
+    parts = _parts(relation)
     for one in reversed(_missing):
         name = one.name()
         if name and name[-len(parts) :] == parts:
             return f"{before}{found}{one.near(name)}{after}"
     return message
+
+
+def with_place_column(message: str, column: str) -> str:
+    """Add to Spark's message that a column is missing which one says here where a row is.
+
+    Parameters
+    ----------
+    message
+        Spark's.
+    column
+        The name in it, as ```_metadata`.`file_path```.
+
+    Examples
+    --------
+    >>> with_place_column("`_file` cannot be resolved. SQLSTATE: 42703", "`_file`")
+    '`_file` cannot be resolved. Tables of Paimon call it __paimon_file_path. SQLSTATE: 42703'
+    """
+    before, found, after = message.partition(_OF_COLUMNS)
+    said = _place_column([part.lower() for part in _parts(column)]) if found else ""
+    return f"{before}{found} {said}{after}" if said else message
+
+
+def _place_column(parts: Sequence[str]) -> str:
+    """Say which column of ours is meant by parts of a name in lower case; empty: none."""
+    if _STRUCT not in parts:
+        called = _OF_ICEBERG.get(parts[-1])
+    else:
+        called = _IN_STRUCT.get(parts[-1])
+        if called is None:
+            return f"Tables of Paimon have {_PATH}, {_INDEX}, __paimon_bucket and {_PARTITION}."
+    return "" if called is None else f"Tables of Paimon call it {called}."
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Split a name as Spark writes it, with each part in back-quotes."""
+    return tuple(part.replace("``", "`") for part in name.strip("`").split("`.`"))
