@@ -34,10 +34,10 @@ import scala.jdk.javaapi.CollectionConverters;
 /** A command that Python runs; SetCommand is a class that can be extended. */
 public final class Command extends SetCommand {
   private final Function1 work;
-  private final String text;
+  private final Object text;
   private final Seq columns;
 
-  public Command(Function1 work, String text, Seq columns) {
+  public Command(Function1 work, Object text, Seq columns) {
     super(scala.Option.empty());
     this.work = work;
     this.text = text;
@@ -61,7 +61,7 @@ public final class Command extends SetCommand {
     return CollectionConverters.asScala(Arrays.asList(rows)).toSeq();
   }
   public String nodeName() { return "Paimon"; }
-  public String simpleString(int maxFields) { return this.text; }
+  public String simpleString(int maxFields) { return this.text.toString(); }
   public int productArity() { return 0; }
   public Seq otherCopyArgs() {
     Object[] copied = new Object[] {this.work, this.text, this.columns};
@@ -77,7 +77,7 @@ Row = Sequence[str | int | bool | None]
 
 
 def command(
-    bridge: Bridge, run: Callable[[Any], Sequence[Row]], text: str, columns: StructType
+    bridge: Bridge, run: Callable[[Any], Sequence[Row]], text: Any, columns: StructType
 ) -> Any:
     """Make a plan of Spark that calls Python when it is run.
 
@@ -88,7 +88,7 @@ def command(
     run
         Takes the (Java) session that runs it and returns the rows of the answer.
     text
-        What EXPLAIN shows.
+        What EXPLAIN shows; a Java object may put it together when it is asked for.
     columns
         Of the answer.
     """

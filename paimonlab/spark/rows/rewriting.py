@@ -17,6 +17,7 @@ from paimonlab.spark.rows.counts import result_columns, result_values
 from paimonlab.spark.rows.java_classes import install_rule, readings
 from paimonlab.spark.rows.joining import frame_of
 from paimonlab.spark.rows.running import RunningStatement
+from paimonlab.spark.rows.shown import shown
 from paimonlab.spark.rows.statements import VERBS, check_functions, read_statement, target_of
 from paimonlab.spark.session_options import options_of, session_options
 from paimonlab.spark.writing.partition_overwrite import (
@@ -125,7 +126,7 @@ class _Rewrite(Proxy):
             )
         if plan.getClass().getSimpleName() == "OverwritePartitionsDynamic":
             return target._overwriting(plan, relation)
-        return _command(self._bridge, target._running(plan, relation))
+        return _command(self._bridge, target._running(plan, relation), plan)
 
 
 class _Readings(Proxy):
@@ -152,7 +153,7 @@ class _Readings(Proxy):
         return read_as(self._bridge, relation, scan)._jdf.queryExecution().analyzed()
 
 
-def _command(bridge: Bridge, running: RunningStatement) -> Any:
+def _command(bridge: Bridge, running: RunningStatement, plan: Any) -> Any:
     schema = StructType()
     for name in result_columns(running.statement):
         schema = schema.add(name, LongType(), nullable=False)
@@ -161,4 +162,4 @@ def _command(bridge: Bridge, running: RunningStatement) -> Any:
         del session
         return [result_values(running.statement, running.run())]
 
-    return command(bridge, run, running.statement.text, schema)
+    return command(bridge, run, shown(bridge, running.statement.text, plan), schema)

@@ -85,7 +85,7 @@ class RowStatement:
 
     @property
     def text(self) -> str:
-        """What EXPLAIN shows."""
+        """What it does to which table."""
         target = self.relation.name()
         return f"{self.name} {target}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -226,6 +227,54 @@ def test_explain_changes_nothing(one_of_three: Table, spark: SparkSession) -> No
         assert " ".join(sql.split()[:2]).split(" paimon")[0] in plan[0]
 
     assert one_of_three.snapshot == last
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM paimon.db.t WHERE v = 'x'", r"DELETE FROM paimon\.db\.t WHERE .*\bv = 'x'\)"),
+        ("DELETE FROM paimon.db.t", r"DELETE FROM paimon\.db\.t$"),
+        (
+            "UPDATE paimon.db.t AS a SET v = upper(a.v) WHERE a.id > 3",
+            r"UPDATE paimon\.db\.t AS a SET v = upper\(a\.v\) WHERE \(a\.id > 3\)",
+        ),
+        (
+            (
+                "MERGE INTO paimon.db.t t USING paimon.db.s s "
+                "ON t.id = s.id AND s.day = DATE '2026-01-02' "
+                "WHEN MATCHED AND s.v = 'x' THEN DELETE "
+                "WHEN MATCHED THEN UPDATE SET v = s.v "
+                "WHEN NOT MATCHED THEN INSERT (id, v, n) VALUES (s.id, s.v, 0L) "
+                "WHEN NOT MATCHED BY SOURCE THEN DELETE"
+            ),
+            (
+                r"MERGE INTO paimon\.db\.t AS t USING paimon\.db\.s AS s "
+                r"ON \(\(t\.id = s\.id\) AND \(s\.day = DATE '2026-01-02'\)\) "
+                r"WHEN MATCHED AND \(s\.v = 'x'\) THEN DELETE "
+                r"WHEN MATCHED THEN UPDATE SET v = s\.v "
+                r"WHEN NOT MATCHED THEN INSERT \(id, v, n\) VALUES \(s\.id, s\.v, 0L\) "
+                r"WHEN NOT MATCHED BY SOURCE THEN DELETE$"
+            ),
+        ),
+        (
+            (
+                "MERGE INTO paimon.db.t USING (SELECT id FROM paimon.db.s WHERE v = 'x') AS q "
+                "ON t.id = q.id WHEN MATCHED THEN DELETE"
+            ),
+            r"MERGE INTO paimon\.db\.t USING \(SELECT \.\.\. FROM paimon\.db\.s\) AS q ON ",
+        ),
+    ],
+)
+def test_explain_shows_source_conditions_and_clauses(
+    catalog: Catalog, spark: SparkSession, statement: str, said: str
+) -> None:
+    made = catalog.create_table("db.t", COLUMNS)
+    catalog.create_table("db.s", {"id": "INT NOT NULL", "v": "STRING", "day": "DATE"})
+
+    (plan,) = spark.sql(f"EXPLAIN {statement}").collect()
+
+    assert re.search(said, plan[0].strip(), re.MULTILINE), plan[0]
+    assert made.snapshot is None
 
 
 def test_truncate_removes_all_rows(one_of_three: Table, spark: SparkSession) -> None:

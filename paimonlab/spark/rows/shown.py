@@ -1,0 +1,188 @@
+"""What ``EXPLAIN`` shows of a statement that changes rows: its conditions, its source, its clauses.
+
+Spark asks for the text of each plan that it runs, so it is put together in the JVM, and not before
+it is asked for.
+
+Source: apache/spark@v4.2.0 and v4.3.0 ``DeleteFromTable``, ``UpdateTable``, ``MergeIntoTable``,
+``SubqueryAlias``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.jvm.compiled import new
+
+_SOURCE = """
+package org.paimonlab.spark;
+
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull;
+import org.apache.spark.sql.catalyst.plans.logical.Assignment;
+import org.apache.spark.sql.catalyst.plans.logical.DeleteAction;
+import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
+import org.apache.spark.sql.catalyst.plans.logical.InsertAction;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MergeAction;
+import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
+import org.apache.spark.sql.catalyst.plans.logical.UpdateAction;
+import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
+import org.apache.spark.sql.catalyst.plans.logical.View;
+import scala.Option;
+import scala.collection.immutable.Seq;
+
+/** A statement as it is written in SQL, as far as it has a short form. */
+public final class Shown {
+  private static final int MOST = 2000;
+  private final String begin;
+  private final LogicalPlan plan;
+  private String text = null;
+
+  public Shown(String begin, LogicalPlan plan) {
+    this.begin = begin;
+    this.plan = plan;
+  }
+
+  public String toString() {
+    if (this.text == null) {
+      String all = this.begin;
+      try {
+        all = all + rest(this.plan);
+      } catch (Exception error) {
+        all = this.begin;
+      }
+      this.text = all.length() <= MOST ? all : all.substring(0, MOST) + "...";
+    }
+    return this.text;
+  }
+
+  private static String rest(LogicalPlan plan) {
+    if (plan instanceof DeleteFromTable) {
+      DeleteFromTable delete = (DeleteFromTable) plan;
+      String condition = delete.condition().sql();
+      return alias(delete.table()) + (condition.equals("true") ? "" : " WHERE " + condition);
+    }
+    if (plan instanceof UpdateTable) {
+      UpdateTable update = (UpdateTable) plan;
+      String set = alias(update.table()) + " SET " + assigned(update.assignments());
+      return set + conditionOf(" WHERE ", update.condition());
+    }
+    MergeIntoTable merge = (MergeIntoTable) plan;
+    return alias(merge.targetTable())
+        + " USING " + source(merge.sourceTable())
+        + " ON " + merge.mergeCondition().sql()
+        + clauses(" WHEN MATCHED", merge.matchedActions())
+        + clauses(" WHEN NOT MATCHED", merge.notMatchedActions())
+        + clauses(" WHEN NOT MATCHED BY SOURCE", merge.notMatchedBySourceActions());
+  }
+
+  private static String conditionOf(String word, Option condition) {
+    return condition.isDefined() ? word + ((Expression) condition.get()).sql() : "";
+  }
+
+  private static String clauses(String when, Seq actions) {
+    StringBuilder all = new StringBuilder();
+    for (int i = 0; i < actions.size(); i++) {
+      MergeAction action = (MergeAction) actions.apply(i);
+      all.append(when).append(conditionOf(" AND ", action.condition())).append(" THEN ");
+      if (action instanceof DeleteAction) {
+        all.append("DELETE");
+      } else if (action instanceof UpdateAction) {
+        all.append("UPDATE SET ").append(assigned(((UpdateAction) action).assignments()));
+      } else if (action instanceof InsertAction) {
+        all.append("INSERT ").append(inserted(((InsertAction) action).assignments()));
+      } else {
+        all.append(action.sql());
+      }
+    }
+    return all.toString();
+  }
+
+  private static String assigned(Seq assignments) {
+    StringBuilder all = new StringBuilder();
+    for (int i = 0; i < assignments.size(); i++) {
+      Assignment one = (Assignment) assignments.apply(i);
+      all.append(i == 0 ? "" : ", ").append(column(one)).append(" = ").append(value(one));
+    }
+    return all.toString();
+  }
+
+  private static String inserted(Seq assignments) {
+    StringBuilder columns = new StringBuilder();
+    StringBuilder values = new StringBuilder();
+    for (int i = 0; i < assignments.size(); i++) {
+      Assignment one = (Assignment) assignments.apply(i);
+      columns.append(i == 0 ? "" : ", ").append(column(one));
+      values.append(i == 0 ? "" : ", ").append(value(one));
+    }
+    return "(" + columns.toString() + ") VALUES (" + values.toString() + ")";
+  }
+
+  private static String column(Assignment assignment) {
+    Expression key = assignment.key();
+    return key instanceof AttributeReference ? ((AttributeReference) key).name() : key.sql();
+  }
+
+  private static String value(Assignment assignment) {
+    Expression value = assignment.value();
+    while (value instanceof AssertNotNull) value = (Expression) ((AssertNotNull) value).child();
+    return value.sql();
+  }
+
+  /** The name that a statement gives to its target; a catalog gives it the one inside. */
+  private static String alias(LogicalPlan target) {
+    if (!(target instanceof SubqueryAlias)) return "";
+    SubqueryAlias outer = (SubqueryAlias) target;
+    return outer.child() instanceof SubqueryAlias ? " AS " + outer.alias() : "";
+  }
+
+  private static String source(LogicalPlan plan) {
+    if (isNamed(plan)) return ((SubqueryAlias) plan).identifier().toString();
+    if (!(plan instanceof SubqueryAlias)) return query(plan);
+    SubqueryAlias outer = (SubqueryAlias) plan;
+    LogicalPlan inner = (LogicalPlan) outer.child();
+    return (isNamed(inner) ? source(inner) : query(inner)) + " AS " + outer.alias();
+  }
+
+  private static String query(LogicalPlan plan) {
+    StringBuilder names = new StringBuilder();
+    collect(plan, names);
+    return names.length() == 0 ? "(SELECT ...)" : "(SELECT ... FROM " + names.toString() + ")";
+  }
+
+  private static void collect(LogicalPlan plan, StringBuilder names) {
+    if (isNamed(plan)) {
+      names.append(names.length() == 0 ? "" : ", ");
+      names.append(((SubqueryAlias) plan).identifier().toString());
+      return;
+    }
+    Seq children = plan.children();
+    for (int i = 0; i < children.size(); i++) collect((LogicalPlan) children.apply(i), names);
+  }
+
+  /** Whether it is a table or a view under its name. */
+  private static boolean isNamed(LogicalPlan plan) {
+    if (!(plan instanceof SubqueryAlias)) return false;
+    LogicalPlan child = (LogicalPlan) ((SubqueryAlias) plan).child();
+    return child instanceof View || child.children().size() == 0;
+  }
+}
+"""
+
+
+def shown(bridge: Bridge, begin: str, plan: Any) -> Any:
+    """Make a Java object whose text is a statement that changes rows.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    begin
+        What it does to which table; alone where Spark has no text for the rest.
+    plan
+        A resolved ``DeleteFromTable``, ``UpdateTable`` or ``MergeIntoTable``.
+    """
+    return new(bridge, _SOURCE, "Shown", begin, plan)
