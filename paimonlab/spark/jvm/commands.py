@@ -62,6 +62,9 @@ public final class Command extends SetCommand {
   }
   public String nodeName() { return "Paimon"; }
   public String simpleString(int maxFields) { return this.text.toString(); }
+  public String verboseStringWithOperatorId() {
+    return this.formattedNodeName() + "\\n" + this.text.toString() + "\\n";
+  }
   public int productArity() { return 0; }
   public Seq otherCopyArgs() {
     Object[] copied = new Object[] {this.work, this.text, this.columns};

@@ -271,9 +271,9 @@ def test_explain_shows_source_conditions_and_clauses(
     made = catalog.create_table("db.t", COLUMNS)
     catalog.create_table("db.s", {"id": "INT NOT NULL", "v": "STRING", "day": "DATE"})
 
-    (plan,) = spark.sql(f"EXPLAIN {statement}").collect()
-
-    assert re.search(said, plan[0].strip(), re.MULTILINE), plan[0]
+    for mode in ("", "FORMATTED"):
+        (plan,) = spark.sql(f"EXPLAIN {mode} {statement}").collect()
+        assert re.search(said, plan[0].strip(), re.MULTILINE), plan[0]
     assert made.snapshot is None
 
 
