@@ -277,7 +277,9 @@ def _of_oss(asked: EngineRequest) -> dict[str, str]:
     for name, value in values.items():
         if name in _OSS_OF_STARROCKS:
             pairs.setdefault(_OSS_OF_STARROCKS[name], value)
-        elif name not in (*_OF_CLIENTS, "connection.secure.enabled", "region"):
+        elif name not in (*_OF_CLIENTS, _SECURE, "region") or (
+            name == _SECURE and value.lower() != "true"
+        ):
             raise _refused(keys[name], value, "starrocks")
     return pairs
 
@@ -433,6 +435,8 @@ def _oss_host(values: Mapping[str, str], *, is_internal: bool) -> str:
 _OF_CLIENTS = ("attempts.maximum", "connection.establish.timeout", "connection.timeout")
 """How patient paimonlab is with a store."""
 _SSL = "connection.ssl.enabled"
+_SECURE = "connection.secure.enabled"
+"""What OSS calls it; engines have it anyway."""
 _V4 = ("signer.type", "signing.algorithm")
 """Paimonlab takes one value of them, which engines have anyway."""
 

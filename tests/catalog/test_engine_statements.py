@@ -496,3 +496,10 @@ def test_a_catalog_of_a_server_tells_its_name_there() -> None:
     [flink] = pm.connect(DLF).statements_for("flink", show_secrets=True)
 
     assert pairs_of("flink", [flink]) == {"type": "paimon", **DLF}
+
+
+def test_starrocks_is_not_told_of_oss_without_tls_in_silence() -> None:
+    key = "fs.oss.connection.secure.enabled"
+    assert told("starrocks", OSS | {key: "true"}) == told("starrocks", OSS)
+    with pytest.raises(UnsupportedError, match=rf"{key} = 'false' for starrocks"):
+        told("starrocks", OSS | {key: "false"})
