@@ -49,8 +49,8 @@ def rows() -> Iterator[GrowthRow]:
     for name, cost in costs.items():
         many = name == "64 buckets"
         yield GrowthRow(
-            work=f"INSERT of {ROWS:,} rows by Spark, {tasks[name]} tasks",
-            sizes=(name,),
+            work=f"INSERT of {ROWS:,} rows by Spark, {name}",
+            sizes=(f"{tasks[name]} tasks",),
             costs=(cost,),
             peers={_PLAIN: (plain,)},
             goal="at most 2.5 times a plain write, at most two writing tasks a core"
