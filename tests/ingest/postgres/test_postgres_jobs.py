@@ -387,6 +387,68 @@ def test_partitions_patterns_and_new_tables(
     assert not catalog.has_table("ods.other")
 
 
+def test_tables_whose_rows_nothing_names_stop_alone(
+    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are there from the start, are created later, or lose what named their rows."""
+    monkeypatch.setattr("paimonlab.ingest.sources.postgresql.reading._DISCOVERY_SECONDS", 0.2)
+    database.run(
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        "CREATE TABLE loses (id int PRIMARY KEY)",
+        "CREATE TABLE bare (v int)",
+        "CREATE TABLE nothing (id int PRIMARY KEY)",
+        "ALTER TABLE nothing REPLICA IDENTITY NOTHING",
+        *(f"INSERT INTO {name} VALUES (1)" for name in ("t", "loses", "bare", "nothing")),
+    )
+
+    def stopped(job: Job) -> dict[str, str]:
+        return {one.name: one.stopped for one in job.status.tables if one.stopped is not None}
+
+    job, catalog = _job(tmp_path, database, r"public\..*")
+    refused = {one.target: one.reason for one in job.plan().refused}
+    assert sorted(refused) == ["ods.bare", "ods.nothing"]
+    assert 'ALTER TABLE "public"."bare" REPLICA IDENTITY FULL' in refused["ods.bare"]
+    job.run(until="caught-up")
+    assert stopped(job) == refused
+    database.run("UPDATE bare SET v = 2")  # unpublished, so the server lets its rows change
+    with _running(job):
+        database.run(
+            "CREATE TABLE later (v int)", "INSERT INTO later VALUES (1)", "INSERT INTO t VALUES (2)"
+        )
+        until(lambda: "ods.later" in stopped(job) and job.status.rows >= 3)
+        database.run(
+            "ALTER TABLE loses DROP CONSTRAINT loses_pkey",
+            "INSERT INTO loses VALUES (2)",
+            "INSERT INTO t VALUES (3)",
+        )
+        until(lambda: "ods.loses" in stopped(job) and job.status.rows >= 4)
+    assert _rows(catalog, "t") == [(1,), (2,), (3,)]
+    assert _rows(catalog, "loses") == [(1,)]
+    assert "the primary key of the source changed from (id) to none" in stopped(job)["ods.loses"]
+    assert sorted(stopped(job)) == ["ods.bare", "ods.later", "ods.loses", "ods.nothing"]
+    stops = [event for event in job.events if event.kind == "stopped"]
+    assert len(stops) == len(stopped(job))
+
+    database.run(
+        "ALTER TABLE bare REPLICA IDENTITY FULL",
+        "ALTER TABLE nothing REPLICA IDENTITY DEFAULT",
+        "ALTER TABLE later ADD PRIMARY KEY (v)",
+        "ALTER TABLE loses ADD PRIMARY KEY (id)",
+        "UPDATE bare SET v = 3",
+    )
+    for name in ("bare", "later", "loses", "nothing"):
+        job.resnapshot(name)
+    job, catalog = _job(tmp_path, database, r"public\..*")
+    job.run(until="caught-up")
+    assert not stopped(job)
+    for name in ("bare", "later", "loses", "nothing"):
+        assert _rows(catalog, name) == said_by_server(database, name)
+    database.run("CREATE SCHEMA alone", "CREATE TABLE alone.bare (v int)")
+    alone = catalog.ingest(database.source("alone").tables(r"alone\..*"), into="x", name="alone")
+    with pytest.raises(IngestSchemaError, match=r"x\.bare: alone\.bare: nothing names a row"):
+        alone.run()
+
+
 def test_a_server_that_starts_again_is_read_on(
     tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,42 +99,40 @@ def chosen(
     ]
 
 
-def check_published(
+def looked_at(
     server: Connection, name: str, tables: Sequence[ServerTable]
-) -> catalog.Publication | None:
-    """Look at a publication, and refuse what it would break or cannot give.
+) -> tuple[catalog.Publication | None, dict[int, str]]:
+    """Look at a publication, and find the tables whose changes it cannot give.
 
     Returns
     -------
     Publication or None
         None: it does not exist yet.
-
-    Raises
-    ------
-    SourceError
-        Names tables, and the SQL to run.
+    dict
+        By oid of a table that cannot be read: why, and the SQL to run.
     """
     found = catalog.publication(server, name)
-    there = {} if found is None else found.tables
-    without = [table for table in tables if table.oid not in there and not table.has_identity]
-    if without and not (found is not None and found.has_all):
-        shown = ", ".join(table.full_name for table in without)
-        raise SourceError(
-            server.name,
-            f"{shown}: nothing names a row (no primary key, REPLICA IDENTITY "
-            f"{_IDENTITIES.get(without[0].identity, 'DEFAULT')}), and once published the server "
-            f"would refuse to update and delete rows. Run ALTER TABLE {without[0].sql_name} "
-            "REPLICA IDENTITY FULL, leave such tables out, or publish their inserts yourself: "
-            f"CREATE PUBLICATION {quoted(name)} FOR TABLE … WITH (publish = 'insert')",
+    refusals = {table.oid: _refusal(name, found, table) for table in tables}
+    return found, {oid: reason for oid, reason in refusals.items() if reason is not None}
+
+
+def _refusal(name: str, found: catalog.Publication | None, table: ServerTable) -> str | None:
+    """Say why changes of a table cannot be had; None: they can."""
+    is_published = found is not None and (found.has_all or table.oid in found.tables)
+    if not is_published and not table.has_identity:
+        return (
+            f"{table.full_name}: nothing names a row (no primary key, REPLICA IDENTITY "
+            f"{_IDENTITIES.get(table.identity, 'DEFAULT')}), and once published the server would "
+            f"refuse to update and delete rows. Run ALTER TABLE {table.sql_name} REPLICA IDENTITY "
+            "FULL, leave the table out, or publish its inserts yourself: CREATE PUBLICATION "
+            f"{quoted(name)} FOR TABLE … WITH (publish = 'insert')"
         )
-    parted = [table for table in tables if table.kind == "p"]
-    if found is not None and parted and not found.by_root:
-        raise SourceError(
-            server.name,
-            f"{parted[0].full_name} is partitioned: run ALTER PUBLICATION {quoted(name)} SET "
-            "(publish_via_partition_root = true)",
+    if found is not None and table.kind == "p" and not found.by_root:
+        return (
+            f"{table.full_name} is partitioned: run ALTER PUBLICATION {quoted(name)} SET "
+            "(publish_via_partition_root = true)"
         )
-    return found
+    return None
 
 
 _IDENTITIES = {"d": "DEFAULT", "n": "NOTHING", "i": "USING INDEX"}
@@ -145,12 +143,17 @@ def publish(
 ) -> Generator[None, None, catalog.Publication]:
     """Make sure that tables are published; yield each half second that the server waits for locks.
 
+    Parameters
+    ----------
+    tables
+        Those that can be; see `looked_at`.
+
     Raises
     ------
     SourceError
         If they are not, and rights are missing: with the SQL to run.
     """
-    found = check_published(server, name, tables)
+    found = catalog.publication(server, name)
     if found is None:
         shown = ", ".join(table.sql_name for table in tables)
         by_root = any(table.kind == "p" for table in tables) or catalog.version(server) >= 130_000

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     RowChanges,
+    SourceSchemaChange,
     Waits,
     no_rows,
 )
@@ -112,6 +113,8 @@ class Reading:
     _looked: float = 0.0
     _discovered: float = 0.0
     _moved: float = 0.0
+    _refused: dict[int, str] = field(default_factory=dict)
+    """By oid of tables that cannot be read: why, as it was yielded."""
 
     def __post_init__(self) -> None:
         self._relations = Relations(
@@ -176,7 +179,7 @@ class Reading:
         settings = self.settings
         with closing(settings.connect()) as server:
             catalog.check_server(server)
-            tables = self._chosen(server)
+            tables = yield from self._readable(server, self._chosen(server))
             published = yield from self._waited(
                 publishing.publish(server, settings.publication, tables),
                 server,
@@ -200,6 +203,28 @@ class Reading:
             self.settings.pattern,
             self.wanted,
         )
+
+    def _readable(
+        self, server: Connection, tables: Sequence[ServerTable]
+    ) -> Generator[Event, None, list[ServerTable]]:
+        """Return the tables that can be read; say once of each of the others why it cannot."""
+        published, refusals = publishing.looked_at(server, self.settings.publication, tables)
+        for table in tables:
+            reason = refusals.get(table.oid)
+            if reason is None:
+                self._refused.pop(table.oid, None)
+                continue
+            if self._refused.get(table.oid) != reason:
+                self._refused[table.oid] = reason
+                schema = layout_of(table, self._relations.types, published).schema
+                yield SourceSchemaChange(
+                    table=table.full_name,
+                    before=None,
+                    after=replace(schema, refusal=reason),
+                    position=None if self.place is None else lsn_text(self.place.lsn),
+                    reason="as the server has the table",
+                )
+        return [table for table in tables if table.oid not in refusals]
 
     def _check_place(self, server: Connection) -> None:
         settings, place = self.settings, self.place
@@ -556,11 +581,11 @@ class Reading:
 
         One that cannot be published does not end the reading; the next one begins with an error.
         """
-        assert self.place is not None
+        place = self.place
+        assert place is not None
+        new = [table for table in self._chosen(server) if table.oid not in place.tables]
         found = []
-        for table in self._chosen(server):
-            if table.oid in self.place.tables:
-                continue
+        for table in (yield from self._readable(server, new)) if new else ():
             try:
                 published = yield from self._waited(
                     publishing.publish(server, self.settings.publication, [table]),

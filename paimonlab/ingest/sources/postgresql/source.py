@@ -177,6 +177,8 @@ class PostgresSource:
     def tables(self) -> Mapping[str, SourceSchema]:
         """Return the tables that are meant, by ``schema.table``; changes nothing.
 
+        Those whose changes the server would not tell are refused.
+
         Raises
         ------
         SourceError
@@ -189,11 +191,16 @@ class PostgresSource:
             found = publishing.chosen(
                 server.name, catalog.tables(server, types), settings.pattern, lambda _: True
             )
-            published = publishing.check_published(server, settings.publication, found)
+            published, refusals = publishing.looked_at(server, settings.publication, found)
             slot = catalog.slot(server, settings.slot)
             if slot is not None:
                 publishing.check_slot(server, settings.slot, slot, settings.login.dbname)
-        return {table.full_name: layout_of(table, types, published).schema for table in found}
+        return {
+            table.full_name: replace(
+                layout_of(table, types, published).schema, refusal=refusals.get(table.oid)
+            )
+            for table in found
+        }
 
     def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
         """Yield rows and events after a position; see `paimonlab.ingest.changes.Source.read`."""
