@@ -24,7 +24,7 @@ from paimonlab.clock import now_millis
 from paimonlab.errors import PaimonError
 from paimonlab.ingest import dead_letters, leases
 from paimonlab.ingest.changes import Phase
-from paimonlab.ingest.epochs import Stopped
+from paimonlab.ingest.epochs import Known, Stopped
 from paimonlab.ingest.job import files_of, noted_jobs
 
 _DAY_MILLIS = 86_400_000
@@ -138,7 +138,15 @@ def measured(catalog: Catalog, name: str) -> JobMeasures | None:
         stalled=last.text if last is not None and has_stalled else None,
         stopped={} if known is None else known.stopped,
         skipped={} if known is None else known.skipped,
-        refused=() if known is None else sorted({*known.stopped} - {*known.targets.values()}),
+        refused=() if known is None else _refused(catalog, known),
+    )
+
+
+def _refused(catalog: Catalog, known: Known) -> tuple[str, ...]:
+    """Return the tables that stopped before they were created."""
+    places = {*known.targets.values()}
+    return tuple(
+        sorted(name for name in known.stopped if name not in places or not catalog.has_table(name))
     )
 
 

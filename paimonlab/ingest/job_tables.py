@@ -20,7 +20,13 @@ from paimonlab.errors import (
     UnsupportedError,
 )
 from paimonlab.ingest import dead_letters
-from paimonlab.ingest.changes import JsonValue, Source, SourceSchema, SourceSchemaChange
+from paimonlab.ingest.changes import (
+    JsonValue,
+    RereadableSource,
+    Source,
+    SourceSchema,
+    SourceSchemaChange,
+)
 from paimonlab.ingest.epochs import Known, Stopped
 from paimonlab.ingest.evolution import Evolution, evolution, merged
 from paimonlab.ingest.journal import Journal
@@ -67,7 +73,9 @@ class JobTables:
     _stopped: dict[str, Stopped] = field(default_factory=dict)
     _skipped: dict[str, int] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
-    """Where rows of sources went in earlier runs."""
+    """Where rows of sources went in earlier runs, or would have gone."""
+    _knows_all: bool = True
+    """Whether the source lists all its tables, and not only those that it came upon."""
 
     @property
     def schemas(self) -> Mapping[str, SourceSchema]:
@@ -94,6 +102,7 @@ class JobTables:
             If rows would go elsewhere than before.
         """
         found = source.tables()
+        self._knows_all = isinstance(source, RereadableSource)
         plan = plan_of(self.catalog, found, self.rules, self._schemas)
         goes_on = bool(plan.tables) and self.rules.on_error != "stop"
         ends_it = [one for one in plan.refused if not (one.is_by_source and goes_on)]
@@ -126,15 +135,21 @@ class JobTables:
             reason = _refusal(found, target.sources)
             if reason and target.stopped is None:
                 self.stop(target, f"{reason}. Rows before are committed")
-        # What is left out since, or gone, has nothing to be told of any more.
         for name in [*self._stopped]:
-            if (
-                name not in self.targets
-                and name not in self.refused
-                and name not in self._places.values()
-            ):
-                del self._stopped[name]
-                self.has_news = True
+            if name not in self.targets and name not in self.refused:
+                self._leave_stopped(name)
+
+    def _leave_stopped(self, name: str) -> None:
+        """Forget a table that stopped if it is left out since, or gone; else it stays stopped."""
+        sources = tuple(source for source, place in self._places.items() if place == name)
+        if sources and (self._knows_all or self.catalog.has_table(name)):
+            return
+        if any(map(self.rules.wants, sources)):
+            reason = self._stopped[name].reason
+            self._refuse(Refused(target=name, sources=sources, reason=reason, is_by_source=True))
+            return
+        del self._stopped[name]
+        self.has_news = True
 
     def _refuse(self, refused: Refused) -> None:
         """Note that the source cannot read what would become a table."""
@@ -142,6 +157,8 @@ class JobTables:
         self.refused[name] = refused
         for source in refused.sources:
             self._target_of[source] = None
+            if not self._knows_all:
+                self._places[source] = name
         self.journal.warnings.append(f"{name} is not read: {refused.reason}")
         if name not in self._stopped:
             self.stop_unopened(name, refused.reason, self.journal.here())

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.changes import Event
 from paimonlab.ingest.formats.connect_types import ReadColumn
 from paimonlab.ingest.formats.gathering import (
@@ -23,6 +24,7 @@ from paimonlab.ingest.formats.gathering import (
     UPDATE_BEFORE,
     Gathering,
     MessageError,
+    RefusedTableError,
     RowsOf,
     gathered,
 )
@@ -113,13 +115,17 @@ class AliyunJson:
         if of is None:
             schema = msgspec.json.decode(text, type=ready(_Schema))
             declared, mapping = self._settings.read_columns, self._settings.type_mapping
-            columns: dict[str, ReadColumn] = {
-                column.name: declared.get(column.name)
-                or mysql_column(column.name, column.type, mapping)
-                for column in schema.dataColumn
-            }
+            table = f"{schema.source.dbName}.{schema.source.tableName}"
+            try:
+                columns: dict[str, ReadColumn] = {
+                    column.name: declared.get(column.name)
+                    or mysql_column(column.name, column.type, mapping)
+                    for column in schema.dataColumn
+                }
+            except UnsupportedError as error:
+                raise RefusedTableError(table, str(error)) from error
             of = self._known[text] = RowsOf(
-                table=f"{schema.source.dbName}.{schema.source.tableName}",
+                table=table,
                 columns=columns,
                 keys=schema.primaryKey or (),
                 is_partial=False,

@@ -127,8 +127,17 @@ class RecordReader:
             raise AvroError("not a record")
         return record
 
-    def columns(self, record: Schema) -> dict[str, ReadColumn]:
+    def columns(
+        self, record: Schema, declared: Mapping[str, ReadColumn] | None = None
+    ) -> dict[str, ReadColumn]:
         """Return the columns of a record's schema.
+
+        Parameters
+        ----------
+        record
+            Its schema.
+        declared
+            Columns by name, whatever the schema says; those that it lacks come last.
 
         Raises
         ------
@@ -138,7 +147,11 @@ class RecordReader:
         found, _ = self.unwrapped(record)
         if not isinstance(found, dict) or found.get("type") != "record":
             raise UnsupportedError(f"Avro {_word(found)} as a row", "a row is a record")
-        return {field["name"]: self._column(field) for field in found["fields"]}
+        told = declared or {}
+        return {
+            field["name"]: told.get(field["name"]) or self._column(field)
+            for field in found["fields"]
+        } | dict(told)
 
     def field(self, record: Schema, name: str) -> Schema | None:
         """Return the schema of a field; None if there is none."""

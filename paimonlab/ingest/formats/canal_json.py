@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
+from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.changes import Event, Truncated
 from paimonlab.ingest.formats.connect_types import ReadColumn
 from paimonlab.ingest.formats.gathering import (
@@ -24,6 +25,7 @@ from paimonlab.ingest.formats.gathering import (
     UPDATE_AFTER,
     Gathering,
     MessageError,
+    RefusedTableError,
     RowsOf,
     gathered,
 )
@@ -106,8 +108,11 @@ class CanalJson:
             declared = self._settings.read_columns
             mapping = self._settings.type_mapping
             columns: dict[str, ReadColumn] = {}
-            for name, text in (types or {}).items():
-                columns[name] = declared.get(name) or mysql_column(name, text, mapping)
+            try:
+                for name, text in (types or {}).items():
+                    columns[name] = declared.get(name) or mysql_column(name, text, mapping)
+            except UnsupportedError as error:
+                raise RefusedTableError(self._table(message), str(error)) from error
             of = self._known[where] = RowsOf(
                 table=self._table(message),
                 columns=columns if types else declared,

@@ -14,9 +14,11 @@ from paimonlab.ingest.changes import Event, Truncated
 from paimonlab.ingest.formats.avro_columns import (
     AvroError,
     RecordReader,
+    Schema,
     json_row,
     record_reader,
 )
+from paimonlab.ingest.formats.connect_types import ReadColumn
 from paimonlab.ingest.formats.debezium_json import PLACEHOLDERS, table_name
 from paimonlab.ingest.formats.gathering import (
     DELETE,
@@ -25,6 +27,7 @@ from paimonlab.ingest.formats.gathering import (
     UPDATE_BEFORE,
     Gathering,
     MessageError,
+    RefusedTableError,
     RowsOf,
     gathered,
 )
@@ -60,6 +63,15 @@ class _Records:
         if found is None:
             found = self._readers[number] = record_reader(self._registry.schema(number))
         return found
+
+
+def _columns(
+    reader: RecordReader, row: Schema, settings: FormatSettings, table: str
+) -> dict[str, ReadColumn]:
+    try:
+        return reader.columns(row, settings.read_columns)
+    except UnsupportedError as error:
+        raise RefusedTableError(table, str(error)) from error
 
 
 class DebeziumAvro:
@@ -116,7 +128,7 @@ class DebeziumAvro:
             row = reader.field(reader.given, "after") or reader.field(reader.given, "before")
             if row is None:
                 raise MessageError(f"schema {number} has neither 'after' nor 'before'", table)
-            columns = reader.columns(row) | self._settings.read_columns
+            columns = _columns(reader, row, self._settings, table)
             keys = self._key(place)
             of = self._known[where] = RowsOf(
                 table=table,
@@ -173,9 +185,10 @@ class PlainAvro:
         if of is None:
             reader = self._fixed if self._records is None else self._records.reader(number)
             assert reader is not None
-            columns = reader.columns(reader.given) | self._settings.read_columns
+            table = self._messages.table
+            columns = _columns(reader, reader.given, self._settings, table)
             keys = self._settings.keys_of(self._messages.keys[place])
             of = self._known[number] = RowsOf(
-                table=self._messages.table, columns=columns, keys=keys, is_partial=False
+                table=table, columns=columns, keys=keys, is_partial=False
             )
         found.add(of, INSERT, json_row(record), place)

@@ -24,6 +24,7 @@ from paimonlab.ingest.changes import (
     RowChanges,
     SourceColumn,
     SourceSchema,
+    SourceSchemaChange,
     Unreadable,
 )
 from paimonlab.ingest.formats.connect_types import ReadColumn
@@ -89,6 +90,7 @@ class Gathering:
         self._parts: list[_Rows | Event] = []
         self._open: dict[str, _Rows] = {}
         self._errors: list[tuple[int, str, str | None]] = []
+        self._refused = set[str]()
 
     def add(self, of: RowsOf, kind: int, row: JsonText, place: int, millis: int = _UNKNOWN) -> None:
         """Add a row.
@@ -141,6 +143,20 @@ class Gathering:
         """Add an event of a table after the rows that were added of it."""
         self._open.pop(table, None)
         self._parts.append(event)
+
+    def refuse(self, table: str, problem: str, place: int) -> None:
+        """Note that rows of a table have columns that cannot be read, from a message on."""
+        if table in self._refused:
+            return
+        self._refused.add(table)
+        change = SourceSchemaChange(
+            table=table,
+            before=None,
+            after=SourceSchema(columns=(), refusal=problem),
+            position=self._messages.position(place),
+            reason="as messages say",
+        )
+        self.event(table, change)
 
     def unreadable(self, place: int, error: str, table: str | None = None) -> None:
         """Note that a message cannot be read."""
@@ -198,6 +214,17 @@ class MessageError(Exception):
         super().__init__(problem)
 
 
+class RefusedTableError(Exception):
+    """Columns that cannot be read: the table of a message has no rows that could be taken."""
+
+    def __init__(self, table: str, problem: str) -> None:
+        self.table = table
+        super().__init__(
+            f"{table}: {problem}. Give the column's type in columns=, or leave the table out with "
+            "excluding="
+        )
+
+
 Decoded = TypeVar("Decoded")
 
 
@@ -230,6 +257,8 @@ def gathered(
             found.unreadable(place, f"not {what}: {error}")
         except MessageError as error:
             found.unreadable(place, str(error), error.table)
+        except RefusedTableError as error:
+            found.refuse(error.table, str(error), place)
     yield from found.events()
 
 

@@ -20,6 +20,7 @@ from paimonlab.ingest.changes import (
     JsonValue,
     RowChanges,
     SourceSchema,
+    SourceSchemaChange,
 )
 from paimonlab.ingest.formats import Decode, FormatSettings, Registry, decoder_of
 from paimonlab.ingest.formats.messages import METADATA_TYPES
@@ -291,8 +292,14 @@ class KafkaSource:
             offsets = reader.first_offsets(None)
             found: dict[str, SourceSchema] = {}
             for event in reader.sample(offsets):
+                table = getattr(event, "table", None)
+                before = found.get(table or "")
+                if before is not None and before.refusal is not None:
+                    continue  # rows after those are not taken, either
                 if isinstance(event, RowChanges):
-                    found[event.table] = _joined(found.get(event.table), event.schema)
+                    found[event.table] = _joined(before, event.schema)
+                elif isinstance(event, SourceSchemaChange) and event.after is not None:
+                    found.setdefault(event.table, event.after)
         finally:
             reader.close()
         return found

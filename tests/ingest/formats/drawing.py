@@ -5,7 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator
 
-from paimonlab.ingest.changes import Event, RowChanges, Truncated, Unreadable
+from paimonlab.ingest.changes import (
+    Event,
+    RowChanges,
+    SourceSchemaChange,
+    Truncated,
+    Unreadable,
+)
 from paimonlab.ingest.formats.messages import Messages, messages_of
 from paimonlab.spec.row_kind import SYMBOLS
 from paimonlab.spec.types.text import format_type
@@ -44,6 +50,10 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
             case Truncated():
                 assert isinstance(event.position, dict)
                 yield f"truncated {event.table} @{event.position['offset']}"
+            case SourceSchemaChange():
+                assert isinstance(event.position, dict)
+                assert event.after is not None
+                yield f"refused @{event.position['offset']}: {event.after.refusal}"
             case _:
                 raise AssertionError(event)
 

@@ -185,7 +185,7 @@ def test_maps_are_maps() -> None:
 @pytest.mark.parametrize(
     ("kind", "data", "message"),
     [
-        (["int", "string"], b"\0\0", "an Avro union of"),
+        (["int", "string"], b"\0\0", "an Avro union of ['int', 'string']"),
         (
             {"type": "fixed", "name": "D", "size": 12, "logicalType": "duration"},
             bytes(12),
@@ -199,5 +199,10 @@ def test_what_avro_has_and_paimon_lacks_is_refused_by_name(
     schema = {"type": "record", "name": "T", "fields": [{"name": "c", "type": kind}]}
     decode = decoder_of("avro", FormatSettings(avro_schema=json.dumps(schema)))
 
-    with pytest.raises(UnsupportedError, match=message):
-        list(decode(messages_of([data])))
+    told = drawn(decode(messages_of([data, data])))
+    assert told.startswith(f"refused @0: kafka.topic: {message} is not supported. Give")
+    assert told.count("refused") == 1
+
+    as_text = FormatSettings(avro_schema=json.dumps(schema), columns={"c": "STRING"})
+    found = drawn(decoder_of("avro", as_text)(messages_of([data])))
+    assert found.startswith("kafka.topic (c STRING) +I[")

@@ -23,6 +23,9 @@ from paimonlab.errors import PaimonError
 from paimonlab.ingest.changes import RowChanges
 from paimonlab.ingest.formats import FormatSettings, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
+from paimonlab.ingest.job import Job
+from paimonlab.ingest.job_health import measured
+from paimonlab.ingest.sources import kafka_reader
 from tests.ingest import altered_tables, much_meanwhile
 from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
@@ -263,6 +266,60 @@ def test_partitions_and_shards_that_are_behind_drop_no_column(
     send(0, "one", *({"id": number} | new for number in range(4, 1004)))
     send(1, "two", *({"id": -number} | old for number in range(1, 1001)), {"id": -2000} | new)
     check()
+
+
+def test_a_column_that_cannot_be_read_stops_only_its_table(
+    tmp_path: Path, kafka_broker: Broker, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its messages are the first ones, or come later, in a table that is there or in a new one."""
+    kafka_broker.create(topic)
+    catalog = pm.connect(tmp_path)
+
+    def send(*rows: tuple[str, int, str]) -> None:
+        messages = [
+            {
+                "data": [{"id": str(id), "v": str(id)}],
+                "database": "d",
+                "table": table,
+                "type": "INSERT",
+                "pkNames": ["id"],
+                "mysqlType": {"id": "int", "v": kind},
+            }
+            for table, id, kind in rows
+        ]
+        kafka_broker.produce(topic, [json.dumps(message).encode() for message in messages])
+
+    def job(**more: Any) -> Job:
+        source = pm.kafka(kafka_broker.address).topic(topic, format="canal-json")
+        return catalog.ingest(source, into="ods", name="j", options={"bucket": 1}, **more)
+
+    def stopped(job: Job) -> dict[str, str]:
+        return {one.name: one.stopped for one in job.status.tables if one.stopped is not None}
+
+    send(("a", 1, "int"), ("first", 1, "vector(2)"), ("b", 1, "int"))
+    one = job()
+    assert [refused.target for refused in one.plan().refused] == ["ods.first"]
+    one.run()
+    send(("b", 2, "vector(2)"), ("new", 1, "vector(2)"), ("a", 2, "int"))
+    one.run()
+    told = stopped(one)
+    assert sorted(told) == ["ods.b", "ods.first", "ods.new"]
+    assert all("MySQL type VECTOR of column 'v'" in reason for reason in told.values())
+
+    # Later messages are not all of those tables, also where no message before is looked at.
+    monkeypatch.setattr(kafka_reader, "_SAMPLED", 1)
+    monkeypatch.setattr(kafka_reader, "_FIRST_MESSAGES", 1)
+    send(*((table, 3, "int") for table in ("a", "b", "first", "new")))
+    two = job()
+    two.run()
+    assert stopped(two) == told
+    assert sorted(row["id"] for row in _rows(catalog.table("ods.a"))) == [1, 2, 3]
+    assert [row["id"] for row in _rows(catalog.table("ods.b"))] == [1]
+    assert catalog.tables("ods") == ["a", "b"]
+    job(excluding="d.(first|new)").run()
+    found = measured(catalog, "j")
+    assert found is not None
+    assert [*found.stopped] == ["ods.b"]
 
 
 _KINDS = {"smallint": "int16", "int": "int32", "bigint": "int64", "varchar(9)": "string"}
