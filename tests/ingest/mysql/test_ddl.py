@@ -184,6 +184,63 @@ def test_tables_come_and_go(
     assert any("DROP TABLE" in event.text for event in job.events)
 
 
+def test_a_database_that_is_dropped_while_no_job_runs(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql
+) -> None:
+    """Rows before it are read, and kept; a database of that name that comes later is read on."""
+    other = f"{database}_other"
+    mysql_server.run(
+        f"CREATE DATABASE {other}",
+        f"CREATE TABLE {other}.t (id INT PRIMARY KEY, v INT)",
+        f"INSERT INTO {other}.t VALUES (1, 1)",
+        "CREATE TABLE stays (id INT PRIMARY KEY)",
+        database=database,
+    )
+    catalog = pm.connect(tmp_path)
+
+    def run() -> Job:
+        source = shop.tables(rf"{database}(_other)?\..*")
+        job = catalog.ingest(source, into="ods", name="j", options={"bucket": 1})
+        job.run()
+        assert not any(table.stopped for table in job.status.tables)
+        return job
+
+    run()
+    mysql_server.run(
+        f"INSERT INTO {other}.t VALUES (2, 2)",
+        f"DROP DATABASE {other}",
+        "INSERT INTO stays VALUES (1)",
+        database=database,
+    )
+    job = run()
+    assert [row["v"] for row in _rows(catalog.table("ods.t"))] == [1, 2]
+    assert [row["id"] for row in _rows(catalog.table("ods.stays"))] == [1]
+    dropped = [event for event in job.events if event.kind == "schema" and event.after is None]
+    assert [(event.table, event.text) for event in dropped] == [
+        (f"{other}.t", f"DROP DATABASE {other}")
+    ]
+    assert f"the source dropped {other}.t: its rows are kept here" in job.status.warnings
+
+    table = "CREATE TABLE {}.t (id INT PRIMARY KEY, w VARCHAR(9){})"
+    mysql_server.run(
+        f"CREATE DATABASE {other}",
+        table.format(other, ""),
+        f"INSERT INTO {other}.t VALUES (3, 'x')",
+        f"DROP SCHEMA IF EXISTS `{other}`",
+        f"CREATE DATABASE {other}",
+        table.format(other, ", v INT"),
+        f"INSERT INTO {other}.t VALUES (4, 'y', 4)",
+    )
+    run()
+    assert [tuple(row.values()) for row in _rows(catalog.table("ods.t"))] == [
+        (1, 1, None),
+        (2, 2, None),
+        (3, None, "x"),
+        (4, 4, "y"),
+    ]
+    mysql_server.run(f"DROP DATABASE {other}")
+
+
 def test_a_type_that_cannot_follow_stops_its_table_alone(
     tmp_path: Path, mysql_server: Server, database: str, shop: MySql
 ) -> None:
