@@ -11,6 +11,7 @@ are not repeated.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -28,6 +29,7 @@ from paimonlab.ingest.formats.gathering import (
     MessageError,
     RowsOf,
 )
+from paimonlab.ingest.formats.json_cells import JsonText
 from paimonlab.ingest.formats.message_keys import key_object
 from paimonlab.ingest.formats.messages import Messages
 from paimonlab.ingest.formats.settings import FormatSettings
@@ -37,6 +39,7 @@ ABSENT = Raw(b"")
 _NO_PREFIX = b"\0"
 """No message begins so."""
 _SCHEMA_FIRST = b'{"schema":'
+_KINDS: Mapping[str | None, int] = {"c": INSERT, "r": INSERT, "u": UPDATE_AFTER, "d": DELETE}
 _UPDATE = bytes((UPDATE_BEFORE, UPDATE_AFTER))
 _MOST_SCHEMAS = 256
 """Remembered at a time."""
@@ -63,10 +66,11 @@ class Source(msgspec.Struct, gc=False):
 class Envelope(msgspec.Struct, gc=False):
     """A message without schema, or the payload of one with it."""
 
-    op: str | None = None
+    # In the order in which Debezium writes them, in which they are looked for first.
     before: Raw = NULL
     after: Raw = NULL
     source: Source | None = None
+    op: str | None = None
     pkNames: tuple[str, ...] | None = None  # noqa: N815
     ddl: str | None = None
     schema: Raw = NULL
@@ -85,7 +89,7 @@ class DebeziumJson:
         self._declared = settings.read_columns
         self._envelope = msgspec.json.Decoder(ready(Envelope))
         self._prefix = _NO_PREFIX
-        """What the last message with schema began with, up to the payload."""
+        """What the last message with schema began with, up to the payload, if that comes last."""
         self._prefix_plan: Mapping[str, ReadColumn] | None = None
         """The columns of that schema."""
         self._plan: Mapping[str, ReadColumn] | None = None
@@ -96,18 +100,88 @@ class DebeziumJson:
         """Yield the rows and events of messages."""
         found = Gathering(messages)
         known: dict[tuple[object, ...], RowsOf] = {}
-        for place, value in enumerate(messages.values):
+        place = 0
+        while place < len(messages):
+            self._take(found, known, messages, place)
+            place = self._take_alike(found, known, messages, place + 1)
+        yield from found.events()
+
+    def _take(
+        self,
+        found: Gathering,
+        known: dict[tuple[object, ...], RowsOf],
+        messages: Messages,
+        place: int,
+    ) -> None:
+        """Read one message, whatever it is, and add its rows."""
+        value = messages.values[place]
+        if value is None:
+            return
+        try:
+            envelope = self._read(value)
+            if envelope is not None:
+                self._add(found, known, envelope, messages, place)
+        except msgspec.MsgspecError as error:
+            found.unreadable(place, f"not a change event of Debezium: {error}")
+        except MessageError as error:
+            found.unreadable(place, str(error), error.table)
+
+    def _take_alike(
+        self,
+        found: Gathering,
+        known: dict[tuple[object, ...], RowsOf],
+        messages: Messages,
+        start: int,
+    ) -> int:
+        """Add rows of messages as long as they insert, update or delete rows of known tables.
+
+        These are most messages, and nothing but what they need is done for each. They have the
+        columns of the message that was read last.
+
+        Returns
+        -------
+        int
+            The place of the first message that is something else, or how many messages there are.
+        """
+        plan, prefix = self._plan, self._prefix
+        size = 0 if plan is None else len(prefix)
+        decode = self._envelope.decode
+        database = schema = table = None
+        objects: list[JsonText] = []
+        kinds, places, times = bytearray(), array("q"), array("q")
+        for place in range(start, len(messages)):
+            value = messages.values[place]
             if value is None:
                 continue
+            if size:
+                if not (value.startswith(prefix) and value.endswith(b"}")):
+                    return place
+                value = value[size:-1]
             try:
-                envelope = self._read(value)
-                if envelope is not None:
-                    self._add(found, known, envelope, messages, place)
-            except msgspec.MsgspecError as error:
-                found.unreadable(place, f"not a change event of Debezium: {error}")
-            except MessageError as error:
-                found.unreadable(place, str(error), error.table)
-        yield from found.events()
+                envelope = decode(value)
+            except msgspec.MsgspecError:
+                return place
+            source, kind = envelope.source, _KINDS.get(envelope.op)
+            row = envelope.before if kind == DELETE else envelope.after
+            if kind is None or source is None or row == NULL:
+                return place
+            if source.table != table or source.db != database or source.schema != schema:
+                database, schema, table = source.db, source.schema, source.table
+                of = known.get((database, schema, table, plan and id(plan)))
+                if of is None:
+                    return place
+                objects, kinds, places, times = found.rows_of(of)
+            millis = -1 if source.ts_ms is None else source.ts_ms
+            if kind == UPDATE_AFTER and envelope.before != NULL:
+                objects.append(envelope.before)
+                kinds.append(UPDATE_BEFORE)
+                places.append(place)
+                times.append(millis)
+            objects.append(row)
+            kinds.append(kind)
+            places.append(place)
+            times.append(millis)
+        return len(messages)
 
     def _read(self, value: bytes) -> Envelope | None:
         """Read one message; None: an empty payload, which is a tombstone with schema."""
@@ -128,6 +202,8 @@ class DebeziumJson:
         if value.endswith(payload + b"}") and value.startswith(_SCHEMA_FIRST):
             self._prefix = value[: len(value) - len(payload) - 1]
             self._prefix_plan = self._plan
+        else:
+            self._prefix = _NO_PREFIX
         return self._envelope.decode(payload)
 
     def _plan_of(self, schema: bytes) -> Mapping[str, ReadColumn] | None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
 from paimonlab.errors import UnsupportedError
+from paimonlab.ingest.changes import Event, RowChanges, Truncated, Unreadable
 from paimonlab.ingest.formats import FORMATS, FormatSettings, decoder_of
+from paimonlab.ingest.formats.messages import messages_of
+from paimonlab.spec.types.text import format_type
 from tests.ingest.formats.drawing import drawn, messages
 from tests.support import cases
 
@@ -123,3 +129,98 @@ def test_what_is_after_the_payload_is_passed_over() -> None:
     )
 
     assert found == "d.t (id INT NOT NULL) +I[1] +I[1] +I[1]"
+
+
+def test_a_message_of_debezium_says_the_same_whatever_comes_before_it(
+    rng: np.random.Generator,
+) -> None:
+    """Most are alike, and are read together; beside them all that there may be."""
+    values = [*_some_messages(rng, 250)]
+    decode = decoder_of("debezium-json", FormatSettings())
+
+    found: list[Any] = []
+    for start in range(0, len(values), 90):
+        part = messages_of(values[start : start + 90], first_offset=start)
+        found += _told(decode(part))
+    alone: list[Any] = []
+    for place, value in enumerate(values):
+        decode = decoder_of("debezium-json", FormatSettings())
+        alone += _told(decode(messages_of([value], first_offset=place)))
+
+    assert sorted(found, key=lambda one: one[0]) == alone
+
+
+def _some_messages(rng: np.random.Generator, count: int) -> Iterator[bytes | None]:
+    form, table = "plain", "a"
+    for number in range(count):
+        if rng.random() < 0.05:
+            form = rng.choice(["plain", "narrow", "wide", "no types", "last"])
+        if rng.random() < 0.2:
+            table = rng.choice(["a", "b"])
+        new = {"id": number, "v": f"{number} \\ ü"}
+        op = str(
+            rng.choice(
+                ["c", "r", "u", "u", "d", "t", "m", "x"], p=[0.5, *[0.07] * 4, *[0.22 / 3] * 3]
+            )
+        )
+        has_old = op == "d" or (op == "u" and rng.random() < 0.7)
+        event: dict[str, Any] = {
+            "before": {"id": number, "v": None} if has_old else None,
+            "after": None if op == "d" or rng.random() < 0.02 else new,
+            "source": {"db": "d", "table": table},
+            "op": op,
+        }
+        if rng.random() < 0.5:
+            event["source"]["ts_ms"] = number
+        yield _written(event, str(form), float(rng.random()))
+
+
+def _written(event: dict[str, Any], form: str, drawn: float) -> bytes | None:
+    """Write a change event, with the types of its columns or without; some of them are broken."""
+    fields = [{"field": "id", "type": "int64" if form == "wide" else "int32"}]
+    fields.append({"field": "v", "type": "string"})
+    sides = [{"field": side, "fields": fields} for side in ("before", "after")]
+    schema = None if form == "no types" else {"type": "struct", "fields": sides}
+    match form:
+        case "plain":
+            value = json.dumps(event)
+        case "last":
+            value = json.dumps({"payload": event, "schema": schema})
+        case _:
+            value = json.dumps({"schema": schema, "payload": event})
+    if drawn < 0.05:
+        odd: list[str | None] = [None, "", "null", "[1]", value[:-1], value + value]
+        odd += [value[:-1] + ',"more":1}', '{"schema":null,"payload":null}', '{"ddl":"ALTER"}']
+        odd.append(value.replace('"d"', "1"))
+        found = odd[int(drawn * 200)]
+        return None if found is None else found.encode()
+    return value.encode()
+
+
+def _told(events: Iterable[Event]) -> Iterator[tuple[Any, ...]]:
+    for event in events:
+        match event:
+            case RowChanges():
+                assert event.positions is not None
+                places = event.positions.field("offset").to_pylist()
+                kinds = [0] * len(places) if event.kinds is None else event.kinds.to_pylist()
+                types = {one.name: format_type(one.type) for one in event.schema.columns}
+                times = event.metadata["op_ts"].to_pylist()
+                for place, kind, row, time in zip(
+                    places, kinds, event.rows.to_pylist(), times, strict=True
+                ):
+                    said = {
+                        name: (types[name], value)
+                        for name, value in row.items()
+                        if value is not None
+                    }
+                    yield place, event.table, kind, said, time
+            case Unreadable():
+                assert event.positions is not None
+                places = event.positions.field("offset").to_pylist()
+                for place, error in zip(places, event.errors.to_pylist(), strict=True):
+                    yield place, event.table, error
+            case Truncated():
+                yield event.position["offset"], event.table, "truncated"  # type: ignore[index,call-overload]
+            case _:
+                raise AssertionError(event)
