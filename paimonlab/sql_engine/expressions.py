@@ -21,12 +21,14 @@ from paimonlab.sql_engine import (
 )
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
 from paimonlab.sql_engine.functions import lists, mathematics, moves, texts, units
+from paimonlab.sql_engine.functions.hashes import HASHES
 from paimonlab.sql_engine.functions.signatures import WrongUseError
 from paimonlab.sql_engine.given import Given, number, python_value
 from paimonlab.sql_engine.kinds import Kind, duck_type, spark_type
 from paimonlab.sql_engine.protocols import Queries
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Scope
+from paimonlab.sql_engine.stars import has_merged, is_star, starred
 from paimonlab.sql_engine.tree import TIME_LITERAL, check_parts
 from paimonlab.sql_engine.value import Value, quoted, read_text, together
 from paimonlab.sql_engine.words import written
@@ -41,7 +43,7 @@ _TIME_PARTS = {
 _INSTEAD: dict[type[exp.Expression], str] = {
     exp.Array: "Names are written in backquotes: `name`; an array is array(1, 2)",
     exp.Tuple: "Compare each value: a = 1 AND b = 2",
-    exp.Star: "* is written alone, or in count(*)",
+    exp.Star: "* is written alone, or in count(*), hash(*), struct(*) of a select list",
 }
 """What to write instead."""
 _TIME_HINT = "Times are written TIMESTAMP '2026-01-31 12:00:00'"
@@ -92,6 +94,8 @@ class Translator:
     """Parameters of the functions around an expression, by name in small letters."""
     allows: str = "all"
     """Which functions of several rows are allowed: all, aggregates, none."""
+    takes_stars: bool = False
+    """Whether ``*`` may be among the arguments of a function: in a select list alone."""
 
     def value(self, node: exp.Expression) -> Value:
         """Translate an expression.
@@ -305,7 +309,23 @@ class Translator:
             return special
         if name not in functions.FUNCTIONS:
             raise NotTranslatedError(f"{name}()", name, functions.meant(name))
+        if any(map(is_star, node.expressions)):
+            if has_merged(node.expressions, self.scope) and name not in HASHES:
+                raise NotTranslatedError(f"{name}(*) beside USING", name)
+            return functions.call(name, self._expanded(node.expressions))
         return functions.call(name, [self.value(part) for part in node.expressions])
+
+    def _expanded(self, parts: Sequence[exp.Expression]) -> list[Value]:
+        """Translate arguments, and each column that ``*`` stands for."""
+        values: list[Value] = []
+        for part in parts:
+            if not is_star(part):
+                values.append(self.value(part))
+                continue
+            if not self.takes_stars or self.variables:
+                raise NotTranslatedError("* among arguments here", "*", "Write the columns")
+            values += starred(part, self.scope)
+        return values
 
     def _special(self, name: str, parts: Sequence[exp.Expression]) -> Value | None:
         """Translate a call whose arguments are more than values; None if it is another one."""
@@ -394,10 +414,11 @@ class Translator:
         parts, distinct = list(node.expressions), False
         if parts and isinstance(parts[0], exp.Distinct):
             distinct, parts = True, parts[0].expressions
-        if len(parts) == 1 and isinstance(parts[0], exp.Star):
+        if not distinct and len(parts) == 1 and isinstance(parts[0], exp.Star):
             check_parts(parts[0])
             return aggregates.aggregate(name, [], distinct=distinct, star=True)
-        values = [self.value(part) for part in parts]
+        is_counted = distinct and name == "count"
+        values = self._expanded(parts) if is_counted else [self.value(part) for part in parts]
         return aggregates.aggregate(name, values, distinct=distinct, star=False)
 
     def filtered(self, node: exp.Filter) -> Value:

@@ -25,6 +25,7 @@ from paimonlab.sql_engine.kinds import Kind, common, duck_type, spark_type
 from paimonlab.sql_engine.protocols import Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn, used
+from paimonlab.sql_engine.stars import is_star, starred
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
@@ -175,6 +176,7 @@ class QueryTranslator:
             except ColumnNotFoundError as error:
                 raise _where_hint(node, error) or error from None
         lists = self._translator(scope)
+        lists.takes_stars = True
         lists.windows = {one.this.name.lower(): one for one in node.args.get("windows") or ()}
         chosen = self._chosen(node, lists)
         grouped = self._groups(node, scope, chosen)
@@ -207,10 +209,8 @@ class QueryTranslator:
         if not node.expressions:
             raise SchemaError("SELECT has no columns")
         for part in node.expressions:
-            if isinstance(part, exp.Star) or (
-                isinstance(part, exp.Column) and isinstance(part.this, exp.Star)
-            ):
-                chosen += self._starred(part, lists.scope)
+            if is_star(part):
+                chosen += starred(part, lists.scope)
                 continue
             exploded = self._exploded(node, part, lists)
             if exploded is not None:
@@ -232,32 +232,6 @@ class QueryTranslator:
                     value = replace(value, name=part.this.name)  # so Spark calls it
             chosen.append(value)
         return chosen
-
-    def _starred(self, part: exp.Expression, scope: Scope) -> list[Value]:
-        star = part if isinstance(part, exp.Star) else part.this
-        check_parts(star, "except_")
-        left_out = {one.name.lower() for one in star.args.get("except_") or ()}
-        path = [] if part is star else [one.name for one in part.parts[:-1]]  # type: ignore[attr-defined]
-        relations = [one for one in scope.relations if one.is_reachable]
-        if path:
-            relations = [one for one in relations if one.is_called(path)]
-        if not relations:
-            raise SchemaError(f"there is no table {'.'.join(path) or 'for *'}")
-        values, missing = [], set(left_out)
-        if left_out & scope.merged.keys():
-            raise NotTranslatedError("* EXCEPT beside USING", "EXCEPT")
-        if not path:
-            values = [Value(one.text, one.kind, one.name) for one in scope.merged.values()]
-        for relation in relations:
-            for number, column in enumerate(relation.columns):
-                if column.name.lower() in left_out:
-                    missing.discard(column.name.lower())
-                elif path or number not in relation.hidden:
-                    values.append(used(relation, column))
-        if missing:
-            known = [column.name for relation in relations for column in relation.columns]
-            raise ColumnNotFoundError(min(missing), "the query", known)
-        return values
 
     def _qualified(self, node: exp.Select, scope: Scope, chosen: Sequence[Value]) -> str:
         qualify = node.args.get("qualify")
