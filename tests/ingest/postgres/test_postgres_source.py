@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paimonlab.errors import SourceError, UnsupportedError
-from paimonlab.ingest.changes import Boundary, RowChanges
+from paimonlab.ingest.changes import Boundary, Event, RowChanges, Waits
 from paimonlab.ingest.source_contract import check_source
 from paimonlab.ingest.sources.postgresql import connections, reading
 from paimonlab.ingest.sources.postgresql.catalog import ServerTable
@@ -277,6 +277,37 @@ def test_rights_that_are_missing_are_named(database: Database) -> None:
             assert rows_of(reader.caught_up()) == [("+I", {"id": 1})]
     finally:
         database.run(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
+
+
+@pytest.mark.parametrize(
+    ("taken", "told"),
+    [("NOREPLICATION", r'run ALTER ROLE "{}" REPLICATION'), ("NOLOGIN", "not permitted to log in")],
+)
+def test_rights_that_are_taken_away_end_a_reading_at_once(
+    database: Database, taken: str, told: str
+) -> None:
+    """Once its connection is lost; nothing is waited for that does not come."""
+    role, slot = f"reader_{database.name}", database.name
+    database.run(
+        f"CREATE ROLE {role} LOGIN REPLICATION PASSWORD 'zqsea'",
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        f"GRANT SELECT ON t TO {role}",
+        f'CREATE PUBLICATION "{slot}" FOR TABLE t',
+    )
+    found: list[Event] = []
+    try:
+        with Reader(database.source(user=role).tables("t")) as reader:
+            reader.caught_up()
+            database.run(
+                f"ALTER ROLE {role} {taken}",
+                "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots "
+                f"WHERE slot_name = '{slot}'",
+            )
+            with pytest.raises(SourceError, match=told.format(role)):
+                found.extend(reader.events)
+    finally:
+        database.run(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
+    assert not any(isinstance(event, Waits) for event in found)
 
 
 def test_slots_that_cannot_be_read_are_refused(

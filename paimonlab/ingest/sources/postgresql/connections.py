@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 0.5
 _ANSWER_SECONDS = 120.0
 """For a statement that waits for nobody, before the connection is taken for lost."""
+_NO_REPLICATION = ("superuser or replication role", "permission denied to start WAL sender")
+_REFUSALS = (
+    *_NO_REPLICATION,
+    "authentication failed",
+    "is not permitted to log in",
+    "no pg_hba.conf entry",
+    "permission denied for database",
+)
+"""What a server says to a login that waiting does not help; libpq tells no SQLSTATE of it. Of a
+server that says it in another language than English it is not known, and waited for."""
+_REFUSED = "28000"
 _STATUS_SECONDS = 10.0
 """How often the server is told how far reading came, though it did not ask."""
 _EPOCH_2000_MICROS = 946_684_800_000_000
@@ -62,7 +73,10 @@ class Connection:
         problem = self._connected(int(parameters["connect_timeout"]))
         if problem is not None:
             self._pg.finish()
-            raise ServerError(name, f"no connection to {login.place}: {problem}", None)
+            state = _REFUSED if any(text in problem for text in _REFUSALS) else None
+            if any(text in problem for text in _NO_REPLICATION):
+                problem += f": run ALTER ROLE {quoted(login.user)} REPLICATION"
+            raise ServerError(name, f"no connection to {login.place}: {problem}", state)
         self._is_encrypted = bool(self._pg.ssl_in_use or self._pg.used_gssapi)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._pg.socket, selectors.EVENT_READ)
