@@ -24,9 +24,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from paimonlab.catalog.iceberg_signing import AwsSignatures
 from paimonlab.catalog.rest.answers import ErrorDocument, RefusalError, refusal
 from paimonlab.catalog.rest.client import TIMEOUTS, DoubtError, RestClient
 from paimonlab.catalog.rest.credentials import Bearer, Credentials
+from paimonlab.catalog.rest.paths import Paths
 from paimonlab.catalog.rest.retrying import RetryPolicy
 from paimonlab.catalog.rest.signing import SignedRequest
 from paimonlab.clock import now_millis
@@ -36,7 +38,7 @@ from paimonlab.secrets import hides_secrets
 from paimonlab.spec.decoding import ready
 from paimonlab.spec.iceberg import catalog_updates
 from paimonlab.spec.iceberg.catalog_updates import ShownTable
-from paimonlab.spec.iceberg.options import IcebergOptions, IcebergRest
+from paimonlab.spec.iceberg.options import IcebergOptions, IcebergRest, is_signed
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 
@@ -107,8 +109,15 @@ class _IcebergClient(RestClient):
         super().__init__(options, merged)
         self.policy = RetryPolicy(attempts=3, attempts_to_connect=2, deadline_seconds=60.0)
 
+    @property
+    def paths(self) -> Paths:
+        """Paths of resources."""
+        return Paths.below(self.options.get("prefix", ""))
+
     def _credentials_of(self, options: Mapping[str, str]) -> Credentials:
         chosen = options.get("rest.auth.type")
+        if is_signed(options):
+            return AwsSignatures.of(options, self.address)
         if chosen == "basic":
             pair = f"{options['rest.auth.basic.username']}:{options['rest.auth.basic.password']}"
             return _Fixed(f"Basic {b64encode(pair.encode()).decode()}")

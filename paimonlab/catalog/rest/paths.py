@@ -45,6 +45,19 @@ class Paths:
     def __init__(self, prefix: str = "") -> None:
         self._base = f"/v1/{encoded(prefix)}" if prefix else "/v1"
 
+    @classmethod
+    def below(cls, prefix: str) -> Paths:
+        """Return paths below a prefix that is sent as it is, slashes and all, as Iceberg's is.
+
+        Examples
+        --------
+        >>> Paths.below("catalogs/123").of("namespaces", "db")
+        '/v1/catalogs/123/namespaces/db'
+        """
+        paths = cls()
+        paths._base = "/".join(("/v1", *filter(None, [prefix.strip("/")])))
+        return paths
+
     def of(self, *parts: str) -> str:
         """Return the path of a resource."""
         return "/".join((self._base, *map(encoded, parts)))

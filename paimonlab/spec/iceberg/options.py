@@ -32,6 +32,8 @@ _OF_CATALOGS = ("metadata.iceberg.database", "metadata.iceberg.table")
 _REST_KEYS = (
     *("uri", "warehouse", "prefix", "token", "credential", "scope", "oauth2-server-uri"),
     *("rest.auth.type", "rest.auth.basic.username", "rest.auth.basic.password"),
+    *("rest.sigv4-enabled", "rest.signing-region", "rest.signing-name"),
+    *("rest.access-key-id", "rest.secret-access-key", "rest.session-token"),
     *("rest.client.connection-timeout-ms", "rest.client.socket-timeout-ms"),
 )
 """Properties of Iceberg's REST client that are obeyed."""
@@ -39,7 +41,9 @@ _REST_KEYS_WITHOUT_EFFECT = ("io-impl", "clients", "cache-enabled")
 _REST_PREFIXES = ("header.",)
 _REST_PREFIXES_WITHOUT_EFFECT = ("s3.", "gcs.", "adls.", "client.")
 """They steer how Iceberg's library reads files; here a catalog is told of them only."""
-_AUTHORISATIONS = ("none", "oauth2", "basic")
+_SIGNED = "sigv4"
+_OF_SIGNATURES = ("rest.signing-", "rest.access-key-id", "rest.secret-", "rest.session-token")
+_AUTHORISATIONS = ("none", "oauth2", "basic", _SIGNED)
 _VERSION = "metadata.iceberg.format-version"
 _MOST = 2**31 - 1
 
@@ -172,6 +176,14 @@ class IcebergRest(OptionSlice):
     """``metadata.iceberg.rest.*``"""
 
 
+def is_signed(properties: Mapping[str, str]) -> bool:
+    """Whether requests to a REST catalog are signed as AWS wants it."""
+    return (
+        properties.get("rest.auth.type") == _SIGNED
+        or properties.get("rest.sigv4-enabled", "false").lower() == "true"
+    )
+
+
 def check_iceberg(
     fields: Sequence[DataField], options: Mapping[str, str], *, has_key: bool
 ) -> None:
@@ -278,6 +290,7 @@ def _check_rest(properties: Mapping[str, str]) -> None:
             f"option '{REST_PREFIX}rest.auth.type' = {authorisation!r}",
             f"it is {', '.join(_AUTHORISATIONS)}",
         )
+    _check_signatures(properties)
     needed = ("rest.auth.basic.username", "rest.auth.basic.password")
     if authorisation == "basic" and not all(properties.get(key) for key in needed):
         raise SchemaError(
@@ -289,3 +302,32 @@ def _check_rest(properties: Mapping[str, str]) -> None:
             f"'{REST_PREFIX}rest.auth.type' = 'oauth2' needs '{REST_PREFIX}token' or "
             f"'{REST_PREFIX}credential'"
         )
+
+
+def _check_signatures(properties: Mapping[str, str]) -> None:
+    """Check that signatures of AWS are the only thing that says who asks, if there are any."""
+    enabled = properties.get("rest.sigv4-enabled", "false")
+    if enabled.lower() not in ("true", "false"):
+        raise SchemaError(
+            f"option '{REST_PREFIX}rest.sigv4-enabled' must be true or false, not {enabled!r}"
+        )
+    if is_signed(properties):
+        others = [key for key in ("token", "credential") if properties.get(key)]
+        if others or properties.get("rest.auth.type") not in (None, _SIGNED):
+            other = others[0] if others else "rest.auth.type"
+            raise UnsupportedError(
+                f"option '{REST_PREFIX}{other}' with signatures of AWS", "use one of them"
+            )
+        if bool(properties.get("rest.access-key-id")) != bool(
+            properties.get("rest.secret-access-key")
+        ):
+            raise SchemaError(
+                f"'{REST_PREFIX}rest.access-key-id' and '{REST_PREFIX}rest.secret-access-key' go "
+                "together"
+            )
+    else:
+        for key in properties:
+            if key.startswith(_OF_SIGNATURES):
+                raise SchemaError(
+                    f"'{REST_PREFIX}{key}' goes with '{REST_PREFIX}rest.auth.type' = 'sigv4'"
+                )

@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from paimonlab.storage.stores.keys import Keys
 
@@ -34,19 +34,25 @@ def signed_headers(
     keys: Keys,
     scope: Scope,
     now: datetime,
+    method: str = "POST",
+    query: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Sign a POST.
+    """Sign a request to a service other than S3, whose paths are signed otherwise.
 
     Parameters
     ----------
     address
-        Where it goes; without a query, and with nothing in it that has to be encoded.
+        Where it goes; encoded as it is sent, without its query.
     headers
         That are signed with it, besides those that it needs.
     body, keys, scope
         What, by whom, for what.
     now
         With a zone; the signature holds for some minutes.
+    method
+        ``GET`` …
+    query
+        Its parameters, not encoded; no name twice.
 
     Returns
     -------
@@ -62,9 +68,9 @@ def signed_headers(
     names = ";".join(sorted(signed))
     canonical = "\n".join(
         (
-            "POST",
-            url.path or "/",
-            "",
+            method,
+            quote(url.path or "/", safe="/~"),
+            _query_text(query or {}),
             *(f"{name}:{signed[name]}" for name in sorted(signed)),
             "",
             names,
@@ -83,3 +89,8 @@ def signed_headers(
     return signed | {
         "authorization": f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
     }
+
+
+def _query_text(query: Mapping[str, str]) -> str:
+    pairs = sorted((quote(name, safe="~"), quote(text, safe="~")) for name, text in query.items())
+    return "&".join(f"{name}={text}" for name, text in pairs)

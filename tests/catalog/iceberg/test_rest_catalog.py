@@ -281,7 +281,7 @@ def test_a_token_for_a_credential(catalog: pl.Catalog, shown: Shown) -> None:
 
 def test_properties_that_are_refused(catalog: pl.Catalog, shown: Shown) -> None:
     refused = {
-        "rest.sigv4-enabled": "true",
+        "rest.auth.sigv4.delegate-auth-type": "oauth2",
         "rest.auth.type": "google",
         "ssl": "none",
     }

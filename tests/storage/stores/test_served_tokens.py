@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import signal
 from collections.abc import Iterator, Mapping
@@ -75,6 +76,22 @@ def test_requests_are_signed_as_aws_says() -> None:
             now=datetime(2015, 8, 30, 12, 36, tzinfo=UTC),
         )
         assert headers["authorization"].endswith(f"Signature={signature}")
+
+
+def test_encoded_paths_and_queries_are_signed_as_by_botocore() -> None:
+    headers = signed_headers(
+        "https://glue.eu-central-1.amazonaws.com/iceberg/v1/catalogs/1%3A2/namespaces/a+b/tables/t%24x~",
+        {"x-amz-content-sha256": hashlib.sha256(b"").hexdigest()},
+        b"",
+        keys=Keys("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "TOK/en=="),
+        scope=Scope("eu-central-1", "glue"),
+        now=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        method="GET",
+        query={"snapshots": "all", "warehouse": "1:s3tablescatalog/b"},
+    )
+    assert headers["authorization"].endswith(
+        "Signature=9254eb79531a1d38eff927dedc5db9ff3f44d858dc56d32da43cfa9e627a2938"
+    )
 
 
 def test_a_client_reads_and_writes_with_tokens_of_the_stores_own_sts(
@@ -224,6 +241,7 @@ def test_a_token_is_handed_out_to_its_end_while_the_sts_stands_still_or_is_dead(
         ({}, replace(ROLE, duration=timedelta(minutes=1)), "tokens of 60 seconds.*from 900 to"),
         ({"s3.access-key": "", "s3.secret-key": ""}, ROLE, "there are none: give s3.access-key"),
         ({"warehouse": "oss://lake/w"}, ROLE, "oss://lake/w .*stores of S3's protocol"),
+        ({"warehouse": "abfs://c@a.dfs.core.windows.net/w"}, ROLE, "open all tables in it"),
         ({"warehouse": "/lake/w"}, ROLE, "/lake/w .*stores of S3's protocol"),
     ],
 )
