@@ -61,7 +61,14 @@ def check_has_roles(path: str) -> None:
     UnsupportedError
         If it is not in a store of S3's protocol.
     """
-    if store_kind(path) is not S3:
+    kind = store_kind(path)
+    if kind is AZURE:
+        raise UnsupportedError(
+            f"tokens for files at {path}",
+            "Azure's signatures for a container open all tables in it, and those for a folder are "
+            "for accounts with a hierarchical namespace alone; use keys of the store",
+        )
+    if kind is not S3:
         raise UnsupportedError(
             f"tokens for files at {path}",
             "stores of S3's protocol (s3://) with an STS give them; use keys of the store",

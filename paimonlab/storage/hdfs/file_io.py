@@ -321,6 +321,13 @@ def _beside(path: str) -> str:
     return f"{folder}/.{name}.{uuid.uuid4()}.tmp"
 
 
+def _number(told: str) -> int:
+    """Return the number of the system's error that says the same as Java's exception."""
+    if "QuotaExceeded" in told:
+        return errno.EDQUOT
+    return errno.EACCES if "AccessControl" in told else errno.ECONNABORTED
+
+
 @contextlib.contextmanager
 def _named(path: str, did: str) -> Iterator[None]:
     """Name what goes wrong; texts of the name node have a trace of Java's, which is left out."""
@@ -334,5 +341,4 @@ def _named(path: str, did: str) -> Iterator[None]:
         raise FileExistsError(errno.EEXIST, "the file exists", path) from None
     except (OSError, RuntimeError) as error:
         told = str(error).partition("\\n")[0].partition("\n")[0][:300]
-        number = errno.EACCES if "AccessControl" in told else errno.ECONNABORTED
-        raise StorageError(number, f"{did} failed: {without_secrets(told)}", path) from None
+        raise StorageError(_number(told), f"{did} failed: {without_secrets(told)}", path) from None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import re
+from collections.abc import Callable
 from enum import Enum
+from typing import TypeVar
 
 from obstore import exceptions
 
@@ -27,7 +29,18 @@ _KINDS = {
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound")
 _EXISTS = frozenset(("FileAlreadyExists", "BlobAlreadyExists"))
 """Codes of 409 that say what 412 does elsewhere."""
+_FULL = "507"
+_NO_ROOM = {
+    "QuotaExceeded": errno.EDQUOT,
+    "XMinioAdminBucketQuotaExceeded": errno.EDQUOT,
+    "XMinioStorageFull": errno.ENOSPC,
+}
+"""What Ceph and MinIO call it."""
+_BROKEN_ANSWERS = 3
+"""After which a question is given up."""
 _REFUSED = frozenset(("400", "401", "403", "404", "405", "411", "413", "501"))
+
+T = TypeVar("T")
 
 
 class Answer(Enum):
@@ -37,6 +50,7 @@ class Answer(Enum):
     TAKEN = "the condition did not hold: it had no effect now"
     CONFLICT = "another request to the key was under way: it had no effect"
     REFUSED = "it had no effect, and will not have one later"
+    FULL = "the store says that it has no room; if there is nothing, nothing comes later"
     UNKNOWN = "it may have had its effect, or may have it later"
 
 
@@ -52,7 +66,7 @@ def answer_of(error: Exception) -> Answer:
         return Answer.REFUSED
     if isinstance(error, FileNotFoundError) or status in _REFUSED:
         return Answer.REFUSED
-    return Answer.UNKNOWN
+    return Answer.FULL if status == _FULL else Answer.UNKNOWN
 
 
 def has_no_conditions(error: Exception) -> bool:
@@ -74,7 +88,28 @@ def is_answer_of_store(error: Exception) -> bool:
     return isinstance(error, (exceptions.BaseError, OSError)) and not isinstance(error, PaimonError)
 
 
-def failure(error: Exception, path: str, did: str, secrets: tuple[str, ...] = ()) -> OSError:
+def whole_answer(ask: Callable[[], T]) -> T:
+    """Ask again if an answer broke off: the library tries requests again, but not to read answers.
+
+    Parameters
+    ----------
+    ask
+        A question, which changes nothing.
+    """
+    for _ in range(_BROKEN_ANSWERS):
+        try:
+            return ask()
+        except Exception as error:
+            kind = _KIND.search(str(error))
+            broke_off = kind is not None and kind[1] != "Connect" and not _attempts(error)
+            if not is_answer_of_store(error) or not broke_off:
+                raise
+    return ask()
+
+
+def failure(
+    error: Exception, path: str, did: str, secrets: tuple[str, ...] = (), *, attempts: int = 0
+) -> OSError:
     """Make the error that callers see of one of the library.
 
     Parameters
@@ -87,6 +122,8 @@ def failure(error: Exception, path: str, did: str, secrets: tuple[str, ...] = ()
         What was tried, such as "reading".
     secrets
         Texts that must not be in the message.
+    attempts
+        How often the request was sent; 0: the library tells.
 
     Returns
     -------
@@ -98,10 +135,8 @@ def failure(error: Exception, path: str, did: str, secrets: tuple[str, ...] = ()
     told = _told(error)
     for secret in secrets:
         told = told.replace(secret, HIDDEN)
-    number = errno.EACCES if _is_denied(error) else errno.ECONNABORTED
-    if isinstance(error, FileNotFoundError):
-        number = errno.ENOENT
-    return StorageError(number, f"{did} failed{_attempts(error)}: {without_secrets(told)}", path)
+    tried = f" after {attempts} attempt{'s' * (attempts > 1)}" if attempts else _attempts(error)
+    return StorageError(_number(error), f"{did} failed{tried}: {without_secrets(told)}", path)
 
 
 def no_conditions(path: str, why: str) -> UnsupportedError:
@@ -142,6 +177,17 @@ def _code(error: Exception) -> str:
 def _attempts(error: Exception) -> str:
     match = _RETRIES.search(str(error))
     return f" after {int(match[1]) + 1} attempts" if match else ""
+
+
+def _number(error: Exception) -> int:
+    """Return the number of the system's error that says the same."""
+    if isinstance(error, FileNotFoundError):
+        return errno.ENOENT
+    if (code := _code(error)) in _NO_ROOM:
+        return _NO_ROOM[code]
+    if _status(error) == _FULL:
+        return errno.ENOSPC
+    return errno.EACCES if _is_denied(error) else errno.ECONNABORTED
 
 
 def _is_denied(error: Exception) -> bool:

@@ -437,7 +437,8 @@ class ObjectFileIO:
         if not is_answer_of_store(error):
             raise error
         if not unsettled.is_in_doubt:
-            return failure(error, path, "creating", self.options.secrets)
+            attempts = unsettled.attempts
+            return failure(error, path, "creating", self.options.secrets, attempts=attempts)
         told = failure(error, path, "creating", self.options.secrets)
         problem = f"{told.strerror}; it may be there or not ({unsettled.attempts} attempts)"
         return StorageError(errno.ECONNABORTED, problem, path)

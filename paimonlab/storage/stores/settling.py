@@ -102,6 +102,8 @@ def create(
             is_nothing = found is Found.NOTHING
             if is_nothing and done.answer is Answer.TAKEN and not is_in_doubt:
                 return False  # others created and deleted it meanwhile
+            if is_nothing and done.answer is Answer.FULL and not is_in_doubt:
+                raise UnsettledError(attempts, is_in_doubt=False) from problem
         if now() >= end:
             raise UnsettledError(attempts, is_in_doubt=is_in_doubt) from problem
         longest = min(_FIRST_PAUSE_SECONDS * 2.0**attempts, _LONGEST_PAUSE_SECONDS)

@@ -76,3 +76,12 @@ def _wait(http: int, process: subprocess.Popen[bytes], log: Path) -> None:
             pass
         time.sleep(0.1)
     raise ServerMissingError(f"HDFS did not start: {log.read_text()[-2000:]}")
+
+
+def limit(url: str, path: str, names: int) -> None:
+    """Let a folder have so many files and folders in it, itself included; -1: any number."""
+    tools = JavaTools.find()
+    jars = fetch_jars(tools, _HERE / "hdfs.pom.xml")
+    quota = ("-setQuota", str(names)) if names >= 0 else ("-clrQuota",)
+    command = [tools.java, *_OPTIONS, "-cp", f"{jars}/*", "org.apache.hadoop.hdfs.tools.DFSAdmin"]
+    subprocess.run([*command, "-fs", url, *quota, path], check=True, capture_output=True)

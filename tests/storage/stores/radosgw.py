@@ -6,6 +6,7 @@ Three programs of Debian, each a child of this process. All is in memory, and is
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
 import struct
@@ -39,6 +40,8 @@ _PROGRAMS = {
     "radosgw": "radosgw",
 }
 """And the package that has each."""
+_CONFIGS: dict[str, Path] = {}
+"""Of running gateways, by address."""
 _START_SECONDS = 90
 _END_SECONDS = 20
 _CONFIG = """
@@ -65,6 +68,7 @@ memstore device bytes = {bytes}
 run dir = {folder}
 admin socket = {folder}/$name.asok
 log file = {folder}/$name.log
+rgw bucket quota ttl = 0
 mon data = {folder}/mon
 osd data = {folder}/osd
 mgr data = {folder}/mgr
@@ -125,6 +129,7 @@ def running(folder: Path, *, gibibytes: int = 1) -> Iterator[str]:
         )
         has_ended = stack.enter_context(gateway)
         _wait(url, has_ended, folder)
+        _CONFIGS[url] = config
         yield url
 
 
@@ -196,3 +201,19 @@ def make_bucket(url: str, name: str) -> None:
         region="us-east-1",
         allow_bucket_creation=True,
     ).create_dir(name)
+
+
+def limit(url: str, bucket: str, objects: int) -> None:
+    """Let a bucket have so many objects at most; -1: as many as there is room for."""
+    quota = ("radosgw-admin", "-c", str(_CONFIGS[url]), "quota")
+    of = ("--quota-scope=bucket", f"--bucket={bucket}")
+    _run(*quota, "set", *of, f"--max-objects={objects}")
+    _run(*quota, "disable" if objects < 0 else "enable", *of)
+
+
+def count_objects(url: str, bucket: str) -> int:
+    """Return how many objects the gateway counts in a bucket."""
+    command = ["radosgw-admin", "-c", str(_CONFIGS[url]), "bucket", "stats", f"--bucket={bucket}"]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=_START_SECONDS)
+    usage = json.loads(done.stdout)["usage"]
+    return int(usage.get("rgw.main", {}).get("num_objects", 0))

@@ -34,9 +34,13 @@ class Store:
     def put(self, writer: int) -> Callable[[], Put]:
         def put() -> Put:
             self.meanwhile()
-            kind = self.chance.choice(["fine", "lost before", "lost after", "late", "409", "500"])
+            kind = self.chance.choice(
+                ["fine", "lost before", "lost after", "late", "409", "500", "507"]
+            )
             if kind == "409":
                 return Put(Answer.CONFLICT, OSError(kind))
+            if kind == "507":
+                return Put(Answer.FULL, OSError(kind))
             if kind == "late":
                 self.late.append(writer)
             elif kind in ("fine", "lost after"):
@@ -59,7 +63,7 @@ class Store:
         return look
 
     def create(self, writer: int) -> bool | None:
-        """Return what a writer is told; None: that it is not known."""
+        """Return what a writer is told, False also if there is no room; None: it is not known."""
         try:
             return create(
                 self.put(writer),
@@ -69,9 +73,7 @@ class Store:
                 chance=self.chance.random,
             )
         except UnsettledError as error:
-            if error.is_in_doubt:
-                return None
-            raise
+            return None if error.is_in_doubt else False
 
     def meanwhile(self) -> None:
         if self.chance.random() < 0.2:
