@@ -34,6 +34,7 @@ from paimonlab.storage.stores.answers import (
     failure,
     is_answer_of_store,
     no_conditions,
+    whole_answer,
 )
 from paimonlab.storage.stores.connecting import Bucket, bucket_of
 from paimonlab.storage.stores.object_inputs import ObjectInput
@@ -199,7 +200,9 @@ class ObjectFileIO:
         found = self._asked(
             path,
             "listing",
-            lambda: obstore.list_with_delimiter(bucket.patient, place.key or None),
+            lambda: whole_answer(
+                lambda: obstore.list_with_delimiter(bucket.patient, place.key or None)
+            ),
         )
         folders = [
             FileStatus(place.of(key), size_bytes=0, is_directory=True, modified_millis=0)
@@ -330,12 +333,30 @@ class ObjectFileIO:
 
     def _below(self, place: Place, bucket: Bucket) -> Iterator[str]:
         """Yield the keys below a folder, and its own if Hadoop made an object of it."""
-        pages = obstore.list(bucket.patient, place.key or None, chunk_size=_DELETED_AT_ONCE)
+        last: str | None = None
+
+        def following() -> Any:
+            return obstore.list(
+                bucket.patient, place.key or None, offset=last, chunk_size=_DELETED_AT_ONCE
+            )
+
+        pages = following()
+
+        def asked() -> Any:
+            nonlocal pages
+            try:
+                return next(pages, None)
+            except Exception:
+                pages = following()  # one that failed has ended
+                raise
+
         while True:
-            page = self._asked(place.uri, "listing", lambda: next(pages, None))
+            page = self._asked(place.uri, "listing", lambda: whole_answer(asked))
             if page is None:
                 return
-            yield from (str(status["path"]) for status in page)
+            for status in page:
+                last = str(status["path"])
+                yield last
 
     def _create_new(self, path: str, data: bytes) -> None:
         if not self._create(path, data):

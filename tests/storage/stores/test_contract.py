@@ -50,10 +50,10 @@ def test_what_is_published_first_stays(place: tuple[FileIO, str]) -> None:
 
 def test_of_racing_threads_exactly_one_publishes(place: tuple[FileIO, str]) -> None:
     file_io, root = place
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(32) as pool:
         for turn in range(times(4)):
             path = f"{root}/race/{turn}"
-            won = list(pool.map(lambda n, p=path: file_io.publish(p, b"%d" % n), range(16)))
+            won = list(pool.map(lambda n, p=path: file_io.publish(p, b"%d" % n), range(32)))
             assert won.count(True) == 1
             assert file_io.read(path) == b"%d" % won.index(True)
 
