@@ -1,6 +1,6 @@
 """Messages of assigned partitions, in batches, with the offsets that were read.
 
-Only committed messages are read. New partitions and topics are looked for every thirty seconds and
+Only committed messages are read. New partitions and topics are looked for every eight seconds and
 read from their beginning. What a broker lost before it was read is an error.
 
 Source: Apache Kafka's protocol by librdkafka.
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_DISCOVERY_SECONDS = 30.0
+_DISCOVERY_SECONDS = 8.0
 _AGAIN_SECONDS = 2.0
 """After brokers did not answer."""
 _WAIT_SECONDS = 0.25
