@@ -3,9 +3,8 @@
 >>> import paimonlab as pm
 >>> catalog = pm.connect("./warehouse")
 
-Names of the upper layers (`sql`, the notebook extension) are looked up when they are used, so
-that importing paimonlab imports neither Spark nor IPython; so are names whose modules take more
-than opening a catalog does.
+Names are looked up when they are used: importing paimonlab imports neither Spark nor IPython, and
+what only asks how a command is called not even Arrow.
 """
 
 from __future__ import annotations
@@ -19,16 +18,11 @@ from paimonlab.on_use import attributes_on_use
 import_whole_modules(__name__)
 with interrupts_held_back():
     from paimonlab import errors
-    from paimonlab.catalog import Catalog, connect
-    from paimonlab.spec.predicates.predicate import Predicate, col
-    from paimonlab.spec.row_kind import RowKind
-    from paimonlab.spec.schema.definition import Schema, TableSchema
-    from paimonlab.spec.snapshot import CommitKind, Snapshot
-    from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from paimonlab.catalog import Catalog, connect
     from paimonlab.ingest.sources.kafka import kafka
     from paimonlab.ingest.sources.mongodb.source import mongodb
     from paimonlab.ingest.sources.mysql.source import mysql
@@ -36,6 +30,8 @@ if TYPE_CHECKING:
     from paimonlab.notebook import sql
     from paimonlab.scan.following import Position
     from paimonlab.spec.commit_message import CommitMessage
+    from paimonlab.spec.predicates.predicate import Predicate, col
+    from paimonlab.spec.row_kind import RowKind
     from paimonlab.spec.schema.change_kinds import (
         AddColumn,
         DropColumn,
@@ -49,11 +45,14 @@ if TYPE_CHECKING:
         UpdateColumnType,
         UpdateComment,
     )
+    from paimonlab.spec.schema.definition import Schema, TableSchema
+    from paimonlab.spec.snapshot import CommitKind, Snapshot
     from paimonlab.spec.variant.decode import to_json
     from paimonlab.spec.variant.encode import parse_json
     from paimonlab.table.following.follower import ChangeBatch, Follower
     from paimonlab.table.reading.changes import Changes
     from paimonlab.table.reading.scan import Scan
+    from paimonlab.table.table import Table
 
 __version__ = "0.2.0"
 
@@ -100,22 +99,32 @@ __all__ = [
 _attribute, __dir__ = attributes_on_use(
     __name__,
     AddColumn="spec.schema.change_kinds",
+    Catalog="catalog.catalog",
     ChangeBatch="table.following.follower",
     Changes="table.reading.changes",
+    CommitKind="spec.snapshot",
     CommitMessage="spec.commit_message",
     DropColumn="spec.schema.change_kinds",
     Follower="table.following.follower",
     MoveColumn="spec.schema.change_kinds",
     Position="scan.following",
+    Predicate="spec.predicates.predicate",
     RemoveOption="spec.schema.change_kinds",
     RenameColumn="spec.schema.change_kinds",
+    RowKind="spec.row_kind",
     Scan="table.reading.scan",
+    Schema="spec.schema.definition",
     SetOption="spec.schema.change_kinds",
+    Snapshot="spec.snapshot",
+    Table="table.table",
+    TableSchema="spec.schema.definition",
     UpdateColumnComment="spec.schema.change_kinds",
     UpdateColumnDefault="spec.schema.change_kinds",
     UpdateColumnNullability="spec.schema.change_kinds",
     UpdateColumnType="spec.schema.change_kinds",
     UpdateComment="spec.schema.change_kinds",
+    col="spec.predicates.predicate",
+    connect="catalog.connecting",
     kafka="ingest.sources.kafka",
     mongodb="ingest.sources.mongodb.source",
     mysql="ingest.sources.mysql.source",

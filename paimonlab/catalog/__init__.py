@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimonlab.catalog.catalog import Catalog
-from paimonlab.catalog.connect import connect
-from paimonlab.catalog.filesystem import FileSystemCatalog
 from paimonlab.on_use import attributes_on_use
 
 if TYPE_CHECKING:
@@ -24,6 +21,9 @@ if TYPE_CHECKING:
     from paimonlab.catalog import migrating_tables as migrating_tables
     from paimonlab.catalog import replacing as replacing
     from paimonlab.catalog import serving as serving
+    from paimonlab.catalog.catalog import Catalog
+    from paimonlab.catalog.connecting import connect
+    from paimonlab.catalog.filesystem import FileSystemCatalog
 
 __all__ = ["Catalog", "FileSystemCatalog", "connect"]
 
@@ -40,4 +40,7 @@ __getattr__, __dir__ = attributes_on_use(
     "migrating_tables",
     "replacing",
     "serving",
+    Catalog="catalog",
+    FileSystemCatalog="filesystem",
+    connect="connecting",
 )

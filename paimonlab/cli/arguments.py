@@ -6,17 +6,20 @@ import functools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from paimonlab.catalog import Catalog
+from paimonlab import cli
 from paimonlab.cli.commands import WAREHOUSE
 from paimonlab.cli.completing import complete_columns, complete_tables
-from paimonlab.cli.opening import open_catalog, open_table, refused
-from paimonlab.cli.output import RowFormat
+from paimonlab.cli.refusing import refused
 from paimonlab.spec.options.grammar import parse_duration_millis
-from paimonlab.table.reading.time_travel import to_millis
+from paimonlab.table import reading
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
+    from paimonlab.cli.output import RowFormat
 
 Body: TypeAlias = Callable[..., None]
 
@@ -65,7 +68,7 @@ def in_warehouse(body: Body) -> Body:
     )
     @functools.wraps(body)
     def command(warehouse: str, catalog_options: Sequence[tuple[str, str]], **others: Any) -> None:
-        body(open_catalog(warehouse, dict(catalog_options)), **others)
+        body(cli.opening.open_catalog(warehouse, dict(catalog_options)), **others)
 
     return command
 
@@ -81,7 +84,7 @@ def on_table(body: Body) -> Body:
     def command(
         catalog: Catalog, name: str, options: Sequence[tuple[str, str]], **others: Any
     ) -> None:
-        body(open_table(catalog, name, dict(options)), **others)
+        body(cli.opening.open_table(catalog, name, dict(options)), **others)
 
     return in_warehouse(command)
 
@@ -112,7 +115,7 @@ def moment(
     if value is None:
         return None
     with suppress(ValueError):
-        return to_millis(value)
+        return reading.time_travel.to_millis(value)
     return duration(context, parameter, value)
 
 

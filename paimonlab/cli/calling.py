@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from paimonlab import cli, procedures
-from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import in_warehouse
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import refused
-from paimonlab.cli.output import described, records, result_lines, text_lines
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
+from paimonlab.cli.refusing import refused
 from paimonlab.secrets import without_secrets
 
 if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
     from paimonlab.procedures import Procedure
 
 
@@ -64,8 +63,8 @@ def call(catalog: Catalog, *, statement: str, consent: Consent) -> None:
         return CalledProcedure(
             procedure=procedure.name,
             arguments=_told(arguments),
-            rows=records(result),
-            text="\n".join(text_lines(result)),
+            rows=cli.output.records(result),
+            text="\n".join(cli.output.text_lines(result)),
         )
 
     consent.run(verb)
@@ -88,6 +87,6 @@ def _planned(
     return CalledProcedure(
         procedure=procedure.name,
         arguments=_told(arguments),
-        plans=[described(plan) for plan in plans],
-        text="\n".join(line for plan in plans for line in result_lines(plan)),
+        plans=[cli.output.described(plan) for plan in plans],
+        text="\n".join(line for plan in plans for line in cli.output.result_lines(plan)),
     )

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from paimonlab.catalog import Catalog
+from paimonlab import cli
 from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_tables
-from paimonlab.cli.opening import open_catalog, refused
-from paimonlab.cli.output import json_text, some
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
-from paimonlab.spec.external_paths import scheme_of
+from paimonlab.cli.refusing import refused
 
 if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
     from paimonlab.catalog.cloning import TableClone
 
 
@@ -33,11 +31,10 @@ def register(catalog: Catalog, *, name: str, folder: str, as_json: bool) -> None
 
     A Hive metastore or a REST server takes any folder, a database (JDBC) that of the name.
     """
-    place = folder if scheme_of(folder) else str(Path(folder).absolute())
     with refused():
-        made = catalog.register(name, place)
+        made = catalog.register(name, cli.opening.place_of(folder))
     if as_json:
-        click.echo(json_text({"table": name, "path": made.path}))
+        click.echo(cli.output.json_text({"table": name, "path": made.path}))
     else:
         click.echo(f"{name} is the table in {made.path}")
 
@@ -101,7 +98,7 @@ def clone(
     Tables of these names there are replaced. One that was interrupted goes on when it is called
     again: tables that are there with the same rows are not written once more.
     """
-    other = open_catalog(target_warehouse, dict(target_catalog_options))
+    other = cli.opening.open_catalog(target_warehouse, dict(target_catalog_options))
 
     def verb(*, dry_run: bool) -> Cloned:
         with refused(), Bar("clone") as bar:
@@ -135,7 +132,7 @@ def _document(one: TableClone) -> Mapping[str, Any]:
 
 
 def _line(one: Mapping[str, Any]) -> str:
-    told = [] if one["rows"] is None else [some(one["rows"], "row")]
+    told = [] if one["rows"] is None else [cli.output.some(one["rows"], "row")]
     if one["is_left"]:
         told.append("left as it is")
     elif one["is_done"]:

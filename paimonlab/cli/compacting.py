@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import (
     Partition,
     column_list,
@@ -16,12 +17,11 @@ from paimonlab.cli.arguments import (
     where_option,
 )
 from paimonlab.cli.commands import command
-from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
-from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
     from paimonlab.table.compacting.result import CompactResult
+    from paimonlab.table.table import Table
 
 _SHOWN = 20
 """Buckets that a text names."""
@@ -68,7 +68,7 @@ def compact(
             progress=bar.progress,
             **wanted,
         )
-    click.echo(json_text(_document(done)) if as_json else "\n".join(_lines(done)))
+    click.echo(cli.output.json_text(_document(done)) if as_json else "\n".join(_lines(done)))
 
 
 def _lines(done: CompactResult) -> Iterator[str]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
-from paimonlab.catalog import Catalog
+from paimonlab import cli
 from paimonlab.cli.commands import CONFIGURED, WAREHOUSE, is_place
-from paimonlab.cli.opening import open_catalog
 from paimonlab.errors import PaimonError
 from paimonlab.table.system.help_texts import HELP
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
 
 _MOST = 1_000
 """Tables that are offered at once."""
@@ -73,7 +76,9 @@ def _catalog(ctx: click.Context) -> Catalog | None:
     try:
         if warehouse and not Path(warehouse).expanduser().is_dir():
             return None  # nothing is asked of stores while somebody types
-        return open_catalog(warehouse or CONFIGURED, dict(ctx.params.get("catalog_options") or ()))
+        return cli.opening.open_catalog(
+            warehouse or CONFIGURED, dict(ctx.params.get("catalog_options") or ())
+        )
     except (click.UsageError, PaimonError, OSError):
         return None
 

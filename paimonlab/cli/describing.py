@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from paimonlab import cli
 from paimonlab.cli.arguments import json_flag, on_table
 from paimonlab.cli.commands import command
-from paimonlab.cli.output import json_text, some, text_lines
 from paimonlab.clock import now_millis
 from paimonlab.secrets import redacted
-from paimonlab.spec.snapshot import Snapshot
-from paimonlab.spec.types.text import format_type
 from paimonlab.table import system
-from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.table import Table
 
 _COLUMNS = ("column", "type", "key", "default", "comment")
 _AGES = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
@@ -32,7 +31,7 @@ def describe(table: Table, *, as_json: bool) -> None:
     'paimonlab DB.TABLE' does the same. Only metadata is read.
     """
     facts = _facts(table)
-    click.echo(json_text(facts) if as_json else "\n".join(_lines(table, facts)))
+    click.echo(cli.output.json_text(facts) if as_json else "\n".join(_lines(table, facts)))
 
 
 def _facts(table: Table) -> Mapping[str, Any]:
@@ -45,8 +44,8 @@ def _facts(table: Table) -> Mapping[str, Any]:
         "partition_keys": table.partition_keys,
         "bucket": table.options.get("bucket", "-1"),
         "rows_before_merging": snapshot.total_record_count if snapshot else 0,
-        "files": pc.sum(parts["file_count"]).as_py() or 0,
-        "bytes": pc.sum(parts["file_size_in_bytes"]).as_py() or 0,
+        "files": sum(parts["file_count"].to_pylist()),
+        "bytes": sum(parts["file_size_in_bytes"].to_pylist()),
         "partitions": parts.num_rows if table.partition_keys else None,
         "snapshots": len(table.snapshots.ids()),
         "tags": list(table.tags),
@@ -55,7 +54,7 @@ def _facts(table: Table) -> Mapping[str, Any]:
         "columns": [
             {
                 "column": field.name,
-                "type": format_type(field.type),
+                "type": cli.output.type_text(field.type),
                 "key": _key(table, field.name),
                 "default": field.default_value,
                 "comment": field.description,
@@ -92,20 +91,24 @@ def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["comment"]:
         yield facts["comment"]
     yield ""
-    rows = some(facts["rows_before_merging"], "row")
+    rows = cli.output.some(facts["rows_before_merging"], "row")
     before_merging = " before merging" if table.primary_keys else ""
-    size = [f"{rows}{before_merging}", some(facts["files"], "file"), f"{facts['bytes']:,} bytes"]
+    size = [
+        f"{rows}{before_merging}",
+        cli.output.some(facts["files"], "file"),
+        f"{facts['bytes']:,} bytes",
+    ]
     if facts["partitions"] is not None:
-        size.append(some(facts["partitions"], "partition"))
+        size.append(cli.output.some(facts["partitions"], "partition"))
     yield ", ".join(size)
     names = [_named(what, facts[what]) for what in ("tags", "branches")]
-    yield ", ".join(filter(None, [some(facts["snapshots"], "snapshot"), *names]))
+    yield ", ".join(filter(None, [cli.output.some(facts["snapshots"], "snapshot"), *names]))
     if facts["last_commit"] is not None:
         yield f"last commit {_told(facts['last_commit'])}"
     yield ""
     columns = [column for column in _COLUMNS if any(one[column] for one in facts["columns"])]
     texts = {name: [one[name] or "" for one in facts["columns"]] for name in columns}
-    yield from text_lines(pa.table({name: pa.array(texts[name], pa.string()) for name in columns}))
+    yield from cli.output.texts_in_columns(texts)
     if facts["options"]:
         yield ""
         yield "options: " + ", ".join(f"{key}={value}" for key, value in facts["options"].items())
@@ -123,7 +126,7 @@ def _told(commit: Mapping[str, Any]) -> str:
 def _age(millis: int) -> str:
     for length, name in _AGES:
         if millis >= length:
-            return f"{some(millis // length, name)} ago"
+            return f"{cli.output.some(millis // length, name)} ago"
     return "just now"
 
 

@@ -6,10 +6,9 @@ import sys
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import json_flag
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import open_catalog
-from paimonlab.cli.output import json_text
 from paimonlab.spark import sessions
 
 
@@ -22,10 +21,10 @@ def doctor(warehouse: str | None, *, as_json: bool) -> None:
     WAREHOUSE is tried with a small file, which is deleted again. The exit code is 1 if
     something stops paimonlab from working.
     """
-    catalog = None if warehouse is None else open_catalog(warehouse, {})
+    catalog = None if warehouse is None else cli.opening.open_catalog(warehouse, {})
     checks_made = sessions.doctor.checks(sessions.environment.measured(catalog))
     if as_json:
-        click.echo(json_text(checks_made))
+        click.echo(cli.output.json_text(checks_made))
     else:
         for check in checks_made:
             click.echo(f"{check.status}: {check.name}: {check.found}")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from paimonlab import clock
+from paimonlab import cli, clock
 from paimonlab.cli.arguments import Body, duration, moment, on_table
 from paimonlab.cli.commands import command
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
-from paimonlab.table.inside import definition_of
-from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.table import Table
 
 _older_than_option = click.option(
     "--older-than",
@@ -87,10 +88,9 @@ def expire_partitions(table: Table, *, consent: Consent, **given: Any) -> None:
 
     What is not given is as the options of the table say (partition.expiration-time and so on).
     """
-    if (
-        given["expiration_time"] is None
-        and "partition.expiration-time" not in definition_of(table).options
-    ):
+    if given[
+        "expiration_time"
+    ] is None and "partition.expiration-time" not in cli.opening.options_of(table):
         raise click.UsageError("give --expiration-time: how old partitions may become")
     consent.run(partial(table.maintenance.expire_partitions, **given))
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import columns_option, on_table, where_option
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import refused
-from paimonlab.cli.output import print_json_line, print_rows, records
-from paimonlab.table.table import Table
+from paimonlab.cli.refusing import refused
 
 if TYPE_CHECKING:
     from paimonlab.table.following.follower import ChangeBatch
+    from paimonlab.table.table import Table
 
 
 @command()
@@ -67,13 +67,13 @@ def _moment(text: str) -> int | str:
 def _print(batch: ChangeBatch, *, as_json: bool) -> None:
     if not as_json:
         click.echo(f"snapshot {batch.snapshot_id}, {'all rows' if batch.is_full else 'changes'}:")
-        print_rows(batch.data)
+        cli.output.print_rows(batch.data)
         return
-    print_json_line(
+    cli.output.print_json_line(
         {
             "snapshot_id": batch.snapshot_id,
             "is_full": batch.is_full,
             "watermark": batch.watermark,
-            "rows": records(batch.data),
+            "rows": cli.output.records(batch.data),
         }
     )

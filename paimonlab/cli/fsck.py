@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
+import paimonlab
+from paimonlab import cli
 from paimonlab.analysis import health as judged
-from paimonlab.catalog import connect
 from paimonlab.cli.commands import command
 from paimonlab.cli.progress import Bar
 from paimonlab.errors import PaimonError
@@ -37,8 +37,7 @@ def fsck(path: str, table: str | None, *, deep: bool, as_json: bool) -> None:
         raise click.UsageError(str(error)) from error
     reports = [_check(name, folder, deep=deep) for name, folder in folders]
     if as_json:
-        document = msgspec.json.format(msgspec.json.encode(reports), indent=2)
-        click.echo(document.decode())
+        click.echo(cli.output.json_text(reports))
     else:
         for report in reports:
             click.echo(str(report))
@@ -51,13 +50,13 @@ def _folders(path: Path, table: str | None) -> list[tuple[str, Path]]:
         database, dot, name = table.partition(".")
         folder = path / f"{database}{_DATABASE_SUFFIX}" / name
         if not dot or not folder.is_dir():
-            connect(str(path)).relation(table)  # says what is wrong with the name
+            paimonlab.connect(str(path)).relation(table)  # says what is wrong with the name
             raise click.UsageError(f"there is no table {table} in {path}")
         return [(table, folder)]
     if (path / "schema").is_dir() or (path / "snapshot").is_dir():
         database = path.parent.name.removesuffix(_DATABASE_SUFFIX)
         return [(f"{database}.{path.name}", path)]
-    catalog = connect(str(path))
+    catalog = paimonlab.connect(str(path))
     names = [
         f"{database_name}.{name}"
         for database_name in catalog.databases()

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from paimonlab import cli
 from paimonlab.analysis import health as judged
-from paimonlab.catalog import Catalog
 from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag
 from paimonlab.cli.commands import CONFIGURED, WAREHOUSE, command
-from paimonlab.cli.opening import refused, say_empty
-from paimonlab.cli.output import json_text, some
 from paimonlab.cli.progress import Bar
+from paimonlab.cli.refusing import refused
 
 if TYPE_CHECKING:
     from paimonlab.analysis.health.report import TableHealth
+    from paimonlab.catalog import Catalog
 
 
 @command()
@@ -65,10 +65,10 @@ def health(
         limits = judged.measures.Thresholds.of(dict(given))
         reports = with_jobs(catalog, reports, limits, is_whole=not names)
     if as_json:
-        click.echo(json_text(reports))
+        click.echo(cli.output.json_text(reports))
     else:
         if not reports:
-            say_empty(catalog)
+            cli.opening.say_empty(catalog)
         for report in reports:
             _print(report, warehouse)
     sys.exit(1 if _fails(judged.report.worst(report.worst for report in reports), fail_on) else 0)
@@ -85,8 +85,9 @@ def _print(report: TableHealth, warehouse: str) -> None:
     if report.problem:
         click.echo(f"{report.table}: error: {report.problem}")
         return
-    size = f"{some(report.file_count, 'file')}, {some(report.snapshot_count, 'snapshot')}"
-    click.echo(f"{report.table}: {report.worst} ({size})")
+    files = cli.output.some(report.file_count, "file")
+    snapshots = cli.output.some(report.snapshot_count, "snapshot")
+    click.echo(f"{report.table}: {report.worst} ({files}, {snapshots})")
     for finding in report.findings:
         where = f" {finding.where}:" if finding.where else ""
         click.echo(f"  {finding.severity} {finding.code}:{where} {finding.message}")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import json_flag
 from paimonlab.cli.commands import CONFIGURED, Command, is_place
-from paimonlab.cli.opening import open_catalog, refused
-from paimonlab.cli.output import json_text
 from paimonlab.cli.progress import Bar
+from paimonlab.cli.refusing import refused
 from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.action_names import ACTIONS, OTHERS
 
@@ -68,7 +68,7 @@ def run_file(
     with refused():
         catalog = None
         if place is not None or not job_files.warehouse_in(file):
-            catalog = open_catalog(CONFIGURED if place is None else place, {})
+            catalog = cli.opening.open_catalog(CONFIGURED if place is None else place, {})
         said = job_files.job_from_file(file, catalog)
     chosen = said.until if until is None else None if until == "stopped" else until
     run_job(said.job, chosen, dry_run=dry_run, as_json=as_json)
@@ -109,7 +109,7 @@ def _callback(name: str) -> Callable[..., None]:
         with refused():
             asked = actions.action_job(name, given)
             has_place = asked.warehouse is not None or bool(asked.catalog_options)
-            said = asked.job(None if has_place else open_catalog(CONFIGURED, {}))
+            said = asked.job(None if has_place else cli.opening.open_catalog(CONFIGURED, {}))
         run_job(said.job, said.until, dry_run=dry_run, as_json=as_json)
 
     return run
@@ -132,7 +132,7 @@ def run_job(job: Job, until: Any, *, dry_run: bool, as_json: bool) -> None:
     with refused():
         plan = job.plan()
     if dry_run:
-        click.echo(json_text(plan_values(plan)) if as_json else str(plan))
+        click.echo(cli.output.json_text(plan_values(plan)) if as_json else str(plan))
         return
     with job:
         try:
@@ -187,6 +187,6 @@ def plan_values(plan: IngestPlan) -> dict[str, Any]:
 
 def tell(found: JobStatus, *, as_json: bool) -> None:
     """Print how a job is; a table that stopped makes the exit code 1."""
-    click.echo(json_text(found.to_dict()) if as_json else str(found))
+    click.echo(cli.output.json_text(found.to_dict()) if as_json else str(found))
     if any(table.stopped for table in found.tables):
         raise SystemExit(1)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from paimonlab import cli
 from paimonlab import ingest as ingestion
-from paimonlab.catalog import Catalog, connect
 from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag
 from paimonlab.cli.ingest_files import IngestCommand, run_job
-from paimonlab.cli.opening import open_table, refused
-from paimonlab.cli.output import json_text
+from paimonlab.cli.refusing import refused
 from paimonlab.errors import close_matches
 from paimonlab.spec.options.grammar import parse_duration_millis
 
 if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
     from paimonlab.ingest import changes, event_log, job
 
 _KINDS = ("files", "table", "mysql", "postgres", "kafka", "mongodb", "status")
@@ -240,7 +240,9 @@ def _files(folder: str, given: Mapping[str, Any]) -> changes.Source:
 
 def _table(catalog: Catalog, name: str, given: Mapping[str, Any]) -> changes.Source:
     place = given.get("source_warehouse")
-    table = open_table(catalog if place is None else connect(place), name, {})
+    table = cli.opening.open_table(
+        catalog if place is None else cli.opening.open_catalog(place, {}), name, {}
+    )
     return ingestion.table_changes(
         table, consumer=given.get("consumer"), start=given.get("start", "latest-full")
     )
@@ -345,7 +347,7 @@ def _status(catalog: Catalog, name: str | None, *, as_json: bool) -> None:
             raise ValueError(f"there is no job {name!r}.{close}")
         log = ingestion.job.files_of(catalog, name).events()
     if as_json:
-        click.echo(json_text([_event(one) for one in log]))
+        click.echo(cli.output.json_text([_event(one) for one in log]))
         return
     _print_jobs([one for one in jobs if one.name == name], as_json=False)
     for one in log:
@@ -354,7 +356,7 @@ def _status(catalog: Catalog, name: str | None, *, as_json: bool) -> None:
 
 def _print_jobs(jobs: Sequence[job.NotedJob], *, as_json: bool) -> None:
     if as_json:
-        click.echo(json_text([_noted(one) for one in jobs]))
+        click.echo(cli.output.json_text([_noted(one) for one in jobs]))
         return
     for one in jobs:
         at = "" if one.committed_millis is None else f", last {_time(one.committed_millis)}"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import Partition, column_list, json_flag, on_table
 from paimonlab.cli.commands import command
-from paimonlab.cli.output import json_text
 from paimonlab.cli.planned import Consent, asks_first
-from paimonlab.spec.snapshot import Snapshot
-from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.spec.snapshot import Snapshot
+    from paimonlab.table.table import Table
 
 
 @command()
@@ -79,11 +82,11 @@ def mark_partition_done(
 ) -> None:
     """Tell readers of other systems that partitions are complete."""
     folders = table.mark_partitions_done(partitions)
-    click.echo(json_text(folders) if as_json else "\n".join(folders))
+    click.echo(cli.output.json_text(folders) if as_json else "\n".join(folders))
 
 
 def _tell(snapshot: Snapshot | None, nothing: str, *, as_json: bool) -> None:
     if as_json:
-        click.echo(json_text({"snapshot_id": snapshot and snapshot.id}))
+        click.echo(cli.output.json_text({"snapshot_id": snapshot and snapshot.id}))
     else:
         click.echo(nothing if snapshot is None else f"committed as snapshot {snapshot.id}")

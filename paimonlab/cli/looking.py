@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-import pyarrow as pa
 
-from paimonlab.catalog import Catalog
-from paimonlab.catalog.format_tables import FormatTableCatalog, format_tables_of
+from paimonlab import cli
 from paimonlab.cli.arguments import (
     at_a_time,
     columns_option,
@@ -20,11 +18,14 @@ from paimonlab.cli.arguments import (
 )
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_databases
-from paimonlab.cli.opening import refused, say_empty
-from paimonlab.cli.output import RowFormat, print_rows
+from paimonlab.cli.refusing import refused
 from paimonlab.table import system
 from paimonlab.table.system.help_texts import HELP
-from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
+    from paimonlab.cli.output import RowFormat
+    from paimonlab.table.table import Table
 
 
 class _Listing(NamedTuple):
@@ -82,17 +83,6 @@ LISTINGS = {
 }
 """By the name of command and system table."""
 
-TABLES = pa.schema(
-    [
-        ("table", pa.string()),
-        ("primary_key", pa.string()),
-        ("partition_by", pa.string()),
-        ("bucket", pa.string()),
-        ("snapshot", pa.int64()),
-        ("rows", pa.int64()),
-    ]
-)
-
 
 @command()
 @in_warehouse
@@ -104,42 +94,12 @@ def tables(catalog: Catalog, database: str | None, *, form: RowFormat) -> None:
     Rows are counted before rows of one key are merged, those of format tables are not.
     """
     with refused():
-        databases = catalog.databases() if database is None else [database]
-        names = [
-            f"{database_name}.{name}"
-            for database_name in databases
-            for name in catalog.tables(database_name)
-        ]
-        files = [
-            f"{database_name}.{name}"
-            for database_name in databases
-            for name in format_tables_of(catalog, database_name)
-        ]
-    rows = [_table_row(catalog, name) for name in names]
-    rows += [_files_row(catalog, name) for name in files]
-    if not rows and form == "table":
-        say_empty(catalog, database)
+        names = cli.listed_tables.names_in(catalog, database)
+    rows = cli.listed_tables.rows_of(catalog, names)
+    if not rows.num_rows and form == "table":
+        cli.opening.say_empty(catalog, database)
         return
-    print_rows(pa.Table.from_pylist(rows, schema=TABLES), form)
-
-
-def _table_row(catalog: Catalog, name: str) -> dict[str, object]:
-    table = catalog.table(name)
-    snapshot = table.snapshot
-    return {
-        "table": name,
-        "primary_key": ",".join(table.primary_keys),
-        "partition_by": ",".join(table.partition_keys),
-        "bucket": table.options.get("bucket", "-1"),
-        "snapshot": snapshot and snapshot.id,
-        "rows": snapshot and snapshot.total_record_count,
-    }
-
-
-def _files_row(catalog: Catalog, name: str) -> dict[str, object]:
-    assert isinstance(catalog, FormatTableCatalog)
-    table = catalog.format_table(name)
-    return {"table": name, "partition_by": ",".join(table.partition_keys), "primary_key": ""}
+    cli.output.print_rows(rows, form)
 
 
 def listing(name: str) -> click.Command:
@@ -162,7 +122,7 @@ def listing(name: str) -> click.Command:
         if count is not None:
             start = max(rows.num_rows - count, 0) if kind.is_history else 0
             rows = rows.slice(start, count)
-        print_rows(rows, form)
+        cli.output.print_rows(rows, form)
 
     which = "the newest" if kind.is_history else "the first"
     body.__doc__ = f"Show ${name}: {HELP[name]}."

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from paimonlab import catalog as catalogs
-from paimonlab.catalog import Catalog
+from paimonlab import cli
 from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag, table_argument
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
-from paimonlab.cli.opening import RefusedError, refused
-from paimonlab.cli.output import json_text
+from paimonlab.cli.refusing import RefusedError, refused
 from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, TableNotFoundError
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
 
 _primary_key = click.option(
     "--primary-key", metavar="A,B,…", callback=column_list, help="Rows are upserted by these."
@@ -66,7 +68,9 @@ def create(
             raise click.UsageError(f"{name} is a database; a table is DB.TABLE")
         with refused():
             catalog.create_database(name, exist_ok=if_not_exists)
-        click.echo(json_text({"database": name}) if as_json else f"database {name} is there")
+        click.echo(
+            cli.output.json_text({"database": name}) if as_json else f"database {name} is there"
+        )
         return
     if bool(columns) == bool(like):
         raise click.UsageError("give columns ('id BIGINT NOT NULL'), or --like FILE")
@@ -82,7 +86,7 @@ def create(
         )
     names = table.arrow_schema.names
     if as_json:
-        click.echo(json_text({"table": name, "columns": names}))
+        click.echo(cli.output.json_text({"table": name, "columns": names}))
     else:
         click.echo(
             f"{name} is there, with {len(names)} {'column' if len(names) == 1 else 'columns'}"
@@ -200,7 +204,9 @@ def load(
         )
     snapshot_id = done.snapshot and done.snapshot.id
     if as_json:
-        click.echo(json_text({"table": name, "rows": done.rows, "snapshot_id": snapshot_id}))
+        click.echo(
+            cli.output.json_text({"table": name, "rows": done.rows, "snapshot_id": snapshot_id})
+        )
         return
     click.echo(f"{name}: {done.rows:,} {'row' if done.rows == 1 else 'rows'}", nl=False)
     click.echo(f", snapshot {snapshot_id}" if snapshot_id else ", nothing to commit")

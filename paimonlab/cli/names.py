@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import duration, json_flag, on_table
 from paimonlab.cli.commands import command
-from paimonlab.cli.output import json_text
 from paimonlab.cli.planned import Consent, asks_first
-from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.table import Table
 
 
 def _tell(did: str, result: object, *, as_json: bool) -> None:
-    click.echo(json_text(result) if as_json else did)
+    click.echo(cli.output.json_text(result) if as_json else did)
 
 
 @command("create-tag")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
+import pyarrow as pa
 
 from paimonlab.catalog import Catalog, connect, settings
 from paimonlab.cli.commands import CONFIGURED
-from paimonlab.errors import PaimonError
+from paimonlab.cli.refusing import refused
+from paimonlab.spec.external_paths import scheme_of
 from paimonlab.spec.options.table_options import check_known
 from paimonlab.storage.near_folders import near_folders
 from paimonlab.table.inside import definition_of, with_definition
@@ -76,6 +78,16 @@ def open_table(catalog: Catalog, name: str, options: Mapping[str, str]) -> Table
     return with_definition(table, definition_of(table).with_options(options))
 
 
+def options_of(table: Table) -> Mapping[str, str]:
+    """Return the options that hold for a table, those of the command line among them."""
+    return definition_of(table).options
+
+
+def place_of(folder: str) -> str:
+    """Return the address of a folder: as it is with a scheme, else its whole path."""
+    return folder if scheme_of(folder) else str(Path(folder).absolute())
+
+
 def say_empty(catalog: Catalog, database: str | None = None) -> None:
     """Say that there is no table, where it was looked, and how the first is made."""
     is_there = not catalog.has_folder or catalog.file_io.exists(catalog.path)
@@ -88,16 +100,29 @@ def say_empty(catalog: Catalog, database: str | None = None) -> None:
     click.echo(f"{place} {why}; '{first}' makes the first table{meant}", err=True)
 
 
-class RefusedError(click.ClickException):
-    """What was asked for cannot be done: said on one line, without how the command is used."""
+def keys_of(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
+    """Return the keys of rows that are given as texts.
 
-    exit_code = 2
-
-
-@contextmanager
-def refused() -> Iterator[None]:
-    """Turn what is wrong with arguments into an error that click shows, exit code 2."""
-    try:
-        yield
-    except (PaimonError, ValueError, TypeError) as error:
-        raise RefusedError(str(error)) from error
+    Raises
+    ------
+    click.UsageError
+        If they are not values of key columns.
+    """
+    given: dict[str, list[str]] = {}
+    for name, text in keys:
+        given.setdefault(name, []).append(text)
+    if len({len(texts) for texts in given.values()}) > 1:
+        raise click.UsageError("every key column takes the same number of values")
+    types: Mapping[str, pa.DataType] = {field.name: field.type for field in table.arrow_schema}
+    arrays = {}
+    for name, texts in given.items():
+        if name not in table.primary_keys:
+            raise click.UsageError(
+                f"{name} is not a primary key column of {table.name}: "
+                f"{', '.join(table.primary_keys) or 'it has none'}"
+            )
+        try:
+            arrays[name] = pa.array(texts, pa.string()).cast(types[name])
+        except (pa.ArrowException, ValueError) as error:
+            raise click.UsageError(f"column {name}: {error}") from error
+    return pa.table(arrays)

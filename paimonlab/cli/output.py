@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import click
 import msgspec
 import pyarrow as pa
 from pyarrow import csv
+
+from paimonlab.spec.types.data_types import DataType
+from paimonlab.spec.types.text import format_type
 
 RowFormat: TypeAlias = Literal["table", "json", "csv"]
 """How rows are printed: columns side by side, objects, or lines for other programs."""
@@ -41,6 +44,39 @@ def print_rows(rows: pa.Table, form: RowFormat = "table") -> None:
         click.echo(json_text(records(rows)))
     else:
         click.echo("\n".join(text_lines(rows)))
+
+
+def print_batches(
+    batches: pa.RecordBatchReader, form: RowFormat, *, limit: int | None = None
+) -> None:
+    """Print rows as they come, all at once as a table."""
+    left = limit
+    kept: list[pa.RecordBatch] = []
+    is_first = True
+    for batch in batches:
+        rows = batch if left is None else batch.slice(0, left)
+        left = None if left is None else left - rows.num_rows
+        if form == "json":
+            print_json_lines(rows)
+        elif form == "csv":
+            print_csv(rows, has_head=is_first)
+        else:
+            kept.append(rows)
+        is_first = False
+        if left == 0:
+            break
+    if form == "csv" and is_first:
+        print_csv(batches.schema.empty_table(), has_head=True)
+    elif form == "table":
+        print_rows(pa.Table.from_batches(kept, schema=batches.schema))
+
+
+def print_count(count: int, form: RowFormat) -> None:
+    """Print how many rows there are: as a table only the number."""
+    if form == "table":
+        click.echo(count)
+    else:
+        print_batches(pa.table({"count": [count]}).to_reader(), form)
 
 
 def print_csv(rows: pa.Table | pa.RecordBatch, *, has_head: bool) -> None:
@@ -113,6 +149,17 @@ def text_lines(rows: pa.Table) -> Iterable[str]:
     yield _GAP.join("-" * width for width in widths)
     for values in zip(*columns, strict=True):
         yield _GAP.join(map(_aligned, values, widths, is_number)).rstrip()
+
+
+def texts_in_columns(columns: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """Draw texts with aligned columns, as `text_lines` does."""
+    arrays = {name: pa.array(texts, pa.string()) for name, texts in columns.items()}
+    return text_lines(pa.table(arrays))
+
+
+def type_text(kind: DataType) -> str:
+    """Write a type as SQL has it."""
+    return format_type(kind)
 
 
 def described(value: Any) -> Mapping[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import Body, json_flag
-from paimonlab.cli.output import described, json_text, result_lines
 
 
 class Verb(Protocol):
@@ -51,10 +51,10 @@ class Consent:
 
     def _show(self, result: Any, *, is_plan: bool) -> None:
         if self.as_json:
-            click.echo(json_text({"dry_run": is_plan, **described(result)}))
+            click.echo(cli.output.json_text({"dry_run": is_plan, **cli.output.described(result)}))
             return
         click.echo("would be done:" if is_plan else "done:")
-        for line in result_lines(result):
+        for line in cli.output.result_lines(result):
             click.echo(f"  {line}")
 
 

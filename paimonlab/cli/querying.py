@@ -6,18 +6,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import click
-import pyarrow as pa
 
-from paimonlab import sql_engine
-from paimonlab.catalog import Catalog
+from paimonlab import cli, sql_engine
 from paimonlab.cli.arguments import in_warehouse, prints_rows
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import RefusedError, refused
-from paimonlab.cli.output import RowFormat, print_json_lines, print_rows
 from paimonlab.cli.progress import Bar
-from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
+from paimonlab.cli.refusing import RefusedError, refused
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimonlab.catalog import Catalog
+    from paimonlab.cli.output import RowFormat
 
 _ROWS = 20
 """Rows printed as a table by default."""
@@ -68,14 +71,14 @@ def _without_spark() -> Iterator[None]:
     """Say what to do with a statement that only Spark runs; there is no Spark in a shell."""
     try:
         yield
-    except NotReadError as error:
+    except sql_engine.refusal.NotReadError as error:
         hint = error.hint.removesuffix(".")
         what = f"{error.problem}. {hint}" if hint else f"{error.problem}: correct it"
         raise RefusedError(
             f"{what}. If Spark reads it, paimonlab.spark.connect(…).sql(…) runs it in Python and "
             "notebooks"
         ) from error
-    except NotTranslatedError as error:
+    except sql_engine.refusal.NotTranslatedError as error:
         instead = f". {error.hint.removesuffix('.')}. In" if error.hint else "; in"
         raise RefusedError(
             f"{error.feature} is not supported{instead} Python and notebooks "
@@ -86,8 +89,8 @@ def _without_spark() -> Iterator[None]:
 def _print(rows: pa.Table, most: int | None, form: RowFormat) -> None:
     shown = rows if most is None else rows.slice(0, most)
     if form == "json":
-        print_json_lines(shown)
+        cli.output.print_json_lines(shown)
     else:
-        print_rows(shown, form)
+        cli.output.print_rows(shown, form)
     if rows.num_rows > shown.num_rows:
         click.echo(f"more than {most} rows; -n shows more", err=True)

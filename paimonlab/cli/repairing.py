@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from paimonlab import cli
 from paimonlab.cli.arguments import Partition, json_flag, on_table
 from paimonlab.cli.commands import command
-from paimonlab.cli.output import described, json_text, result_lines
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
-from paimonlab.table.table import Table
+
+if TYPE_CHECKING:
+    from paimonlab.table.table import Table
 
 _partition_option = click.option(
     "--partition", "partitions", multiple=True, type=Partition(), help="Only this partition."
@@ -80,4 +82,8 @@ def rewrite_file_index(
         done = table.maintenance.rewrite_file_index(
             partitions=list(partitions) or None, progress=bar.progress
         )
-    click.echo(json_text(described(done)) if as_json else "\n".join(result_lines(done)))
+    click.echo(
+        cli.output.json_text(cli.output.described(done))
+        if as_json
+        else "\n".join(cli.output.result_lines(done))
+    )

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-import pyarrow as pa
 
-from paimonlab.catalog import Catalog
+from paimonlab import cli
 from paimonlab.cli.arguments import (
     Pairs,
     at_a_time,
@@ -20,16 +19,17 @@ from paimonlab.cli.arguments import (
     where_option,
 )
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import refused
-from paimonlab.cli.output import RowFormat, print_csv, print_json_lines, print_rows
+from paimonlab.cli.refusing import refused
 from paimonlab.errors import SchemaError
 from paimonlab.table import format_tables
-from paimonlab.table.table import Table
 
 if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
+    from paimonlab.cli.output import RowFormat
     from paimonlab.table.format_tables.format_table import FormatTable
     from paimonlab.table.reading.changes import Changes
     from paimonlab.table.reading.incremental import ChangeMode
+    from paimonlab.table.table import Table
 
 _ROWS = 20
 """Rows printed as text by default."""
@@ -77,13 +77,9 @@ def scan(
         else:
             rows = found.scan(columns, where, limit=limit, options=dict(options), **at)
     if only_count:
-        count = rows.count()
-        if form == "table":
-            click.echo(count)
-        else:
-            _print(pa.table({"count": [count]}).to_reader(), form)
+        cli.output.print_count(rows.count(), form)
         return
-    _print(rows.to_batches(), form)
+    cli.output.print_batches(rows.to_batches(), form)
 
 
 def _scan_of_files(
@@ -115,34 +111,13 @@ def lookup(
     Give a value to each key column; for several rows, as many values to each. The exit code is 1
     if a key is not there.
     """
-    wanted = _keys(table, keys)
+    wanted = cli.opening.keys_of(table, keys)
     with refused():
         rows = table.lookup(wanted, columns=columns)
-    print_rows(rows, form)
+    cli.output.print_rows(rows, form)
     distinct = wanted.group_by(wanted.column_names).aggregate([])
     if rows.num_rows < distinct.num_rows:
         raise click.exceptions.Exit(1)
-
-
-def _keys(table: Table, keys: Sequence[tuple[str, str]]) -> pa.Table:
-    given: dict[str, list[str]] = {}
-    for name, text in keys:
-        given.setdefault(name, []).append(text)
-    if len({len(texts) for texts in given.values()}) > 1:
-        raise click.UsageError("every key column takes the same number of values")
-    types: Mapping[str, pa.DataType] = {field.name: field.type for field in table.arrow_schema}
-    arrays = {}
-    for name, texts in given.items():
-        if name not in table.primary_keys:
-            raise click.UsageError(
-                f"{name} is not a primary key column of {table.name}: "
-                f"{', '.join(table.primary_keys) or 'it has none'}"
-            )
-        try:
-            arrays[name] = pa.array(texts, pa.string()).cast(types[name])
-        except (pa.ArrowException, ValueError) as error:
-            raise click.UsageError(f"column {name}: {error}") from error
-    return pa.table(arrays)
 
 
 @command()
@@ -179,27 +154,4 @@ def changes(
     with refused():
         read: Changes = table.changes(start, end, mode=mode, columns=columns, where=where)
         batches = read.to_batches()
-    _print(batches, form, limit=limit)
-
-
-def _print(batches: pa.RecordBatchReader, form: RowFormat, *, limit: int | None = None) -> None:
-    """Print rows as they come, all at once as a table."""
-    left = limit
-    kept: list[pa.RecordBatch] = []
-    is_first = True
-    for batch in batches:
-        rows = batch if left is None else batch.slice(0, left)
-        left = None if left is None else left - rows.num_rows
-        if form == "json":
-            print_json_lines(rows)
-        elif form == "csv":
-            print_csv(rows, has_head=is_first)
-        else:
-            kept.append(rows)
-        is_first = False
-        if left == 0:
-            break
-    if form == "csv" and is_first:
-        print_csv(batches.schema.empty_table(), has_head=True)
-    elif form == "table":
-        print_rows(pa.Table.from_batches(kept, schema=batches.schema))
+    cli.output.print_batches(batches, form, limit=limit)

@@ -7,16 +7,18 @@ import signal
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from paimonlab.catalog import Catalog
+from paimonlab import cli
 from paimonlab.catalog.served import StoreRole
 from paimonlab.cli.arguments import duration, in_warehouse, json_flag
 from paimonlab.cli.commands import command
-from paimonlab.cli.opening import RefusedError, refused
-from paimonlab.cli.output import json_text
+from paimonlab.cli.refusing import RefusedError, refused
+
+if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
 
 _TOKEN = "PAIMONLAB_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -96,7 +98,9 @@ def serve(
         made = server.token if users is None and token is None else None
         if as_json:
             click.echo(
-                json_text({"address": server.address, "warehouse": server.warehouse, "token": made})
+                cli.output.json_text(
+                    {"address": server.address, "warehouse": server.warehouse, "token": made}
+                )
             )
         else:
             click.echo(f"{server.warehouse} at {server.address}")

@@ -12,7 +12,10 @@ from paimonlab.on_use import attributes_on_use
 if TYPE_CHECKING:
     from paimonlab.sql_engine import changes as changes
     from paimonlab.sql_engine import engine as engine
+    from paimonlab.sql_engine import refusal as refusal
     from paimonlab.sql_engine import statements as statements
     from paimonlab.sql_engine import tables as tables
 
-__getattr__, __dir__ = attributes_on_use(__name__, "changes", "engine", "statements", "tables")
+__getattr__, __dir__ = attributes_on_use(
+    __name__, "changes", "engine", "refusal", "statements", "tables"
+)
