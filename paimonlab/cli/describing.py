@@ -12,6 +12,7 @@ from paimonlab.cli.arguments import json_flag, on_table
 from paimonlab.cli.commands import command
 from paimonlab.clock import now_millis
 from paimonlab.secrets import redacted
+from paimonlab.spec.byte_counts import bytes_text
 from paimonlab.table import system
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
     size = [
         f"{rows}{before_merging}",
         cli.output.some(facts["files"], "file"),
-        f"{facts['bytes']:,} bytes",
+        bytes_text(facts["bytes"]),
     ]
     if facts["partitions"] is not None:
         size.append(cli.output.some(facts["partitions"], "partition"))

@@ -15,6 +15,7 @@ from paimonlab.cli.arguments import in_warehouse, prints_rows
 from paimonlab.cli.commands import command
 from paimonlab.cli.progress import Bar
 from paimonlab.cli.refusing import RefusedError, refused
+from paimonlab.errors import without_database
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,9 +50,9 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
     sources = sql_engine.tables.Sources(catalog)
     options = sql_engine.engine.EngineOptions.of(catalog.options)
     first = text.split(maxsplit=1)[0].upper() if text.strip() else ""
-    with Bar("sql") as bar, _without_spark():
+    with Bar("sql") as bar, _without_spark(catalog):
         if first in sql_engine.statements.calls.CALLING:
-            with refused(), _without_spark():
+            with refused(), _without_spark(catalog):
                 rows = sql_engine.statements.calls.run(text, sources, bar.progress)
             _print(rows, None, form)
             return
@@ -60,17 +61,24 @@ def run_sql(catalog: Catalog, *, statement: str, limit: int | None, form: RowFor
             click.echo(done.said or "done", err=True)
             return
         most = _ROWS if limit is None and form == "table" else limit
-        with refused(), _without_spark():
+        with refused(), _without_spark(catalog):
             planned = sql_engine.engine.plan(text, sources, most=None if most is None else most + 1)
         rows = sql_engine.engine.run(planned, options, bar.progress)
     _print(rows, most, form)
 
 
 @contextmanager
-def _without_spark() -> Iterator[None]:
+def _without_spark(catalog: Catalog) -> Iterator[None]:
     """Say what to do with a statement that only Spark runs; there is no Spark in a shell."""
     try:
         yield
+    except sql_engine.refusal.NoDatabaseError as error:
+        with refused():
+            names = cli.listed_tables.names_in(catalog, None)
+        known = [*names.tables, *names.format_tables]
+        raise RefusedError(f"{error}.{without_database(error.table, known)}") from error
+    except sql_engine.refusal.DatabaseNotNamedError as error:
+        raise RefusedError(f"{error}. {error.hint}".strip()) from error
     except sql_engine.refusal.NotReadError as error:
         hint = error.hint.removesuffix(".")
         what = f"{error.problem}. {hint}" if hint else f"{error.problem}: correct it"

@@ -112,7 +112,7 @@ def test_a_table_alone_is_described(run: Run, orders: pl.Table, tmp_path: Path) 
     lines = run(str(tmp_path), "db.orders").output.splitlines()
 
     assert lines[0] == "db.orders: primary key dt, id; partitioned by dt; bucket 1"
-    assert re.fullmatch(r"4 rows before merging, 3 files, [\d,]+ bytes, 2 partitions", lines[2]), (
+    assert re.fullmatch(r"4 rows before merging, 3 files, [\d.]+ kB, 2 partitions", lines[2]), (
         lines[2]
     )
     assert lines[3] == "3 snapshots, tags first"
@@ -138,7 +138,7 @@ def test_an_empty_table_is_described(run: Run, tmp_path: Path) -> None:
         "db.t: append",
         "no rows yet",
         "",
-        "0 rows, 0 files, 0 bytes",
+        "0 rows, 0 files, 0 B",
         "0 snapshots",
     ]
 

@@ -70,6 +70,8 @@ def test_statements_write(run: Run, orders: pl.Table, tmp_path: Path) -> None:
     ("statement", "said"),
     [
         ("SELECT * FROM db.nothing", "not found"),
+        ("SELECT * FROM orders", "as database.orders. Did you mean 'db.orders'?"),
+        ("SHOW TABLES", "needs the name of a database. Write SHOW TABLES IN db"),
         ("SELECT FROM WHERE", "at 'WHERE' in line 1. Something is missing after WHERE. If"),
         ("SELECT rand() FROM db.orders", "rand"),
         ("SELECT * FROM db.orders WHERE note = 'x", "The quote ' that begins here"),
