@@ -43,8 +43,29 @@ def arguments(magic: Callable[..., Any], line: str) -> Any:
         raise wrong_use(f"{error}.{''.join(sorted(hints))}", "magics") from None
 
 
+def without_comment(line: str) -> str:
+    """Return a line without the comment at its end, which IPython hands to magics as well.
+
+    Examples
+    --------
+    >>> without_comment("./warehouse   # a folder that's new")
+    './warehouse'
+    >>> without_comment("db.t note = 'a # b'")
+    "db.t note = 'a # b'"
+    """
+    quote = ""
+    for at, mark in enumerate(line):
+        if quote:
+            quote = "" if mark == quote else quote
+        elif mark in "'\"`":
+            quote = mark
+        elif mark == "#" and f" {line} "[at] == f" {line} "[at + 2] == " ":
+            return line[:at].rstrip()
+    return line
+
+
 def answer_help(shell: InteractiveShell, classes: Collection[type[Magics]]) -> None:
-    """Let line magics say what they take where ``--help`` or ``-h`` is in their line."""
+    """Let line magics pass comments by, and say what they take where ``--help`` is in the line."""
     known = shell.magics_manager.magics["line"]
     for name in itertools.chain(*(one.magics["line"] for one in classes)):
         if name not in shell.magics_manager.magics["cell"]:  # those have a topic of help
@@ -54,6 +75,7 @@ def answer_help(shell: InteractiveShell, classes: Collection[type[Magics]]) -> N
 def _answering_help(magic: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(magic)
     def run(line: str, *more: Any) -> Any:
+        line = without_comment(line)
         if {"--help", "-h"}.isdisjoint(line.split()):
             return magic(line, *more)
         print((magic.__doc__ or "").removeprefix("::").strip())  # noqa: T201 - as IPython does

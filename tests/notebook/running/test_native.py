@@ -413,3 +413,19 @@ def test_what_needs_no_spark_runs_where_it_is_not_installed(tmp_path: Path) -> N
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert run_here.returncode == 0, run_here.stdout + run_here.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%paimon_connect {folder} --engine native   # --read-only: refuses changes",
+        "%paimon_timeline db.t     # or %paimon_row db.t id = 1 (a row's life), %paimon_lsm, …",
+        "%paimon_row db.t id = 1  # its life",
+        "%paimon_timeline db.t #",
+        "%paimon_tables # all",
+    ],
+)
+def test_a_comment_after_a_magic_is_passed_by(
+    native: InteractiveShell, folder: Path, line: str
+) -> None:
+    assert native.run_cell(line.format(folder=folder)).success
