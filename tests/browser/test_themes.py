@@ -24,6 +24,8 @@ NAME = "themes.ipynb"
 KINDS = ("timeline", "lsm", "heatmap", "files", "manifests", "compaction", "schemas", "log")
 TALL = {"width": 1200, "height": 9000}
 FRAMES = ".jp-RenderedPaimonView .frame"
+KNOWN_OF_NOTEBOOK_7 = ["error: Cannot read properties of undefined (reading 'schema')"]
+"""Its own, also without our extension (7.6.5)."""
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +111,7 @@ def test_views_follow_a_theme_that_changes_after_they_were_drawn(
 
 def test_notebook_7_draws_stored_views(browser: Browser, notebook_7: Lab, stored: Path) -> None:
     shutil.copy(stored, notebook_7.folder)
-    # Its own, also without our extension (7.6.5).
-    known = ["error: Cannot read properties of undefined (reading 'schema')"]
 
-    with watched_page(browser, viewport=TALL, known=known) as page:
+    with watched_page(browser, viewport=TALL, known=KNOWN_OF_NOTEBOOK_7) as page:
         opened(page, notebook_7)
         check(page, "light")
