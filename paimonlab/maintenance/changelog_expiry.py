@@ -67,9 +67,12 @@ class ChangelogExpiry:
         """Describe it in words."""
         if not self.changelogs:
             return f"{self.table}: no changelog expires, as {self.reason}"
+        first, last = self.changelogs[0], self.changelogs[-1]
+        expired = f"{len(self.changelogs)} changelogs expire, {first} to {last}"
+        if first == last:
+            expired = f"changelog {first} expires"
         return (
-            f"{self.table}: {len(self.changelogs)} changelogs expire, {self.changelogs[0]} to "
-            f"{self.changelogs[-1]}; first kept: {self.first_kept}, as {self.reason}\n"
+            f"{self.table}: {expired}; first kept: {self.first_kept}, as {self.reason}\n"
             f"  {self.files}"
         )
 

@@ -22,6 +22,7 @@ from paimonlab.scan.live_files import live_entries
 from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.options.table_options import OptionSlice, option_field
 from paimonlab.spec.partitions.times import parse_time, timestamp_text
+from paimonlab.spec.plurals import many
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.value_text import internal_texts
 
@@ -132,12 +133,13 @@ class PartitionExpiry:
 
     def __str__(self) -> str:
         """Describe it in words."""
-        lines = [f"{self.table}: {len(self.partitions)} partitions older than {self.older_than}"]
+        expired = many(len(self.partitions), "partition")
+        lines = [f"{self.table}: {expired} older than {self.older_than}"]
         for expiring in self.partitions:
             partition = expiring.partition
             lines.append(
-                f"  {partition.values}: {expiring.reason}; {partition.file_count} files, "
-                f"{partition.size_bytes:,} bytes"
+                f"  {partition.values}: {expiring.reason}; {many(partition.file_count, 'file')}, "
+                f"{many(partition.size_bytes, 'byte')}"
             )
         if self.undated:
             lines.append(f"  {len(self.undated)} partitions have no time and stay")

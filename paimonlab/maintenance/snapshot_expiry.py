@@ -40,6 +40,7 @@ from paimonlab.maintenance.unneeded import Candidates, UnneededFile, UnneededFil
 from paimonlab.metadata.hints import write_hint
 from paimonlab.metadata.take_back import take_back
 from paimonlab.progress import Progress
+from paimonlab.spec.plurals import many
 from paimonlab.spec.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
@@ -92,7 +93,10 @@ class SnapshotExpiry:
         if first != last:
             expired = f"{len(self.snapshots)} snapshots expire, {first} to {last}"
         text = f"{self.table}: {expired}; {self.first_kept} stays, as {self.reason}\n  {self.files}"
-        return f"{text}\n  {len(self.changelogs)} changelogs stay" if self.changelogs else text
+        if not self.changelogs:
+            return text
+        verb = "stays" if len(self.changelogs) == 1 else "stay"
+        return f"{text}\n  {many(len(self.changelogs), 'changelog')} {verb}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from paimonlab.spec.plurals import many
+
 FileSort: TypeAlias = Literal[
     "data",
     "changelog",
@@ -62,7 +64,7 @@ class UnneededFiles:
         if not self.files:
             return "no files"
         sorts = ", ".join(f"{count:,} {sort}" for sort, count in self.counts().items())
-        return f"{len(self.files):,} files ({sorts}), {self.size_bytes:,} bytes"
+        return f"{many(len(self.files), 'file')} ({sorts}), {many(self.size_bytes, 'byte')}"
 
 
 class Candidates:

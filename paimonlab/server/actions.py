@@ -10,7 +10,7 @@ import msgspec
 
 from paimonlab.analysis.planned_call import PlannedCall, planned_call
 from paimonlab.errors import ArgumentError, NotFoundError, PaimonError, ReadOnlyError
-from paimonlab.notebook.display.numbers import bytes_text, count
+from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.procedures import bind, find
 from paimonlab.progress import Progress
 from paimonlab.secrets import redacted
@@ -180,8 +180,7 @@ def _sums(planned: PlannedCall) -> str:
     if not planned.change_count:
         return "There is nothing to do."
     size = f", {bytes_text(planned.size_bytes)}" if planned.size_bytes else ""
-    changes = f"{count(planned.change_count)} change{'s'[: planned.change_count != 1]}"
-    return f"{changes}, {count(planned.file_count)} files{size}."
+    return f"{many(planned.change_count, 'change')}, {many(planned.file_count, 'file')}{size}."
 
 
 def _called(procedure: str, *names: str) -> _Action:
@@ -261,7 +260,7 @@ def _plan_table(asked: _Asked) -> Plan:
     sql += f"\nPARTITIONED BY ({', '.join(map(quoted, parts))})" if parts else ""
     shown = [f"{literal(key)} = {literal(value)}" for key, value in redacted(options).items()]
     sql += f"\nTBLPROPERTIES ({', '.join(shown)})" if shown else ""
-    summary = f"Creates the table {name} with {count(len(columns))} columns."
+    summary = f"Creates the table {name} with {many(len(columns), 'column')}."
     return Plan(sql=sql, summary=summary, changes=(), state="absent", is_destructive=False)
 
 
@@ -284,8 +283,8 @@ def _plan_drop(asked: _Asked) -> Plan:
     tags = len(table.tags.list())
     return Plan(
         sql=f"DROP TABLE {'.'.join(map(quoted, asked.table.split('.')))}",
-        summary=f"Deletes {asked.table} for good: {count(rows)} rows before merging, "
-        f"{count(len(table.snapshots.ids()))} snapshots, {count(tags)} tags.",
+        summary=f"Deletes {asked.table} for good: {many(rows or 0, 'row')} before merging, "
+        f"{many(len(table.snapshots.ids()), 'snapshot')}, {many(tags, 'tag')}.",
         changes=(),
         state=_state(asked),
         is_destructive=True,

@@ -10,7 +10,7 @@ import msgspec
 from paimonlab.analysis.health.report import HealthFinding
 from paimonlab.analysis.health.table_health import table_health
 from paimonlab.errors import NotFoundError, PaimonError
-from paimonlab.notebook.display.numbers import bytes_text, count, many, signed
+from paimonlab.notebook.display.numbers import bytes_text, count, many, signed_many
 from paimonlab.secrets import redacted
 from paimonlab.server.warehouses import Opened, opened
 from paimonlab.spec.types.data_types import DataField
@@ -76,7 +76,7 @@ def details(root: Path, path: Sequence[str]) -> Details:
     added = None if snapshot is None else snapshot.delta_record_count
     headline = "Nothing was written to it yet."
     if snapshot is not None:
-        what = f"{signed(added)} rows" if added else "no other number of rows"
+        what = signed_many(added, "row") if added else "no other number of rows"
         headline = f"Snapshot {snapshot.id}, {snapshot.commit_kind.value}: {what}"
     options = redacted(schema.options)
     facts = {

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from paimonlab.errors import NotFoundError
-from paimonlab.notebook.display.numbers import bytes_text, count, signed
+from paimonlab.notebook.display.numbers import bytes_text, count, many, signed_many
 from paimonlab.server.warehouses import Opened, opened
 from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.snapshot import Snapshot
@@ -195,7 +195,7 @@ def _snapshot(kind: Literal["snapshot", "tag"], name: str, snapshot: Snapshot) -
     parts = [f"snapshot {snapshot.id}"] if kind == "tag" else []
     parts += [snapshot.commit_kind.value.lower()]
     added = snapshot.delta_record_count
-    parts += [f"{signed(added)} rows"] if added else []
+    parts += [signed_many(added, "row")] if added else []
     return Entry(
         kind=kind,
         name=name,
@@ -224,7 +224,7 @@ def _partitions(warehouse: Opened, table: Table, page: slice) -> Entries:
             kind="partition",
             name=row["partition"],
             label=row["partition"],
-            detail=f"{count(row['record_count'])} rows · {bytes_text(row['file_size_in_bytes'])}",
+            detail=f"{many(row['record_count'], 'row')} · {bytes_text(row['file_size_in_bytes'])}",
             insert=row["partition"],
         )
         for row in rows.slice(page.start, page.stop - page.start).to_pylist()

@@ -85,7 +85,7 @@ def test_the_tree_is_opened_and_walked_by_keyboard_while_a_cell_runs(page: Page)
     expect(item(page, "orders")).to_have_attribute("aria-selected", "true")
     expect(item(page, "orders")).to_have_attribute("aria-level", "3")
     expect(item(page, "orders")).to_be_focused()
-    expect(details(page)).to_contain_text("Snapshot 3, APPEND: +1 rows")
+    expect(details(page)).to_contain_text("Snapshot 3, APPEND: +1 row")
     expect(details(page)).to_contain_text("3 before merging", timeout=PATIENCE)
     expect(page.get_by_text("| Busy")).to_be_visible()
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from paimonlab.arrow_values import numpy_values
 from paimonlab.compact.strategy import StrategyOptions
 from paimonlab.compact.units import PickReason
+from paimonlab.spec.plurals import many
 
 
 class Pick(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -120,7 +121,7 @@ def _level_0(runs: Runs, options: StrategyOptions) -> tuple[str, str]:
         if levels.needs_lookup
         else "compaction.force-up-level-0 = true"
     )
-    return f"{runs.level_0:,} files of level 0 must go up: {cause}", ""
+    return f"{many(runs.level_0, 'file')} of level 0 must go up: {cause}", ""
 
 
 def _nothing(runs: Runs, options: StrategyOptions) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import msgspec
 from paimonlab.formats.description import ColumnChunk, FileDescription, FilePart
 from paimonlab.secrets import hides_secrets, redacted
 from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.plurals import many
 
 MOST_CHUNKS = 1000
 """Columns of row groups that are shown one by one."""
@@ -215,7 +216,9 @@ def problems(view: DataFileView) -> list[str]:
     """Say where the manifest, the file and its checksums differ."""
     differences = []
     if view.rows != view.entry_rows:
-        differences.append(f"it has {view.rows:,} rows, the manifest says {view.entry_rows:,}")
+        differences.append(
+            f"it has {many(view.rows, 'row')}, the manifest says {view.entry_rows:,}"
+        )
     if view.bytes != view.entry_bytes:
         differences.append(f"it has {view.bytes:,} bytes, the manifest says {view.entry_bytes:,}")
     wrong = sum(column.wrong or 0 for column in view.columns)

@@ -12,6 +12,7 @@ from paimonlab.analysis.health.conflicts import conflicts
 from paimonlab.analysis.health.measures import Measures, Thresholds
 from paimonlab.analysis.health.report import SEVERITIES, HealthFinding, Severity
 from paimonlab.spec.byte_counts import bytes_text
+from paimonlab.spec.plurals import many
 from paimonlab.spec.sql_text.call_text import call_text
 
 Rule = Callable[[Measures, Thresholds], Iterator[HealthFinding]]
@@ -64,9 +65,9 @@ def level_0_backlog(measures: Measures, limits: Thresholds) -> Iterator[HealthFi
     yield _finding(
         "level-0-backlog",
         "error" if is_stopped else "warning",
-        f"{measures.level_0_worst:,} files of level 0 among {measures.runs_worst:,} sorted runs "
-        "that each read of the bucket merges; a compaction is due at "
-        f"{measures.compaction_trigger:,} runs"
+        f"{many(measures.level_0_worst, 'file')} of level 0 among "
+        f"{many(measures.runs_worst, 'sorted run')} that each read of the bucket merges; "
+        f"a compaction is due at {many(measures.compaction_trigger, 'run')}"
         + (f", and writers wait at {measures.stop_trigger:,}" if is_stopped else ""),
         (ratio, limits.level_0_ratio, "of the trigger"),
         where=str(measures.worst_place or ""),
@@ -158,8 +159,8 @@ def consumers(measures: Measures, limits: Thresholds) -> Iterator[HealthFinding]
             yield _finding(
                 "consumer-blocks-expiry",
                 "warning",
-                f"it has {lag:,} snapshots to read and last moved {consumer.idle_days:,.1f} days "
-                "ago; none of them can expire",
+                f"it has {many(lag, 'snapshot')} to read, which cannot expire, and last moved "
+                f"{consumer.idle_days:,.1f} days ago",
                 (lag, limits.consumer_lag, "snapshots")
                 if is_lag
                 else (consumer.idle_days, limits.consumer_idle_days, "days"),

@@ -206,8 +206,10 @@ def _watch_compaction(added: _Files, removed: _Files) -> str:
     moved = added.names & removed.names
     dropped = removed.rows - added.rows
     if dropped > 0 and added.count > len(moved):
+        verb = "was" if dropped == 1 else "were"
         return (
-            f"{dropped:,} rows were dropped: newer rows of the same key, or deletes, replaced them"
+            f"{_rows(dropped)} {verb} dropped: newer rows of the same key, or deletes, "
+            "replaced them"
         )
     if moved:
         return "a file that shares no key with others is moved for free"

@@ -951,7 +951,7 @@ function render({ data, el, host }) {
       h("button", { onclick: () => { host.select({ snapshot: after.snapshotId }); say(`snapshot ${after.snapshotId}`); } }, `snapshot ${after.snapshotId}`)),
     list, panel, details);
   open(view.fileCount || !view.schema.length ? 0 : 3);
-  say(view.fileCount ? `${count(view.added.fileCount)} files added, ${count(view.removed.fileCount)} removed` : "the same files");
+  say(view.fileCount ? `${many(view.added.fileCount, "file")} added, ${count(view.removed.fileCount)} removed` : "the same files");
   const quiet = host.onSelect((selection) => {
     const { file, range } = selection;
     if (range && range.join() !== [before.snapshotId, after.snapshotId].join()) {
@@ -1181,9 +1181,9 @@ function columnGrid(columns, say, caption) {
 function problemsOf(view) {
   const wrong = view.columns.reduce((sum, column) => sum + (column.wrong ?? 0), 0);
   return [
-    view.rows !== view.entryRows && `it has ${count(view.rows)} rows, the manifest says ${count(view.entryRows)}`,
+    view.rows !== view.entryRows && `it has ${many(view.rows, "row")}, the manifest says ${count(view.entryRows)}`,
     view.bytes !== view.entryBytes && `it has ${count(view.bytes)} bytes, the manifest says ${count(view.entryBytes)}`,
-    wrong > 0 && `checksums of ${count(wrong)} pages do not match their bytes`,
+    wrong > 0 && `checksums of ${many(wrong, "page")} do not match their bytes`,
   ].filter((line) => line !== false);
 }
 
@@ -2299,7 +2299,7 @@ function lsmSummary(view, step) {
 }
 
 function lsmFootnote(view) {
-  const parts = [`Changes of the newest ${count(view.snapshotCount)} snapshots.`];
+  const parts = [`Changes of the newest ${many(view.snapshotCount, "snapshot")}.`];
   if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size. Hatched: deletes and rows hidden by deletion vectors.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where there are too many files, neighbours share a bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");
@@ -2716,7 +2716,7 @@ function indexRow(index) {
       children: vectors,
     };
   });
-  const deleted = index.deletedRows ? `, ${count(index.deletedRows)} rows deleted` : "";
+  const deleted = index.deletedRows ? `, ${many(index.deletedRows, "row")} deleted` : "";
   return {
     id: "index", name: `index ${index.name}`, mark: "I", colour: COLOURS.sky, cells: [index.fileCount, "", "", ""],
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
@@ -4601,7 +4601,7 @@ function legendOf(items, { branches }) {
 function sentence({ point, group, branch, gap }) {
   const where = branch ? `branch ${branch}, ` : "";
   const rows = (point ?? group)?.deltaRecordCount;
-  const tail = `${rows === undefined ? "" : `, ${signed(rows)} rows`}${gap ? `, ${gap} expired before it` : ""}`;
+  const tail = `${rows === undefined ? "" : `, ${signed(rows)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
   if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
   const { id, commitKind, timeMillis, tags } = (point);
   return `${where}snapshot ${id}, ${commitKind}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from decimal import Context, Decimal
 
-from paimonlab.spec import byte_counts
+from paimonlab.spec import byte_counts, plurals
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d{1,3})?")
 _INTEGER = re.compile(r"-?\d+")
@@ -15,20 +15,23 @@ _SHORT_FRACTION = 9
 """Characters; fractions up to here are written as they are."""
 
 
+many = plurals.many
+
+
 def count(number: int | None) -> str:
     """Write a count, with a comma for each thousand."""
     return "" if number is None else f"{number:,}"
 
 
-def many(number: int, what: str) -> str:
-    """Write a number of things, in the singular or the plural.
+def signed_many(number: int, what: str) -> str:
+    """Write a difference of a number of things, in the singular or the plural.
 
     Examples
     --------
-    >>> many(1, "row"), many(0, "row"), many(1000, "sorted run")
-    ('1 row', '0 rows', '1,000 sorted runs')
+    >>> signed_many(1, "row"), signed_many(-1, "row"), signed_many(1000, "row")
+    ('+1 row', '-1 row', '+1,000 rows')
     """
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    return f"{number:+,} {what}{'s'[: abs(number) != 1]}"
 
 
 def signed(number: int | None) -> str:

@@ -38,6 +38,7 @@ from paimonlab.notebook.cell.parameters import share
 from paimonlab.notebook.cell.params_option import values_of
 from paimonlab.notebook.cell.query_error import QueryError, check_query
 from paimonlab.notebook.cell.wrong_use import wrong_use
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.display.view import View
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.results.cell_results import Results
@@ -288,7 +289,7 @@ def _engine(name: str | None) -> Engine | None:
 
 
 def _print_written(path: str, row_count: int, byte_count: int) -> None:
-    print(f"{visible(path)}: {row_count:,} rows, {byte_count:,} bytes")  # noqa: T201
+    print(f"{visible(path)}: {many(row_count, 'row')}, {many(byte_count, 'byte')}")  # noqa: T201
 
 
 def confirm_many() -> bool:

@@ -15,6 +15,7 @@ from paimonlab.notebook.cell.ingest_statement import ingest_statement
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.results.result import Result
 from paimonlab.notebook.running.without_rows import said_of
 
@@ -162,7 +163,7 @@ def run(connection: Connection, statement: Statement) -> Result:
             said = f"ingest job {job.name} runs; %paimon_ingest {job.name} stop ends it"
         else:
             status = job.run(until)
-            said = f"ingest job {job.name}: {status.phase}, {status.rows:,} rows so far"
+            said = f"ingest job {job.name}: {status.phase}, {many(status.rows, 'row')} so far"
     except (PaimonError, OSError, ValueError) as error:
         raise QueryError(str(error), topic="ingest", statement=statement) from error
     return said_of(statement, said, begin=begun)

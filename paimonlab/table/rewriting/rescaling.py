@@ -30,6 +30,7 @@ from paimonlab.scan.options import ScanOptions
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.plurals import many
 from paimonlab.spec.schema.schema_changes import SetOption, apply_changes
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
@@ -85,8 +86,9 @@ class Rescale:
         before = sum((partition.before for partition in self.partitions), FileTotals(0, 0, 0))
         verb = "would move" if self.is_dry_run else "moved"
         return (
-            f"{self.table}: {verb} {before.rows:,} rows of {len(self.partitions):,} partitions "
-            f"({before}) to {self.buckets:,} buckets each"
+            f"{self.table}: {verb} {many(before.rows, 'row')} of "
+            f"{many(len(self.partitions), 'partition')} ({before}) to "
+            f"{many(self.buckets, 'bucket')} each"
         )
 
 

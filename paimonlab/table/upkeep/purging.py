@@ -16,6 +16,7 @@ from paimonlab.maintenance.retention import RetentionRequest
 from paimonlab.maintenance.snapshot_expiry import SnapshotExpiryRequest, expire_snapshots
 from paimonlab.maintenance.stored_files import stored_files
 from paimonlab.progress import Progress
+from paimonlab.spec.plurals import many
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER
 from paimonlab.table.committing.committers import plain_committer_of
 from paimonlab.table.committing.users import new_user
@@ -43,10 +44,11 @@ class Purge:
     def __str__(self) -> str:
         """Describe it in words."""
         return (
-            f"{self.table}: all rows, {len(self.snapshots)} snapshots, {len(self.changelogs)} "
-            f"changelogs, {len(self.tags)} tags, {len(self.branches)} branches, "
-            f"{len(self.consumers)} consumers, {self.file_count:,} files, "
-            f"{self.size_bytes:,} bytes"
+            f"{self.table}: all rows, {many(len(self.snapshots), 'snapshot')}, "
+            f"{many(len(self.changelogs), 'changelog')}, {many(len(self.tags), 'tag')}, "
+            f"{many(len(self.branches), 'branch', 'branches')}, "
+            f"{many(len(self.consumers), 'consumer')}, {many(self.file_count, 'file')}, "
+            f"{many(self.size_bytes, 'byte')}"
         )
 
 

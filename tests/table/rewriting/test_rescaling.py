@@ -160,7 +160,7 @@ def test_a_dry_run_changes_nothing(catalog: paimonlab.Catalog) -> None:
     assert plan.is_dry_run
     assert plan.changes_option
     assert [(one.buckets_before, one.before.files > 0) for one in plan.partitions] == [(2, True)]
-    assert str(plan).startswith("db.t: would move 60 rows of 1 partitions")
+    assert str(plan).startswith("db.t: would move 60 rows of 1 partition ")
     assert open_again(catalog).options["bucket"] == "2"
 
 

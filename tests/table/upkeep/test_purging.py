@@ -29,7 +29,7 @@ def test_a_purged_table_is_empty_and_can_be_used(tmp_path: Path) -> None:
     assert done == plan
     assert (done.branches, done.tags, done.consumers) == (("dev",), ("two",), ("c",))
     assert (done.snapshots, done.changelogs) == ((2, 3, 4), (1,))
-    assert "3 snapshots, 1 changelogs, 1 tags, 1 branches, 1 consumers" in str(done)
+    assert "3 snapshots, 1 changelog, 1 tag, 1 branch, 1 consumer" in str(done)
     left = {path.split("/")[0] for path in files(table)}
     assert left == {"schema", "snapshot", "manifest"}
     assert table.snapshots.ids() == [5]

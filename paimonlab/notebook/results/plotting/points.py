@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.errors import UnsupportedError, close_matches
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.results.plotting.columns import (
     AxisKind,
     Places,
@@ -207,7 +208,8 @@ class _Maker:
         is_there = ~np.isnan(self.along.at) & ~np.isnan(self.values) & (self.groups.codes >= 0)
         missing = int(np.isnan(self.values).sum())
         if missing:
-            notes.append(f"{missing:,} rows without a finite {self.y} are left out")
+            verb = "is" if missing == 1 else "are"
+            notes.append(f"{many(missing, 'row')} without a finite {self.y} {verb} left out")
         rows = np.flatnonzero(is_there & self._in_view())
         chosen = sampled(rows, MOST_POINTS)
         if len(chosen) < len(rows):

@@ -8,7 +8,14 @@ from paimonlab.analysis.snapshots.diff import Diff
 from paimonlab.analysis.snapshots.file_totals import Sums
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.numbers import bytes_text, count, many, signed, time_text
+from paimonlab.notebook.display.numbers import (
+    bytes_text,
+    count,
+    many,
+    signed,
+    signed_many,
+    time_text,
+)
 from paimonlab.notebook.display.view import rows
 from paimonlab.notebook.views.schemas.drawing import difference_cells
 from paimonlab.spec.visible_text import visible
@@ -60,7 +67,9 @@ def _summary(diff: Diff) -> Grid:
     rows = after.live.row_count - before.live.row_count
     counts = {"+": diff.added.file_count, "-": diff.removed.file_count}
     files = ", ".join(f"{sign}{many(number, 'file')}" for sign, number in counts.items() if number)
-    headline = f"{files}: {rows:+,} rows before merging" if diff.file_count else "The same files"
+    headline = "The same files"
+    if diff.file_count:
+        headline = f"{files}: {signed_many(rows, 'row')} before merging"
     return Grid(tuple(columns), [texts(line) for line in body], caption, headline=headline)
 
 

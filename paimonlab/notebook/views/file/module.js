@@ -84,9 +84,9 @@ function columnGrid(columns, say, caption) {
 function problemsOf(view) {
   const wrong = view.columns.reduce((sum, column) => sum + (column.wrong ?? 0), 0);
   return [
-    view.rows !== view.entryRows && `it has ${count(view.rows)} rows, the manifest says ${count(view.entryRows)}`,
+    view.rows !== view.entryRows && `it has ${many(view.rows, "row")}, the manifest says ${count(view.entryRows)}`,
     view.bytes !== view.entryBytes && `it has ${count(view.bytes)} bytes, the manifest says ${count(view.entryBytes)}`,
-    wrong > 0 && `checksums of ${count(wrong)} pages do not match their bytes`,
+    wrong > 0 && `checksums of ${many(wrong, "page")} do not match their bytes`,
   ].filter((line) => line !== false);
 }
 

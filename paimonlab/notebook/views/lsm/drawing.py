@@ -150,7 +150,7 @@ def _footer(lsm: Lsm) -> str:
     if lsm.bucket_count > len(lsm.buckets):
         what = "level 0" if lsm.has_levels else "files"
         parts.append(f"the {len(lsm.buckets)} of {lsm.bucket_count:,} buckets with most {what}")
-    parts.append(f"changes of the newest {lsm.snapshot_count:,} snapshots")
+    parts.append(f"changes of the newest {many(lsm.snapshot_count, 'snapshot')}")
     if any(file.count > 1 for bucket in lsm.buckets for file in bucket.files):
         parts.append("where there are too many files, neighbours share a bar")
     return "; ".join(parts)
@@ -162,7 +162,7 @@ def _legend(lsm: Lsm) -> Sequence[str]:
     begin, wait = lsm.compaction_trigger, lsm.stop_trigger
     lanes = (
         "each lane is a sorted run: a reader merges all of them. Compaction begins at "
-        f"{begin} runs (num-sorted-run.compaction-trigger), writers wait at {wait} "
+        f"{many(begin, 'run')} (num-sorted-run.compaction-trigger), writers wait at {wait} "
         f"(num-sorted-run.stop-trigger); backlog is files of level 0 per {begin}"
     )
     axis = (

@@ -264,7 +264,7 @@ function lsmSummary(view, step) {
 
 /** @param {Lsm} view */
 function lsmFootnote(view) {
-  const parts = [`Changes of the newest ${count(view.snapshotCount)} snapshots.`];
+  const parts = [`Changes of the newest ${many(view.snapshotCount, "snapshot")}.`];
   if (view.hasLevels) parts.push("Each lane is a sorted run. By key range or sequence number a file lies from its smallest to its greatest; places are ranks among them, so order is right and distances mean nothing; its height shows its size. Hatched: deletes and rows hidden by deletion vectors.");
   if (view.buckets.some((bucket) => bucket.files.some((file) => file.count > 1))) parts.push("Where there are too many files, neighbours share a bar.");
   if (view.buckets.some((bucket) => bucket.earlierCount)) parts.push("Some earlier changes touch too many files to be shown.");

@@ -300,7 +300,7 @@ function indexRow(index) {
       children: vectors,
     };
   });
-  const deleted = index.deletedRows ? `, ${count(index.deletedRows)} rows deleted` : "";
+  const deleted = index.deletedRows ? `, ${many(index.deletedRows, "row")} deleted` : "";
   return {
     id: "index", name: `index ${index.name}`, mark: "I", colour: COLOURS.sky, cells: [index.fileCount, "", "", ""],
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,

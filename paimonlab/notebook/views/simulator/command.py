@@ -12,6 +12,7 @@ from paimonlab.analysis.simulation.histories import FlushHistory, Pattern, inven
 from paimonlab.analysis.simulation.reading_flushes import flushes_of
 from paimonlab.errors import UnsupportedError
 from paimonlab.notebook import views
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.views.opening import opened
 from paimonlab.notebook.views.simulator.drawing import draw
@@ -73,7 +74,8 @@ def simulate(
             pattern=pattern,
             every_seconds=every_seconds,
         )
-        words = f"invented: {flushes} flushes of {rows:,} rows, {pattern} over {keys:,} keys"
+        how_often = "1 flush" if flushes == 1 else f"{flushes} flushes"
+        words = f"invented: {how_often} of {many(rows, 'row')}, {pattern} over {many(keys, 'key')}"
         history = FlushHistory("", words, tuple(flushed), Options({}))
     else:
         history = flushes_of(opened(table), partition=partition, bucket=bucket, most=flushes)

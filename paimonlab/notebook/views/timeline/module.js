@@ -478,7 +478,7 @@ function legendOf(items, { branches }) {
 function sentence({ point, group, branch, gap }) {
   const where = branch ? `branch ${branch}, ` : "";
   const rows = (point ?? group)?.deltaRecordCount;
-  const tail = `${rows === undefined ? "" : `, ${signed(rows)} rows`}${gap ? `, ${gap} expired before it` : ""}`;
+  const tail = `${rows === undefined ? "" : `, ${signed(rows)} ${Math.abs(Number(rows)) === 1 ? "row" : "rows"}`}${gap ? `, ${gap} expired before it` : ""}`;
   if (group) return `snapshots ${group.firstId} to ${group.lastId}: ${kinds([{ group }])}${tail}`;
   const { id, commitKind, timeMillis, tags } = /** @type {TimelinePoint} */ (point);
   return `${where}snapshot ${id}, ${commitKind}${timeMillis ? `, ${moment(timeMillis)}` : ""}${tail}${tags ? `, tags ${tags.join(", ")}` : ""}`;

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from paimonlab.analysis.snapshots.timeline import TimelinePoint
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.colours import AXIS, BLUE, GREEN, GREY, INK, PINK, RED, YELLOW
+from paimonlab.notebook.display.numbers import signed_many
 
 Points = Sequence[TimelinePoint]
 
@@ -38,7 +39,8 @@ def alternative(table: str, points: Points) -> str:
 
 
 def _sentence(point: TimelinePoint) -> str:
-    rows = "" if point.delta_record_count is None else f" {point.delta_record_count:+,} rows"
+    added = point.delta_record_count
+    rows = "" if added is None else f" {signed_many(added, 'row')}"
     schema = f", schema {point.schema_id}" if point.is_new_schema else ""
     tags = f", tags {', '.join(point.tags)}" if point.tags else ""
     readers = f", read next by {', '.join(point.consumers)}" if point.consumers else ""
