@@ -64,8 +64,8 @@ class CopyingCatalog(Protocol):
         ...
 
 
-_NOT_COPIED = frozenset({"path", "branch"})
-"""Options that say where a table is."""
+_NOT_COPIED = frozenset({"path", "branch", "scan.fallback-branch"})
+"""Options that say where a table is, and which of its branches has more rows: a copy has these."""
 
 
 class TableCopy(Struct, frozen=True, kw_only=True):

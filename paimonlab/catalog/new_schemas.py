@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from paimonlab import catalog, write
 from paimonlab.clock import now_millis
-from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.errors import SchemaError, UnsupportedError, close_matches
+from paimonlab.spec.identifier import MAIN_BRANCH
 from paimonlab.spec.options.given import OptionValue
-from paimonlab.spec.options.table_options import Options, check_known, check_supported
+from paimonlab.spec.options.table_options import (
+    Options,
+    check_known,
+    check_supported,
+    parse_boolean,
+)
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from paimonlab.spec.schema.table_schema import TableSchema
 
+FALLBACK_BRANCH = "scan.fallback-branch"
+_AUTO_CREATE = "auto-create"
 _PATH = "path"
 """Where a table is; a catalog that lets its maker say so takes it out before."""
 
@@ -54,7 +62,9 @@ def schema_from(
     return schema
 
 
-def checked_schema(definition: Schema, *, first_id: int = 0) -> TableSchema:
+def checked_schema(
+    definition: Schema, *, first_id: int = 0, branches: Collection[str] = ()
+) -> TableSchema:
     """Make the schema of a new table, if such a table can be created here.
 
     Parameters
@@ -63,6 +73,8 @@ def checked_schema(definition: Schema, *, first_id: int = 0) -> TableSchema:
         What its maker wants.
     first_id
         The id of its first field.
+    branches
+        The branches it has already, but the main one.
 
     Raises
     ------
@@ -81,7 +93,29 @@ def checked_schema(definition: Schema, *, first_id: int = 0) -> TableSchema:
     check_supported(Options(schema.options), schema, "create")
     catalog.column_types.check_types(schema.fields)
     catalog.column_types.check_files(schema)
+    check_fallback(schema.options, branches)
+    if parse_boolean(schema.options.get(_AUTO_CREATE, "false")):
+        raise SchemaError(
+            f"option {_AUTO_CREATE!r} = 'true' is not for tables of catalogs, which create them "
+            "when they are told to: leave it out"
+        )
     return schema
+
+
+def check_fallback(options: Mapping[str, str], branches: Collection[str]) -> None:
+    """Check that the branch exists from which a table takes partitions that it lacks.
+
+    Raises
+    ------
+    SchemaError
+        If it does not; Java allows no such table.
+    """
+    name = options.get(FALLBACK_BRANCH, "")
+    if name.strip() and name not in (*branches, MAIN_BRANCH):
+        raise SchemaError(
+            f"option {FALLBACK_BRANCH!r} = {name!r}: there is no such branch."
+            f"{close_matches(name, branches)} Create it, then set the option"
+        )
 
 
 def check_width(name: str, schema: TableSchema, max_columns: int) -> None:

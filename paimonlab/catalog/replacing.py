@@ -16,7 +16,7 @@ from typing import Protocol
 
 from msgspec import structs
 
-from paimonlab.catalog.new_schemas import checked_schema
+from paimonlab.catalog.new_schemas import FALLBACK_BRANCH, checked_schema
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spec.options.table_options import Options, find_option
 from paimonlab.spec.schema.change_kinds import RemoveOption, SetOption
@@ -117,7 +117,8 @@ def replaced_table(before: Table, definition: Schema) -> Table:
         that says how they are read.
     """
     old = before.schema
-    made = checked_schema(definition, first_id=old.highest_field_id + 1)
+    branches = store_of(before).branches.names() if FALLBACK_BRANCH in definition.options else ()
+    made = checked_schema(definition, first_id=old.highest_field_id + 1, branches=branches)
     if _PATH in old.options:  # the table stays where it is
         made = replace(made, options={**made.options, _PATH: old.options[_PATH]})
     if store_of(before).snapshots.latest_id() is not None:

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 from paimonlab import catalog
 from paimonlab.catalog.catalog import Catalog, FoundTable
 from paimonlab.catalog.names import DATABASE_SUFFIX
+from paimonlab.catalog.new_schemas import FALLBACK_BRANCH, check_fallback
 from paimonlab.errors import SchemaError, UnsupportedError
+from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import Schema, TableSchema
-from paimonlab.storage import join
+from paimonlab.storage import FileIO, join
 
 if TYPE_CHECKING:
     from paimonlab.catalog.replacing import Replacement, Schemas
@@ -69,18 +71,22 @@ class SchemaFileCatalog(Catalog):
 
     def _alter(self, identifier: Identifier, changes: Sequence[SchemaChange]) -> FoundTable:
         layout = self._layout(identifier)
-        snapshots = SnapshotManager(self.file_io.within(layout.table_path), layout)
+        store = self.file_io.within(layout.table_path)
         schemas = self._schemas(identifier)
-        return self._found_with(identifier, self._altered(identifier, changes, schemas, snapshots))
+        altered = self._altered(identifier, changes, schemas, store=store, layout=layout)
+        return self._found_with(identifier, altered)
 
     def _altered(
         self,
         identifier: Identifier,
         changes: Sequence[SchemaChange],
         schemas: Schemas,
-        snapshots: SnapshotManager,
+        *,
+        store: FileIO,
+        layout: TableLayout,
     ) -> TableSchema:
         """Change the definition of a table, and return it."""
+        snapshots = SnapshotManager(store, layout)
         for _ in range(_ALTER_ATTEMPTS):
             current = schemas.latest()
             if current is None:
@@ -92,6 +98,8 @@ class SchemaFileCatalog(Catalog):
                 has_snapshots=snapshots.latest_id() is not None,
                 max_columns=self.max_columns,
             )
+            if altered.options.get(FALLBACK_BRANCH) != current.options.get(FALLBACK_BRANCH):
+                check_fallback(altered.options, BranchManager(store, layout).names())
             if schemas.publish(altered):
                 return altered
         raise SchemaError(f"{identifier}: other writers changed the schema each time; try again")

@@ -15,6 +15,8 @@ from paimonlab.errors import SchemaError
 from tests.interop.oracle import JavaError
 from tests.interop.pair import SIDES, Pair, Side, random_rows
 from tests.interop.test_partitions import folders
+from tests.schema_cases import COLUMNS as CASE_COLUMNS
+from tests.schema_cases import schema_cases
 
 pytestmark = pytest.mark.interop
 
@@ -197,3 +199,26 @@ def test_neither_makes_a_table_of_options_that_do_not_go_together(
         pair.create("java", "db.t", COLUMNS, pk=["k"], options=bucket)
     with pytest.raises(SchemaError):
         pair.create("us", "db.t", COLUMNS, pk=["k"], options=bucket)
+
+
+@pytest.mark.releases("1.4.2")
+def test_java_creates_the_tables_that_the_cases_say(pair: Pair) -> None:
+    """Compare what the cases claim; ``catalog/test_schema_options.py`` does so with ours."""
+    wrong = []
+    for number, case in enumerate(schema_cases()):
+        try:
+            pair.create(
+                "java",
+                f"db.t{number}",
+                CASE_COLUMNS,
+                pk=case.primary_keys,
+                partition=case.partition_keys,
+                options=case.options,
+            )
+            is_created = True
+        except JavaError:
+            is_created = False
+        if is_created != case.is_java_willing:
+            wrong.append((case.title, case.options))
+
+    assert wrong == []

@@ -54,7 +54,6 @@ from paimonlab.errors import (
 )
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.schemas import SchemaManager
-from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.secrets import without_credentials
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.schema.definition import TableSchema
@@ -276,9 +275,10 @@ class HiveCatalog(HiveViews, HiveRepair, HiveMigrations, HiveFormatTables, Place
             raise self._not_found(main)
         path, store = self._store_of(table, main.full_name)
         layout = TableLayout(path, branch=identifier.branch)
-        snapshots = SnapshotManager(store.within(path), layout)
         schemas = self._schemas(identifier)
-        schema = self._altered(identifier, changes, schemas, snapshots)
+        schema = self._altered(
+            identifier, changes, schemas, store=store.within(path), layout=layout
+        )
         return self._found_of(identifier, self._object(main) or table, schema)
 
     def _schemas(self, identifier: Identifier) -> Schemas:

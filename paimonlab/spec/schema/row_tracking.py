@@ -59,6 +59,8 @@ class RowTrackingOptions(OptionSlice):
     """``row-tracking.enabled``"""
     data_evolution: bool = option_field("data-evolution.enabled", "boolean", default=False)
     """``data-evolution.enabled``"""
+    is_clustered: bool = option_field("clustering.incremental", "boolean", default=False)
+    """``clustering.incremental``"""
     bucket: int = option_field("bucket", "int", -1)
     """``bucket``"""
 
@@ -78,6 +80,11 @@ def check_row_tracking(schema: TableSchema) -> None:
     if options.data_evolution and has_vectors:
         raise SchemaError(
             "option 'data-evolution.enabled' cannot be combined with 'deletion-vectors.enabled'"
+        )
+    if options.data_evolution and options.is_clustered:
+        raise SchemaError(
+            "option 'data-evolution.enabled' cannot be combined with 'clustering.incremental' = "
+            "'true', which puts rows in another order than their ids have"
         )
     if options.row_tracking and schema.primary_keys:
         raise SchemaError("option 'row-tracking.enabled' is for tables without primary key")

@@ -1,6 +1,6 @@
 """What every schema of a table must hold to, whether new or changed.
 
-Source: apache/paimon@1.3.1 ``org.apache.paimon.schema.SchemaValidation``.
+Source: apache/paimon@1.4.2 ``org.apache.paimon.schema.SchemaValidation``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from paimonlab.spec.merge_engine import check_merge_engine
 from paimonlab.spec.options.table_options import Options, parse_boolean
 from paimonlab.spec.partitions.folders import PartitionOptions
 from paimonlab.spec.retained import check_retained
+from paimonlab.spec.schema.kept_starts import check_kept_start
 from paimonlab.spec.schema.row_tracking import check_row_tracking
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.stream_overwrites import reads_overwrites
@@ -37,6 +38,7 @@ from paimonlab.spec.types.text import format_type
 _SHOWN = 20
 """Columns that an error names."""
 _NO_KEY = (TypeRoot.VARIANT, TypeRoot.BLOB)
+_FULL_COMPACTION = "full-compaction.delta-commits"
 _TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _TIMES = (TypeRoot.INT, TypeRoot.BIGINT, TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
 
@@ -59,6 +61,7 @@ def check_schema(schema: TableSchema) -> None:
             "partition could hold one row; add a column to the primary key"
         )
     _check_bucket_keys(schema, types)
+    check_kept_start(schema.options)
     _check_bucket_function(schema, types)
     _check_sequence_fields(schema, types)
     _check_folders(schema)
@@ -123,24 +126,37 @@ def _check_keys(what: str, keys: Sequence[str], types: Mapping[str, DataType]) -
 
 def _check_bucket_keys(schema: TableSchema, types: Mapping[str, DataType]) -> None:
     bucket = schema.options.get("bucket", "-1")
+    if bucket != bucket.strip():
+        raise SchemaError(f"option 'bucket' = {bucket!r}: there must be no blanks around it")
     if bucket == "-2" and not schema.primary_keys:
         raise SchemaError("bucket = '-2': only rows with a primary key can wait for their bucket")
+    if bucket == "-1":
+        _check_without_buckets(schema)
     if not schema.options.get("bucket-key"):
         if not schema.primary_keys and bucket not in ("-1", "-2"):
             raise SchemaError(
                 f"bucket = {bucket!r}: an append table with buckets needs the option 'bucket-key'"
             )
         return
-    if bucket == "-1":
-        raise SchemaError(
-            "option 'bucket-key' needs a number of buckets: set 'bucket', or remove 'bucket-key'"
-        )
     _check_keys("bucket-key", schema.bucket_keys, types)
     for name in schema.bucket_keys:
         if name in schema.partition_keys:
             raise SchemaError(f"bucket-key {name!r} must not be a partition key")
         if schema.primary_keys and name not in schema.primary_keys:
             raise SchemaError(f"bucket-key {name!r} must be part of the primary key")
+
+
+def _check_without_buckets(schema: TableSchema) -> None:
+    options = Options(schema.options)
+    if "bucket-key" in options:
+        raise SchemaError(
+            "option 'bucket-key' needs a number of buckets: set 'bucket', or remove 'bucket-key'"
+        )
+    if not schema.primary_keys and _FULL_COMPACTION in options:
+        raise SchemaError(
+            f"option {_FULL_COMPACTION!r} = {options[_FULL_COMPACTION]!r} is not for append tables "
+            "without buckets, which are never compacted in full: remove it, or set 'bucket'"
+        )
 
 
 def _check_bucket_function(schema: TableSchema, types: Mapping[str, DataType]) -> None:
@@ -176,12 +192,18 @@ def _check_vectors(schema: TableSchema) -> None:
 def _check_options_of_fields(options: Mapping[str, str], types: Mapping[str, DataType]) -> None:
     for key in options:
         prefix, _, rest = key.partition(".")
-        if prefix != "fields" or any(rest.startswith(f"{name}.") for name in types):
+        if prefix != "fields":
             continue
         for name in rest.partition(".")[0].split(","):
-            if name not in types and name != "default-aggregate-function":
-                known = close_matches(name, types)
-                raise SchemaError(f"option {key!r}: no column {name!r}.{known}")
+            if name in types or name == "default-aggregate-function":
+                continue
+            for column in types:
+                if rest.startswith(f"{column}."):
+                    raise SchemaError(
+                        f"option {key!r}: names of columns end at the first '.' and ',' in it, so "
+                        f"column {column!r} cannot have options of its own"
+                    )
+            raise SchemaError(f"option {key!r}: no column {name!r}.{close_matches(name, types)}")
 
 
 def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -> None:
