@@ -13,6 +13,7 @@ from paimonlab.merge.aggregation import aggregate
 from paimonlab.merge.folds import pick
 from paimonlab.merge.groups import Members
 from paimonlab.merge.key_rows import KeyRows, Merged
+from paimonlab.merge.never_null import with_values_where_required
 from paimonlab.merge.order import one_array
 from paimonlab.merge.partial_update import partial_update
 from paimonlab.spec.merge_engine import EngineKind, MergeEngine
@@ -58,7 +59,8 @@ def merge(
     Raises
     ------
     DataError
-        If rows retract something and the engine cannot.
+        If rows retract something and the engine cannot, or if no value is left for a column that
+        is never null.
     """
     needed = {name: one_array(rows[name]) for name in engine.needs(names)}
     given = KeyRows(needed, members, kinds, frozenset(required), only_rows_stay)
@@ -69,6 +71,8 @@ def merge(
             merged = aggregate(given, engine)
         case _:
             merged = _selected(given, engine)
+    if not engine.selects_rows:
+        merged = with_values_where_required(merged, given, engine)
     return Merged({name: merged.columns[name] for name in names}, merged.kinds)
 
 

@@ -94,7 +94,7 @@ def _with_groups(rows: KeyRows, engine: MergeEngine) -> Merged:
         if _is_read(rows, group)
     }
     columns: dict[str, pa.Array] = {}
-    one_by_one = _removed(rows, engine, groups)
+    one_by_one = _removed(rows, engine, groups) | _begun_by_retraction(rows, engine)
     for name, column in rows.columns.items():
         how = engine.aggregates.get(name)
         group = engine.group_of(name)
@@ -150,6 +150,20 @@ def _removed(rows: KeyRows, engine: MergeEngine, groups: dict[int, _GroupRows]) 
             removes = (kinds == RowKind.DELETE) & groups[id(group)].takes_part & ~rows.alone_rows
             is_removed |= rows.members.counts(removes) > 0
     return is_removed
+
+
+def _begun_by_retraction(rows: KeyRows, engine: MergeEngine) -> Mask:
+    """Mark the keys whose first row takes away from a column of a group that is never null.
+
+    Such a column begins with the value of that row.
+    """
+    is_begun = np.zeros(rows.members.group_count, np.bool_)
+    grouped = (engine.group_of(name) for name in rows.required if name in rows.columns)
+    if rows.is_retract is None or not any(grouped):
+        return is_begun
+    filled = rows.members.lengths > 0
+    is_begun[filled] = rows.is_retract[rows.members.starts[filled]]
+    return is_begun
 
 
 class _GroupRows(Struct, frozen=True):

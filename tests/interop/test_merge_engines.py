@@ -16,10 +16,12 @@ import pytest
 from datasketches import hll_sketch, tgt_hll_type, update_theta_sketch
 from pyroaring import BitMap
 
+from paimonlab.errors import DataError
 from paimonlab.merge.bitmap64 import decode, encode
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.text import parse_type
 from tests.interop.java_build import is_since_1_4
+from tests.interop.oracle import JavaError
 from tests.interop.pair import (
     KIND,
     SIDES,
@@ -287,3 +289,58 @@ def _unhashed(value: Any, is_64: bool) -> Any:
     # The fifth byte says how many exceptions to its small counters a sketch has room for.
     is_united_hll = isinstance(value, str) and re.match(r"0a01070c..180002", value) is not None
     return f"{value[:16]}{value[32:]}" if is_united_hll else value
+
+
+IGNORED = {"fields.v.aggregate-function": "max", "fields.v.ignore-retract": "true"}
+SUMMED = {"fields.v.aggregate-function": "sum"}
+GROUPED = {"merge-engine": "partial-update", "fields.g.sequence-group": "v"}
+RETRACTED: list[tuple[Mapping[str, str], str, Sequence[str]]] = [
+    (IGNORED, "INT NOT NULL", ["-D -D"]),
+    (IGNORED, "INT NOT NULL", ["-D", "+I"]),
+    (IGNORED, "INT NOT NULL", ["+I -D -D"]),
+    (IGNORED, "INT", ["-D -D"]),
+    ({}, "INT NOT NULL", ["+I -D"]),
+    ({}, "INT NOT NULL", ["+I -U +U"]),
+    (SUMMED, "INT NOT NULL", ["-D -D", "+I"]),
+    ({**SUMMED, "aggregation.remove-record-on-delete": "true"}, "INT NOT NULL", ["-D -D", "+I"]),
+    (GROUPED, "INT NOT NULL", ["+I -D"]),
+    (GROUPED, "INT NOT NULL", ["-D -D"]),
+    ({**GROUPED, **IGNORED}, "INT NOT NULL", ["-D -D"]),
+    ({**GROUPED, **IGNORED}, "INT NOT NULL", ["-D -D", "+I"]),
+    ({**GROUPED, **IGNORED}, "INT NOT NULL", ["+I", "-D -D"]),
+    ({**GROUPED, **SUMMED}, "INT NOT NULL", ["-D -D", "+I"]),
+]
+
+
+@pytest.mark.every_release
+@pytest.mark.parametrize(("options", "type_", "commits"), RETRACTED, ids=str)
+def test_what_retracts_a_value_that_must_be_there(
+    pair: Pair, options: Mapping[str, str], type_: str, commits: Sequence[str]
+) -> None:
+    """Both refuse the rows, or both read the same."""
+    is_grouped = "fields.g.sequence-group" in options
+    columns = {"k": "INT NOT NULL", "g": "INT NOT NULL" if is_grouped else "INT", "v": type_}
+    options = {"bucket": "1", "write-only": "true", "merge-engine": "aggregation", **options}
+    pair.create("us", TABLE, columns, pk=["k"], options=options)
+    pair.create("java", TWIN, columns, pk=["k"], options=options)
+    number = 0
+    for kinds in commits:
+        numbers = [number + place for place in range(len(kinds.split()))]
+        number = numbers[-1] + 1
+        data = {"k": [1] * len(numbers), "g": numbers, "v": [10 + each for each in numbers]}
+        table = pa.table({name: pa.array(values, pa.int32()) for name, values in data.items()})
+        table = table.append_column(KIND, pa.array(kinds.split()))
+        try:
+            pair.write("java", TWIN, table)
+        except JavaError:
+            if is_grouped and "+" not in kinds:  # to us the key is gone, whatever its values are
+                pair.write("us", TABLE, table)
+                assert pair.our_rows(TABLE) == []
+                return
+            with pytest.raises(DataError, match=r"column 'v' is NOT NULL, and .*'fields\..*'"):
+                pair.write("us", TABLE, table)
+            return
+        pair.write("us", TABLE, table)
+
+    assert pair.our_rows(TABLE) == pair.java_rows(TWIN)
+    pair.assert_same(TABLE)

@@ -202,9 +202,9 @@ def merged(
         function.reset()
     match engine.kind:
         case EngineKind.AGGREGATION:
-            return _aggregated(rows, engine, functions, required)
+            return _filled(_aggregated(rows, engine, functions, required), rows, required)
         case EngineKind.PARTIAL_UPDATE:
-            return _Partial(engine, functions, required, rows).run()
+            return _filled(_Partial(engine, functions, required, rows).run(), rows, required)
     chosen = None
     for kind, row in rows:
         if kind in RETRACTS and engine.ignore_delete:
@@ -214,6 +214,17 @@ def merged(
         if chosen is None or engine.kind is EngineKind.DEDUPLICATE:
             chosen = (kind, row)
     return chosen or (DELETE, rows[-1][1])
+
+
+def _filled(
+    result: tuple[int, Row], rows: Sequence[tuple[int, Row]], required: frozenset[str]
+) -> tuple[int, Row]:
+    """Refuse a row without a value that it must have; one that is gone may have any."""
+    kind, row = result
+    lacking = [name for name in row if name in required and row[name] is None]
+    if lacking and kind not in RETRACTS:
+        raise RefusedError(lacking)
+    return kind, row | {name: rows[0][1][name] for name in lacking}
 
 
 def _blank(names: Sequence[str], required: frozenset[str], given: Row) -> Row:

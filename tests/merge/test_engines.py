@@ -278,7 +278,6 @@ GROUPED = [
     ("x", None, "INT"),
 ]
 GROUP_OPTIONS = ("fields.g.sequence-group", "fields.g,h.sequence-group")
-SEQUENCE = maybe(upto(3))
 
 
 @pytest.mark.parametrize(("column", "function", "kind"), GROUPED)
@@ -286,20 +285,24 @@ def test_partial_update_with_sequence_groups_agrees_with_the_model(
     column: str, function: str | None, kind: str, seed: int
 ) -> None:
     random = Random(seed)
-    fields = columns(
-        k="INT NOT NULL", a="INT", n="INT NOT NULL", g="INT", h="INT", p="STRING", q="INT", x=kind
-    )
-    values: dict[str, Draw] = {
+    types = {"k": "INT NOT NULL", "a": "INT", "n": "INT NOT NULL", "g": "INT", "h": "INT"}
+    types |= {"p": "STRING", "q": "INT", "x": kind}
+    drawn: dict[str, Draw] = {
         "k": upto(1),
-        "a": maybe(upto(9)),
+        "a": upto(9),
         "n": upto(9),
-        "g": SEQUENCE,
-        "h": SEQUENCE,
-        "p": maybe(one_of(*"abc")),
-        "q": maybe(upto(9)),
-        "x": maybe(VALUES[kind]),
+        "g": upto(3),
+        "h": upto(3),
+        "p": one_of(*"abc"),
+        "q": upto(9),
+        "x": VALUES[kind],
     }
     for _ in range(LISTS):
+        required = {"k", "n", *(random.sample("ghpx", random.choice((0, 0, 0, 1, 2))))}
+        fields = columns(
+            **{n: f"{t} NOT NULL" if n in required - {"k", "n"} else t for n, t in types.items()}
+        )
+        values = {n: value if n in required else maybe(value) for n, value in drawn.items()}
         options = {"merge-engine": "partial-update"}
         options[random.choice(GROUP_OPTIONS)] = f"{column},p"
         is_pair = "fields.g,h.sequence-group" in options

@@ -246,3 +246,52 @@ def test_rows_of_first_row_wait_for_compaction(catalog: pl.Catalog) -> None:
     assert table.scan().count() == 0
     assert table.snapshot is not None
     assert table.snapshot.total_record_count == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {**SUMS, "fields.v.ignore-retract": "true"},
+            "column 'v' is NOT NULL, and 'fields.v.ignore-retract' = 'true' leaves keys",
+        ),
+        (
+            {**SUMS, "fields.v.aggregate-function": "last_value"},
+            "column 'v' is NOT NULL, and 'fields.v.aggregate-function' = 'last_value' makes it",
+        ),
+        (
+            {"merge-engine": "partial-update", "fields.g.sequence-group": "v,s"},
+            "column 'v' is NOT NULL, and rows of kind -U or -D make it null by 'fields.g.",
+        ),
+    ],
+)
+def test_retracted_values_that_must_be_there_are_refused(
+    catalog: pl.Catalog, options: Mapping[str, str], words: str
+) -> None:
+    table = made(catalog, options, **{**COLUMNS, "v": "BIGINT NOT NULL"})
+    first = rows(k=[1, 2], v=[1, 2], s=["a", "b"], g=[1, 1])
+    table.write(first)
+    is_group = "merge-engine" in options and options["merge-engine"] == "partial-update"
+    kinds = ["+I", "-D"] if is_group else ["-D", "-D"]
+    deletes = rows(k=[3, 3], v=[1, 2], s=["a", "b"], g=[1, 2], kind=kinds)
+
+    with pytest.raises(DataError) as caught:
+        table.write(deletes, row_kinds="kind")
+
+    assert words in str(caught.value)
+    assert sorted_rows(table.scan().to_arrow()) == first.to_pylist()
+    assert table.fsck(deep=True).findings == ()
+
+
+def test_values_that_must_be_there_come_back_in_a_nullable_column(catalog: pl.Catalog) -> None:
+    options = {**SUMS, "fields.v.ignore-retract": "true", "write-only": "true"}
+    table = made(catalog, options, **{**COLUMNS, "v": "BIGINT NOT NULL"})
+    for number in (1, 2):
+        data = rows(k=[3], v=[number], s=["a"], g=[1], kind=["-D"])
+        table.write(data, row_kinds="kind")
+    with pytest.raises(DataError, match="column 'v' is NOT NULL"):
+        table.scan().to_arrow()
+
+    nullable = catalog.alter_table("db.t", pl.UpdateColumnNullability("v", nullable=True))
+
+    assert nullable.scan(["k", "v"]).to_arrow().to_pylist() == [{"k": 3, "v": None}]
