@@ -20,7 +20,13 @@ from paimonlab import clock
 from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError, UnsupportedError
 from paimonlab.maintenance.deletion import delete_unneeded
 from paimonlab.maintenance.retention import ExpireOptions
-from paimonlab.maintenance.roots import Root, RootKey, changelogs_of, tags_of
+from paimonlab.maintenance.roots import (
+    Root,
+    RootKey,
+    changelogs_of,
+    tags_of,
+    without_lost_changelog,
+)
 from paimonlab.maintenance.stored_files import StoredFile, check_alone, stored_files
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import FileSort, UnneededFile
@@ -269,13 +275,10 @@ def _branches(layout: TableLayout, file_io: FileIO) -> list[TableLayout]:
 def _roots(branches: Iterable[TableLayout], file_io: FileIO) -> Iterator[Root]:
     for branch in branches:
         # Tags before snapshots, snapshots before changelogs: the way in which they are made.
-        tags = tags_of(branch, file_io)
-        yield from tags
-        # The first snapshot of a branch may have come from a tag, which keeps no changelog.
-        tagged = {tag.snapshot.id for tag in tags} if branch.branch else set[int]()
+        yield from tags_of(branch, file_io)
         for place, snapshot in enumerate(SnapshotManager(file_io, branch).list()):
-            keeps = place > 0 or snapshot.id not in tagged
-            yield Root(branch.snapshot(snapshot.id), snapshot, "commit", keeps_changelog=keeps)
+            needs = snapshot if place else without_lost_changelog(snapshot, branch, file_io)
+            yield Root(branch.snapshot(snapshot.id), needs, "commit")
         yield from _changelogs(branch, file_io)
 
 

@@ -13,7 +13,12 @@ from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.maintenance.deletion import delete_files
 from paimonlab.maintenance.needed import needed
 from paimonlab.maintenance.references import References, union
-from paimonlab.maintenance.roots import Root, kept_by_others, kept_by_tags
+from paimonlab.maintenance.roots import (
+    Root,
+    kept_by_others,
+    kept_by_tags,
+    without_lost_changelog,
+)
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.hints import lower_hint, read_hint, write_hint
 from paimonlab.metadata.take_back import take_back
@@ -124,6 +129,10 @@ def plan(target: Snapshot, history: TableHistory) -> Rollback:
         folder=history.layout.snapshot_folder,
     )
     gone = [history.snapshots.get(snapshot_id) for snapshot_id in planned.snapshots]
+    if planned.is_only_tagged:  # then the oldest snapshot goes, too
+        gone[-1:] = [
+            without_lost_changelog(oldest, history.layout, history.file_io) for oldest in gone[-1:]
+        ]
     gone_tags = [tags[name].to_snapshot() for name in planned.tags]
     candidates = union(
         [

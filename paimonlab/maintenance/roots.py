@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.metadata.branches import BranchManager
 from paimonlab.metadata.changelogs import ChangelogManager
@@ -32,8 +34,6 @@ class Root:
     what: Literal["state", "commit", "changes", "metadata"]
     """All that was alive in it; what its commit added, its changelog, and all manifests; what
     reading its changes takes once it has expired; its manifests alone."""
-    keeps_changelog: bool = True
-    """Whether the changelog of a commit is kept with it."""
     may_go: bool = True
     """Whether it may be deleted while it is looked at."""
 
@@ -95,11 +95,26 @@ def snapshots_of(layout: TableLayout, file_io: FileIO, *, upto: int | None = Non
     """Return the snapshots of one branch, up to one of them; None: all."""
     listed = SnapshotManager(file_io, layout).list()
     snapshots = [snapshot for snapshot in listed if upto is None or snapshot.id <= upto]
+    snapshots[:1] = [
+        without_lost_changelog(snapshot, layout, file_io) for snapshot in snapshots[:1]
+    ]
     # A file that is not alive in the oldest came with the commit of another.
     roots = [Root(layout.snapshot(snapshot.id), snapshot, "state") for snapshot in snapshots[:1]]
     return roots + [
         Root(layout.snapshot(snapshot.id), snapshot, "commit") for snapshot in snapshots
     ]
+
+
+def without_lost_changelog(first: Snapshot, layout: TableLayout, file_io: FileIO) -> Snapshot:
+    """Return the first snapshot of a branch, without its changelog if that is gone.
+
+    It may have come from a tag, by a new branch, a fast-forward or a rollback: a tag keeps rows,
+    and no changelog, which went when the snapshot expired.
+    """
+    name = first.changelog_manifest_list
+    if name is None or file_io.exists(layout.manifest(name)):
+        return first
+    return replace(first, changelog_manifest_list=None, changelog_manifest_list_size=None)
 
 
 def kept_by_others(

@@ -34,6 +34,7 @@ from paimonlab.maintenance.roots import (
     others_of,
     tags_between,
     tags_of,
+    without_lost_changelog,
 )
 from paimonlab.maintenance.table_history import TableHistory
 from paimonlab.maintenance.unneeded import Candidates, UnneededFile, UnneededFiles
@@ -235,8 +236,8 @@ def _delete_snapshots(
     assert kept is not None, "there are snapshots"
     if not _stays(kept, history):
         return False
-    for snapshot in plan.gone if plan.changelogs else ():
-        if not _keep_changes(snapshot, history):
+    for snapshot in plan.gone:
+        if snapshot.id in plan.changelogs and not _keep_changes(snapshot, history):
             return False
     if plan.changelogs:
         write_hint(io, layout.latest_changelog_hint, plan.changelogs[-1])
@@ -345,7 +346,7 @@ def _with_files(
         # A rollback may have brought back what was deleted before.
         candidates.drop(entries_since(first_kept, latest, history.reader, names))
     ids = tuple(snapshot.id for snapshot in gone)
-    changelogs = ids if keeping.is_on else ()
+    changelogs = _lasting(gone, history) if keeping.is_on else ()
     return replace(
         plan,
         snapshots=ids,
@@ -355,6 +356,12 @@ def _with_files(
         gone=tuple(gone),
         kept=first_kept,
     )
+
+
+def _lasting(gone: Sequence[Snapshot], history: TableHistory) -> tuple[int, ...]:
+    """Return the ids of snapshots whose changes outlive them."""
+    first = without_lost_changelog(gone[0], history.layout, history.file_io)
+    return tuple(snapshot.id for snapshot in (gone if first == gone[0] else gone[1:]))
 
 
 def _read(ids: Sequence[int], history: TableHistory) -> list[Snapshot]:

@@ -71,7 +71,7 @@ class _NameReader:
             if root.what != "state":  # a tag keeps rows, and no changes
                 self._take(entry for entry in delta if entry.kind == FileKind.ADD or is_changelog)
             if snapshot.changelog_manifest_list is not None:
-                is_tag = root.what == "state" or not root.keeps_changelog
+                is_tag = root.what == "state"
                 self._take(
                     self._list(snapshot.changelog_manifest_list, referrer, may_be_gone=is_tag)
                 )

@@ -149,6 +149,41 @@ def test_java_finds_the_same_orphans(pair: Pair, warehouse: Path) -> None:
     pair.assert_same("db.t")
 
 
+@pytest.mark.every_release
+@pytest.mark.parametrize("how", ["fast_forward", "rollback"])
+def test_orphans_after_a_snapshot_came_from_a_tag(pair: Pair, warehouse: Path, how: str) -> None:
+    """The changelog of the snapshot expired with it; both find the same, and read the same."""
+    options = {"bucket": "1", "changelog-producer": "input", "write-only": "true"}
+    pair.create("us", "db.t", {"k": "INT NOT NULL", "v": "STRING"}, pk=["k"], options=options)
+    table = pair.open("db.t")
+    for number in range(3):
+        table.write({"k": [number], "v": ["x"]})
+        if not number:
+            table.tags.create("one")
+    table.maintenance.expire_snapshots(1)
+    if how == "fast_forward":
+        table.branches.create("b", tag="one")
+        table.on_branch("b").write({"k": [7], "v": ["b"]})
+        table.branches.fast_forward("b")
+    else:
+        table.maintenance.rollback_to(tag="one")
+    pair.write("java", "db.t", pa.table({"k": pa.array([8], pa.int32()), "v": ["java"]}))
+    root = warehouse / "db.db" / "t"
+    for old in root.rglob("*"):
+        os.utime(old, (0, 10**9))
+    limit = 1_100_000_000_000
+
+    javas = pair.java("orphans", table="db.t", older_than=limit, dry_run=True)
+    table = pair.open("db.t")
+    ours = table.maintenance.remove_orphan_files(older_than=limit, dry_run=False)
+
+    assert set(ours.paths) == {path for path in javas if not path.endswith(".crc")}
+    assert bool(ours.paths) == (how == "fast_forward")
+    assert table.fsck(deep=True).findings == ()
+    pair.assert_same("db.t")
+    assert len(pair.our_rows("db.t")) == (3 if how == "fast_forward" else 2)
+
+
 PARTITIONS: dict[str, tuple[str, dict[str, str], list[object]]] = {
     "days": ("STRING", {}, ["2020-01-01", "2020-1-2", "2020-13-01", "2999-01-01", "x", "20200101"]),
     "formatter": (

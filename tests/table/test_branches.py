@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -325,21 +326,136 @@ def test_random_branches_agree_with_dicts(catalog: pl.Catalog, seed: int) -> Non
         assert sorted(table.tags.list()) == sorted(tags)
 
 
-def test_a_branch_of_a_snapshot_that_expired_goes_without_its_changelog(
-    catalog: pl.Catalog,
-) -> None:
-    options = {"bucket": "1", "changelog-producer": "input"}
+CHANGING = {"bucket": "1", "changelog-producer": "input", "write-only": "true"}
+
+
+def table_of_an_expired_tag(catalog: pl.Catalog, **options: str) -> pl.Table:
+    """Return a table whose tag ``one`` is of a snapshot that expired, and its changelog with it."""
     columns = {"id": "INT", "v": "STRING"}
-    table = catalog.create_table("db.c", columns, primary_keys=["id"], options=options)
+    table = catalog.create_table(
+        "db.c", columns, primary_keys=["id"], options=CHANGING | dict(options)
+    )
     write(table, {1: "a"})
     table.tags.create("one")
     write(table, {1: "b"})
     table.maintenance.expire_snapshots(1)
-    table.branches.create("b", tag="one")
+    return table
 
-    assert table.fsck(deep=True).findings == ()
-    assert table.maintenance.remove_orphan_files(dry_run=False).files == ()
+
+def check_cleaned(catalog: pl.Catalog, lines: Mapping[str, Mapping[int, str]]) -> None:
+    """Nothing is wrong with the table, before and after all is deleted that nothing needs."""
+    for _ in range(2):
+        table = catalog["db.c"]
+        assert isinstance(table, pl.Table)
+        assert table.fsck(deep=True).findings == ()
+        assert {
+            line: rows(table.on_branch(line) if line in table.branches.list() else table)
+            for line in lines
+        } == lines
+        if "one" in table.tags.list():
+            assert rows(table.scan(tag="one")) == {1: "a"}
+        remove_orphans(table)
+
+
+def remove_orphans(table: pl.Table) -> None:
+    """Delete orphan files as if all files were old."""
+    for path in Path(table.path).rglob("*"):
+        os.utime(path, (0, 10**9))
+    table.maintenance.remove_orphan_files(dry_run=False)
+
+
+def test_a_branch_of_a_snapshot_that_expired_goes_without_its_changelog(
+    catalog: pl.Catalog,
+) -> None:
+    table = table_of_an_expired_tag(catalog)
+    table.branches.create("b", tag="one")
     branch = table.on_branch("b")
+
     write(branch, {2: "c"})
-    assert rows(branch) == {1: "a", 2: "c"}
+
+    check_cleaned(catalog, {"main": {1: "b"}, "b": {1: "a", 2: "c"}})
     assert branch.changes(1, 2).to_arrow()["id"].to_pylist() == [2]
+    write(table, {1: "d"})
+    table.maintenance.expire_snapshots(1)
+    check_cleaned(catalog, {"main": {1: "d"}, "b": {1: "a", 2: "c"}})
+
+
+def test_a_table_forwarded_to_a_snapshot_that_expired_is_cleaned(catalog: pl.Catalog) -> None:
+    table = table_of_an_expired_tag(catalog)
+    table.branches.create("b", tag="one")
+    write(table.on_branch("b"), {2: "c"})
+
+    table.branches.fast_forward("b")
+
+    both = {1: "a", 2: "c"}
+    check_cleaned(catalog, {"main": both, "b": both})
+    table = catalog.table("db.c")
+    assert table.changes(1, 2).to_arrow()["id"].to_pylist() == [2]
+    table.branches.delete("b")
+    write(table, {3: "d"})
+    check_cleaned(catalog, {"main": both | {3: "d"}})
+    table.maintenance.expire_snapshots(1)
+    assert table.snapshots.ids() == [3]
+    check_cleaned(catalog, {"main": both | {3: "d"}})
+
+
+def test_without_the_tag_a_lost_changelog_is_a_warning(catalog: pl.Catalog) -> None:
+    table = table_of_an_expired_tag(catalog)
+    table.branches.create("b", tag="one")
+    table.branches.fast_forward("b")
+    table.branches.delete("b")
+
+    table.tags.delete("one")
+
+    (finding,) = catalog.table("db.c").fsck(deep=True).findings
+    assert (finding.severity, finding.referrer) == ("warning", "snapshot-1")
+    assert "what the oldest snapshot changed" in finding.problem
+    remove_orphans(table)
+    assert rows(catalog.table("db.c")) == {1: "a"}
+
+
+def test_a_rollback_to_a_snapshot_that_expired_is_finished(catalog: pl.Catalog) -> None:
+    table = table_of_an_expired_tag(catalog)
+
+    table.maintenance.rollback_to(tag="one")
+
+    check_cleaned(catalog, {"main": {1: "a"}})
+    write(catalog.table("db.c"), {2: "c"})
+    check_cleaned(catalog, {"main": {1: "a", 2: "c"}})
+
+
+def test_a_rollback_deletes_what_came_from_a_tag(catalog: pl.Catalog) -> None:
+    table = table_of_an_expired_tag(catalog)
+    table.tags.create("two")
+    write(table, {1: "c"})
+    table.maintenance.expire_snapshots(1)
+    table.branches.create("b", tag="two")
+    table.branches.fast_forward("b")
+
+    catalog.table("db.c").maintenance.rollback_to(tag="one")
+
+    table.branches.delete("b")
+    check_cleaned(catalog, {"main": {1: "a"}})
+
+
+def test_a_changelog_that_is_gone_does_not_outlive_its_snapshot(catalog: pl.Catalog) -> None:
+    lasting = {
+        "changelog.num-retained.min": "1",
+        "changelog.num-retained.max": "1",
+        "snapshot.num-retained.min": "1",
+        "snapshot.num-retained.max": "1",
+    }
+    table = table_of_an_expired_tag(catalog)
+    table.branches.create("b", tag="one")
+    table.branches.fast_forward("b")
+    table.branches.delete("b")
+    lasting |= {"changelog.num-retained.max": "9"}
+    catalog.alter_table("db.c", *(pl.SetOption(key, value) for key, value in lasting.items()))
+    table = catalog.table("db.c")
+    write(table, {2: "c"})
+    write(table, {3: "d"})
+
+    table.maintenance.expire_snapshots(1)
+
+    assert (table.snapshots.ids(), table.changelogs.ids()) == ([3], [2])
+    check_cleaned(catalog, {"main": {1: "a", 2: "c", 3: "d"}})

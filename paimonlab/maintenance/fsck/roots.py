@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from paimonlab.maintenance.fsck.notes import Notes
+from paimonlab.maintenance.roots import without_lost_changelog
 from paimonlab.metadata.hints import numbered
 from paimonlab.metadata.layout import (
     CHANGELOG_PREFIX,
@@ -20,6 +21,8 @@ from paimonlab.spec.snapshot import Snapshot, Tag
 from paimonlab.storage import FileIO
 
 _HOLE = "Restore it; who looks for the newest one may stop here."
+_NO_CHANGELOG = "the file is missing: what the oldest snapshot changed cannot be read"
+_OF_TAG = "That is right if the snapshot came from a tag that was deleted; else restore the file."
 _HINT = "Delete the hint: it will be written again by the next commit."
 
 
@@ -58,10 +61,7 @@ def read_branch(file_io: FileIO, layout: TableLayout, notes: Notes) -> Branch:
     snapshots = reader.snapshots()
     _check_chain(snapshots, notes)
     tags = list(reader.tags())
-    tagged = {tag.snapshot.id for tag in tags}
-    if layout.branch and snapshots and snapshots[0].snapshot.id in tagged:
-        # It came from the tag, whose changelog was not kept.
-        snapshots[0] = replace(snapshots[0], is_tag=True)
+    snapshots[:1] = [reader.without_lost_changelog(first, tags) for first in snapshots[:1]]
     roots = [*snapshots, *tags, *reader.changelogs()]
     for root in roots:
         schema_id = root.snapshot.schema_id
@@ -113,6 +113,22 @@ class _Reader:
                 tag = Tag.from_json(self.file_io.read(path), path=path)
                 self.notes.counts["tags"] += 1
                 yield Root(self._named(name), path, tag, is_tag=True)
+
+    def without_lost_changelog(self, first: Root, tags: Sequence[Root]) -> Root:
+        """Return the first snapshot like a tag if it came from one, which kept no changelog."""
+        lost = first.snapshot.changelog_manifest_list
+        with self.notes.taken(first.path, referrer=first.name):
+            if without_lost_changelog(first.snapshot, self.layout, self.file_io) == first.snapshot:
+                lost = None
+        if lost is None:
+            return first
+        written = first.snapshot.delta_manifest_list
+        if written not in {tag.snapshot.delta_manifest_list for tag in tags}:
+            path = f"{self.layout.manifest_folder}/{lost}"
+            self.notes.add(
+                path, _NO_CHANGELOG, referrer=first.name, advice=_OF_TAG, severity="warning"
+            )
+        return replace(first, is_tag=True)
 
     def _documents(
         self, ids: Sequence[int], path_of: Callable[[int], str], prefix: str, what: str
