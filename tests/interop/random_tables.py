@@ -177,6 +177,8 @@ class _Maker:
             self.meaning["merge-engine"] = engine
         self.store()
         goes_across = self.across(engine)
+        if not goes_across:
+            self.changelog(engine)
         pk = [*self.keys, *(() if goes_across else self.partition)] if self.is_keyed else []
         if self.is_keyed:
             self.columns = {
@@ -212,6 +214,17 @@ class _Maker:
             self.kinds = ("+I", "+U") if engine != "first-row" else ("+I",)
         return True
 
+    def changelog(self, engine: str) -> None:
+        """Choose what records the changes of a table with a primary key."""
+        if "changelog-producer" not in self.features or not engine or not self.maybe(0.5):
+            return
+        producers = ["lookup"]
+        if engine != "first-row":
+            producers.append("input")
+            if "deletion-vectors.enabled" not in self.meaning:
+                producers.append("full-compaction")
+        self.storage["changelog-producer"] = self.any_of(producers)
+
     def values(self, most: int = 4) -> list[str]:
         names = [f"v{i}" for i in range(int(self.rng.integers(1, most + 1)))]
         self.columns |= {name: self.value_type() for name in names}
@@ -223,8 +236,8 @@ class _Maker:
             self.storage |= {"bucket": str(self.rng.integers(1, 4)), "bucket-key": "k0"}
         else:
             self.storage["bucket"] = "-1"
-            if "row-tracking" in self.features and self.maybe(0.2):
-                self.meaning["row-tracking.enabled"] = "true"
+            if "row-tracking" in self.features and self.maybe(0.5):
+                self.storage["row-tracking.enabled"] = "true"
         if "deletion-vectors" in self.features and self.maybe(0.5):
             self.storage["deletion-vectors.enabled"] = "true"
             if self.maybe(0.4):
@@ -327,7 +340,6 @@ class _Maker:
             "file.format.per.level": ["0:avro,5:parquet"] if self.format != "avro" else [],
             "file-index.bloom-filter.columns": self.indexed(),
             "file-index.bitmap.columns": self.indexed(),
-            "changelog-producer": ["input"] if self.is_keyed else [],
         }
         for key, values in choices.items():
             if key in self.features and values and self.maybe(0.15):
@@ -379,10 +391,10 @@ def _values(definition: Definition, name: str, count: int, rng: np.random.Genera
     type_ = parse_type(text)
     if name not in definition.small:
         return random_column(type_, count, rng, for_orc=definition.is_for_orc)
-    return pa.array(
-        [_small(text, rng) if rng.random() > 0.15 else None for _ in range(count)],
-        to_arrow(type_),
-    )
+    values = [_small(text, rng) if rng.random() > 0.15 else None for _ in range(count)]
+    if definition.meaning.get(f"fields.{name}.aggregate-function") == "product":
+        values = [1 if value == 0 else value for value in values]  # nothing is divided by 0
+    return pa.array(values, to_arrow(type_))
 
 
 def _small(text: str, rng: np.random.Generator) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +52,7 @@ FEATURES = frozenset(
         "aggregation",
         "avro",
         "bucket-function",
+        "changelog-producer",
         "data-file.path-directory",
         "data-file.thin-mode",
         "deletion-vectors",
@@ -69,11 +71,12 @@ FEATURES = frozenset(
         "orc",
         "partial-update",
         "partition.legacy-name",
+        "row-tracking",
         "target-file-size",
     }
 )
 """What random definitions use."""
-LATER_FEATURES = frozenset({"across"})
+LATER_FEATURES = frozenset({"across", "changelog-producer", "row-tracking"})
 """Those that came when seeds had been kept already: with them a seed makes another table."""
 KEPT = Path(__file__).with_name("differential_seeds.txt")
 """Seeds that once found something."""
@@ -90,6 +93,10 @@ class Walk:
     """What some snapshots held."""
     added: int = 0
     features: frozenset[str] = FEATURES
+    changes_since: int = 0
+    """Changes up to this snapshot were compared."""
+    replayed: Counter[str] | None = field(default_factory=Counter)
+    """The rows that the changes lead to; None: it is unknown."""
 
     def __post_init__(self) -> None:
         self.definition = random_definition(self.rng, self.features).for_release(
@@ -343,6 +350,73 @@ class Walk:
                 row[place] = row[place] and sorted(row[place], key=str)
         return unordered(rows)
 
+    def check_changes(self, *, is_compacted: bool, is_told: bool) -> None:
+        """Both read the same changes, which lead from rows to rows.
+
+        Parameters
+        ----------
+        is_compacted
+            Whether all changes of earlier commits are recorded by now.
+        is_told
+            Whether what was done is recorded at all, which overwrites and changes of columns are
+            not.
+        """
+        producer = self.definition.storage.get("changelog-producer")
+        table = self.pair.open(TABLE)
+        if producer is None or table.snapshot is None:
+            return
+        start, end = self.changes_since, table.snapshot.id
+        self.changes_since = end
+        ours, theirs = list[list[Any]](), list[list[Any]]()
+        if start < end:
+            ours, theirs = self._our_changes(start, end), self._java_changes(start, end)
+            self._same(self.shown(ours), self.shown(theirs), f"changes of {start} to {end}")
+        if not is_told:
+            self.replayed = None
+        if producer == "input":
+            return
+        if self.replayed is not None:
+            new = [row for row in ours if row[-1] in ("+I", "+U")]
+            old = [row for row in ours if row[-1] not in ("+I", "+U")]
+            self.replayed.update(self.shown([row[:-1] for row in new]))
+            self.replayed.subtract(self.shown([row[:-1] for row in old]))
+        if is_compacted:
+            now = Counter(self.shown(self.pair.our_rows(TABLE)))
+            if self.replayed is not None:
+                told = {row: count for row, count in self.replayed.items() if count}
+                assert told == now, (f"what changes up to {end} tell", self.steps)
+            self.replayed = now
+
+    def _our_changes(self, start: int, end: int) -> list[list[Any]]:
+        """Return rows with their kinds at the end."""
+        found = self.pair.open(TABLE).changes(start, end, mode="changelog").to_arrow()
+        kinds = found["rowkind"].to_pylist()
+        rows = java_rows(found.drop_columns("rowkind"), self.pair.open(TABLE).schema.fields)
+        return [[*row, kind] for kind, row in zip(kinds, rows, strict=True)]
+
+    def _java_changes(self, start: int, end: int) -> list[list[Any]]:
+        between = {
+            "incremental-between": f"{start},{end}",
+            "incremental-between-scan-mode": "changelog",
+        }
+        found = self.pair.java("read", table=f"{TABLE}$audit_log", options=between)
+        fields = self.pair.open(TABLE).schema.fields
+        rows = normal_rows([values[1:] for _, values in found], fields)
+        return [[*row, values[0]] for (_, values), row in zip(found, rows, strict=True)]
+
+    def check_ids(self) -> None:
+        """Both read the same ids of rows, none of them twice; Java reads none in Avro files."""
+        if "row-tracking.enabled" not in self.definition.storage:
+            return
+        found = self.pair.catalog.system_table(f"{TABLE}$row_tracking").scan().to_arrow()
+        if "avro" not in " ".join(self.definition.storage.values()):
+            schema = self.pair.open(TABLE).scan(found.column_names).schema
+            fields = [schema.field(name) for name in found.column_names]
+            theirs = normal_rows(self.pair.java.rows(f"{TABLE}$row_tracking"), fields)
+            self._same(unordered(java_rows(found, fields)), unordered(theirs), "ids of Java")
+        ids = found["_ROW_ID"].to_pylist()
+        assert len({*ids}) == len(ids), self.steps
+
     def check_end(self) -> None:
         """Whatever was done, the table is sound."""
         found = self.pair.open(TABLE).fsck(deep=True).findings
@@ -371,6 +445,11 @@ class Walk:
             earlier = int(self.rng.choice(list(self.then))) if self.then else None
             if step != self.filter and len(self.steps) > done:
                 self.check(earlier)
+                self.check_ids()
+                self.check_changes(
+                    is_compacted=step == self.compact,
+                    is_told=step in (self.write, self.compact),
+                )
         self.check_end()
 
 
