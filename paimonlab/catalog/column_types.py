@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats.data_output import DataFormats
 from paimonlab.formats.file_index.options import FileIndexOptions
 from paimonlab.spec.options.table_options import Options
 from paimonlab.spec.schema.table_schema import TableSchema
-from paimonlab.spec.types.data_types import (
-    ArrayType,
-    AtomicType,
-    DataField,
-    DataType,
-    MapType,
-    MultisetType,
-    RowType,
-    TypeRoot,
-)
+from paimonlab.spec.types.data_types import DataField, TypeRoot, atoms_in
 from paimonlab.spec.types.text import format_type
 
 _NOT_WRITTEN = (TypeRoot.BLOB,)
@@ -33,7 +24,7 @@ def check_types(fields: Iterable[DataField]) -> None:
         If values of a type cannot be written; names the column.
     """
     for field in fields:
-        if any(atom.root in _NOT_WRITTEN for atom in _atoms(field.type)):
+        if any(atom.root in _NOT_WRITTEN for atom in atoms_in(field.type)):
             raise UnsupportedError(
                 f"type {format_type(field.type)} of column {field.name!r}",
                 "it cannot be written yet; BYTES or STRING would do",
@@ -73,17 +64,3 @@ def _has_files(schema: TableSchema) -> bool:
     except (SchemaError, UnsupportedError):
         return False
     return True
-
-
-def _atoms(data_type: DataType) -> Iterator[AtomicType]:
-    match data_type:
-        case AtomicType():
-            yield data_type
-        case ArrayType(element) | MultisetType(element):
-            yield from _atoms(element)
-        case MapType(key, value):
-            yield from _atoms(key)
-            yield from _atoms(value)
-        case RowType(fields):
-            for field in fields:
-                yield from _atoms(field.type)

@@ -32,6 +32,7 @@ from paimonlab.spec.types.data_types import (
     MultisetType,
     RowType,
     TypeRoot,
+    types_in,
 )
 from paimonlab.spec.types.text import format_type
 from paimonlab.storage.schemes import HDFS, OSS, S3, SINGLE_WRITER, named_options, store_kind
@@ -496,30 +497,14 @@ _NO_TYPE = {
 
 def _check_types(engine: str, table: EngineTable) -> None:
     for field in table.schema.fields:
-        for kind in _kinds(field.type):
+        for one in types_in(field.type):
+            kind = one.root if isinstance(one, AtomicType) else type(one)
             if kind in _NO_TYPE.get(engine, ()):
                 raise UnsupportedError(
                     f"{table.name}: column {field.name!r} of type {format_type(field.type)} for "
                     f"{engine}",
                     "its documents list no type for it",
                 )
-
-
-def _kinds(data_type: DataType) -> Iterator[TypeRoot | type]:
-    match data_type:
-        case AtomicType(root):
-            yield root
-        case ArrayType(element):
-            yield from _kinds(element)
-        case MultisetType(element):
-            yield MultisetType
-            yield from _kinds(element)
-        case MapType(key, value):
-            yield from _kinds(key)
-            yield from _kinds(value)
-        case RowType(fields):
-            for field in fields:
-                yield from _kinds(field.type)
 
 
 def _place_as_uri(asked: EngineRequest) -> dict[str, str]:

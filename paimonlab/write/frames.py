@@ -22,14 +22,12 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import DataError
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import (
-    ArrayType,
     AtomicType,
     DataField,
-    DataType,
     MapType,
     MultisetType,
-    RowType,
     TypeRoot,
+    types_in,
 )
 
 _INDEX_FIELD = "__index_level_"
@@ -298,18 +296,11 @@ def _array(values: Any, name: str, table: str) -> pa.ChunkedArray:
 
 def types_of_maps(fields: Sequence[DataField]) -> dict[str, pa.DataType]:
     """Return the Arrow types of columns that have maps, by name."""
-    return {field.name: to_arrow(field.type) for field in fields if _has_map(field.type)}
-
-
-def _has_map(data_type: DataType) -> bool:
-    match data_type:
-        case MapType() | MultisetType():
-            return True
-        case ArrayType(element=element):
-            return _has_map(element)
-        case RowType(fields=fields):
-            return any(_has_map(field.type) for field in fields)
-    return False
+    return {
+        field.name: to_arrow(field.type)
+        for field in fields
+        if any(isinstance(one, MapType | MultisetType) for one in types_in(field.type))
+    }
 
 
 def _with_maps(values: list[Any], arrow_type: pa.DataType, name: str, table: str) -> pa.Array:

@@ -27,6 +27,7 @@ from paimonlab.spec.types.data_types import (
     MultisetType,
     RowType,
     TypeRoot,
+    atoms_in,
 )
 from paimonlab.spec.types.system_fields import COLLECTION_ID_BASE
 from paimonlab.spec.types.text import format_type
@@ -62,24 +63,12 @@ def check_fields(fields: Sequence[DataField]) -> None:
         Names the column.
     """
     for field in fields:
-        _check(field.type, field.name)
-
-
-def _check(data_type: DataType, column: str) -> None:
-    match data_type:
-        case ArrayType(element) | MultisetType(element):
-            _check(element, column)
-        case MapType(key, value):
-            _check(key, column)
-            _check(value, column)
-        case RowType(fields):
-            for field in fields:
-                _check(field.type, column)
-        case AtomicType(root=root) if root not in _KINDS and root is not TypeRoot.VARCHAR:
-            raise UnsupportedError(
-                f"file.format = 'orc' with column {column!r}",
-                f"ORC has no {format_type(data_type)}; use parquet",
-            )
+        for atom in atoms_in(field.type):
+            if atom.root not in _KINDS and atom.root is not TypeRoot.VARCHAR:
+                raise UnsupportedError(
+                    f"file.format = 'orc' with column {field.name!r}",
+                    f"ORC has no {format_type(atom)}; use parquet",
+                )
 
 
 def storage_type(data_type: DataType) -> pa.DataType:

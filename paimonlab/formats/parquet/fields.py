@@ -21,6 +21,7 @@ from paimonlab.spec.types.data_types import (
     MultisetType,
     RowType,
     TypeRoot,
+    atoms_in,
 )
 from paimonlab.spec.types.system_fields import element_field_id, key_field_id
 
@@ -83,27 +84,12 @@ def _map_type(
 
 def has_nanos(type_: DataType) -> bool:
     """Whether values of the type, or in it, are timestamps finer than microseconds."""
-    match type_:
-        case AtomicType(root=TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ, precision=precision):
-            return precision is not None and precision > 6
-        case ArrayType(element) | MultisetType(element):
-            return has_nanos(element)
-        case MapType(key, value):
-            return has_nanos(key) or has_nanos(value)
-        case RowType(fields):
-            return any(has_nanos(field.type) for field in fields)
-        case _:
-            return False
+    return any(
+        atom.root in (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ) and (atom.precision or 0) > 6
+        for atom in atoms_in(type_)
+    )
 
 
 def has_variant(type_: DataType) -> bool:
     """Whether values of the type are variants, or hold some."""
-    match type_:
-        case AtomicType(root=root):
-            return root is TypeRoot.VARIANT
-        case ArrayType(element) | MultisetType(element):
-            return has_variant(element)
-        case MapType(key, value):
-            return has_variant(key) or has_variant(value)
-        case RowType(fields):
-            return any(has_variant(field.type) for field in fields)
+    return any(atom.root is TypeRoot.VARIANT for atom in atoms_in(type_))

@@ -12,16 +12,7 @@ from dataclasses import dataclass
 
 from paimonlab.spark.values.casts import Conversion, conversion
 from paimonlab.spec.schema.definition import TableSchema
-from paimonlab.spec.types.data_types import (
-    ArrayType,
-    AtomicType,
-    DataField,
-    DataType,
-    MapType,
-    MultisetType,
-    RowType,
-    TypeRoot,
-)
+from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, atoms_in
 
 _MICROSECONDS = 6
 
@@ -100,48 +91,19 @@ def _column(field: DataField, in_file: DataField | None, taken: set[str]) -> Sha
 
 def too_precise(fields: Sequence[DataField]) -> list[str]:
     """Return the names of columns that hold more digits of a second than Spark's timestamps."""
-    return [field.name for field in fields if _is_too_precise(field.type)]
+    return [field.name for field in fields if any(map(_is_too_precise, atoms_in(field.type)))]
 
 
-def _is_too_precise(data_type: DataType) -> bool:
-    match data_type:
-        case AtomicType(root=TypeRoot.TIMESTAMP | TypeRoot.TIMESTAMP_LTZ, precision=precision):
-            return (precision or 0) > _MICROSECONDS
-        case AtomicType():
-            return False
-        case _:
-            return any(map(_is_too_precise, parts(data_type)))
+def _is_too_precise(atom: AtomicType) -> bool:
+    is_time = atom.root in (TypeRoot.TIMESTAMP, TypeRoot.TIMESTAMP_LTZ)
+    return is_time and (atom.precision or 0) > _MICROSECONDS
 
 
 def has_time(field: DataField) -> bool:
     """Say whether a column is TIME, or holds some."""
-    return _has_time(field.type)
-
-
-def _has_time(data_type: DataType) -> bool:
-    if isinstance(data_type, AtomicType):
-        return data_type.root is TypeRoot.TIME
-    return any(map(_has_time, parts(data_type)))
-
-
-def parts(data_type: DataType) -> tuple[DataType, ...]:
-    """Return the types that a nested type is made of; () for an atomic one."""
-    match data_type:
-        case AtomicType():
-            return ()
-        case RowType(fields):
-            return tuple(field.type for field in fields)
-        case MapType(key, value):
-            return (key, value)
-        case ArrayType(element) | MultisetType(element):
-            return (element,)
+    return any(atom.root is TypeRoot.TIME for atom in atoms_in(field.type))
 
 
 def count_fields(fields: Sequence[DataField]) -> int:
     """Count columns as Spark does for its bound on generated code: leaves of nested types."""
-    return sum(_leaves(field.type) for field in fields)
-
-
-def _leaves(data_type: DataType) -> int:
-    inner = parts(data_type)
-    return sum(map(_leaves, inner)) if inner else 1
+    return sum(1 for field in fields for _ in atoms_in(field.type))

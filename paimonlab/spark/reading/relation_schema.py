@@ -12,10 +12,9 @@ from collections.abc import Iterable
 
 from pyspark.sql import types as st
 
-from paimonlab.spark.reading.file_shape import parts
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spark.values.types import CHAR_VARCHAR_KEY, to_spark
-from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot
+from paimonlab.spec.types.data_types import DataField, DataType, TypeRoot, atoms_in
 
 
 def relation_schema(fields: Iterable[DataField]) -> st.StructType:
@@ -72,9 +71,7 @@ def undeclared(schema: st.StructType) -> st.StructType:
 
 
 def _has_char(data_type: DataType) -> bool:
-    if isinstance(data_type, AtomicType):
-        return data_type.root is TypeRoot.CHAR
-    return any(map(_has_char, parts(data_type)))
+    return any(atom.root is TypeRoot.CHAR for atom in atoms_in(data_type))
 
 
 def _declaration(spark_type: st.DataType) -> str:

@@ -9,6 +9,7 @@ Source: https://paimon.apache.org/docs/master/concepts/data-types/ and apache/pa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from typing import TypeAlias
 
@@ -105,3 +106,35 @@ DataType: TypeAlias = AtomicType | ArrayType | MapType | MultisetType | RowType
 def with_nullable(data_type: DataType, nullable: bool) -> DataType:  # noqa: FBT001
     """Return the same type, nullable or not."""
     return data_type if data_type.nullable == nullable else replace(data_type, nullable=nullable)
+
+
+def parts(data_type: DataType) -> tuple[DataType, ...]:
+    """Return the types that a nested type is made of; () for an atomic one."""
+    match data_type:
+        case AtomicType():
+            return ()
+        case RowType(fields):
+            return tuple(field.type for field in fields)
+        case MapType(key, value):
+            return (key, value)
+        case ArrayType(element) | MultisetType(element):
+            return (element,)
+
+
+def types_in(data_type: DataType) -> Iterator[DataType]:
+    """Yield a type and all that are in it, outermost first."""
+    yield data_type
+    for part in parts(data_type):
+        yield from types_in(part)
+
+
+def atoms_in(data_type: DataType) -> Iterator[AtomicType]:
+    """Yield the atomic types in a type, or the type if it is atomic.
+
+    Examples
+    --------
+    >>> nested = MapType(AtomicType(TypeRoot.INT), ArrayType(AtomicType(TypeRoot.DATE)))
+    >>> [atom.root.value for atom in atoms_in(nested)]
+    ['INT', 'DATE']
+    """
+    return (one for one in types_in(data_type) if isinstance(one, AtomicType))
