@@ -14,7 +14,6 @@ files are new here: deletion vectors and orphan files are found by names.
 from __future__ import annotations
 
 import errno
-import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,11 +23,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 import pyarrow as pa
 
-from paimonlab.arrow_values import arrow_array
+from paimonlab.catalog.adopted_files import (
+    PlannedFile,
+    messages_of,
+    partition_columns,
+    partition_values,
+)
+from paimonlab.catalog.folder_columns import check_files, columns_of, partition_types_of
 from paimonlab.catalog.folder_files import Folder, FolderFile, read_folder
 from paimonlab.commit.history import CommitHistory
 from paimonlab.datafile.layout import MOVED_PREFIX
-from paimonlab.datafile.written_file import local_time_millis
 from paimonlab.errors import (
     CommitOutcomeUnknownError,
     CorruptDataError,
@@ -37,24 +41,18 @@ from paimonlab.errors import (
     SchemaError,
     UnsupportedError,
 )
-from paimonlab.formats.data_format import open_input
 from paimonlab.formats.foreign_files import rows_of
-from paimonlab.formats.open_file import OpenFile
 from paimonlab.metadata.layout import MIGRATION_PLAN
-from paimonlab.spec.binary_row.rows import encode
 from paimonlab.spec.buckets.mode import BucketMode
-from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.decoding import ready
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.iceberg.options import IcebergPlace
-from paimonlab.spec.manifests.data_file import EMPTY_ROW, DataFileMeta, FileSource, SimpleStats
 from paimonlab.spec.options.given import OptionValue
 from paimonlab.spec.partitions.folders import PartitionOptions, bucket_path, partition_paths
-from paimonlab.spec.predicates.predicate import ColumnStats
 from paimonlab.spec.schema.definition import Schema
-from paimonlab.spec.types.arrow import arrow_schema, from_arrow, to_arrow
-from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, with_nullable
-from paimonlab.spec.types.text import format_type, parse_type
+from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.data_types import DataType, with_nullable
+from paimonlab.spec.types.text import format_type
 from paimonlab.storage import FileIO, join
 from paimonlab.table.committing.failures import files_deleted_on_failure
 from paimonlab.table.inside import definition_of, store_of
@@ -64,10 +62,6 @@ if TYPE_CHECKING:
     from paimonlab.spec.snapshot import Snapshot
     from paimonlab.table.table import Table
 
-_INTEGER = re.compile(r"0|-?[1-9]\d{0,17}")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_INT_DIGITS = 9
-_FLOATS = (AtomicType(TypeRoot.FLOAT), AtomicType(TypeRoot.DOUBLE))
 _COPY_BYTES = 8 << 20
 _IDENTIFIER = 1
 
@@ -85,18 +79,6 @@ class _Catalog(Protocol):
 
     @property
     def file_io(self) -> FileIO: ...
-
-
-class PlannedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of a migration."""
-
-    source: str
-    target: str
-    """Relative to the table."""
-    partition: tuple[str | None, ...]
-    """Texts of the values of the partition columns."""
-    size_bytes: int
-    row_count: int
 
 
 class _Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,10 +169,10 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     if not is_new and (plan := _unfinished(catalog.table(target))) is not None:
         return _resumed(catalog, target, plan, folder, finish, moves=moves, progress=progress)
     found = read(io, folder, progress)
-    partition_fields = _partition_types(found.partition_keys, found.files, partition_types or {})
-    definition = _columns(found, folder, partition_fields, columns_if_empty)
+    partition_fields = partition_types_of(found.partition_keys, found.files, partition_types or {})
+    definition = columns_of(found, folder, partition_fields, columns_if_empty)
     is_rewritten = bool(found.files and found.partition_keys) and not moves
-    _check_files(found, file_format, is_rewritten=is_rewritten)
+    check_files(found, file_format, is_rewritten=is_rewritten)
     if is_new:
         _check_options(options or {}, is_rewritten=is_rewritten)
     else:
@@ -224,7 +206,7 @@ def migrate_folder(  # noqa: PLR0913 - as the verb of the catalog
     try:
         folders = [""] * len(found.files)
         if is_rewritten:
-            _partition_columns(table, found.files)
+            partition_columns(table, found.files)
         else:
             folders = _folders(table, found.files)
     except SchemaError:
@@ -326,7 +308,7 @@ def _done(
         if progress is not None:
             progress(number + 1, len(plan.files), "files")
     io.sync_files(sizes)
-    messages = _messages(table, plan.files)
+    messages = messages_of(table, plan.files)
     snapshot = table.commit(messages, user=plan.user, identifier=_IDENTIFIER)
     if snapshot is not None and snapshot.delta_record_count != migration.row_count:
         raise CorruptMetadataError(
@@ -406,7 +388,7 @@ def _folders(table: Table, files: Sequence[FolderFile]) -> list[str]:
     options = definition.options.slice(PartitionOptions)
     if not table.partition_keys:
         return [bucket_path("", 0, options.data_directory)] * len(files)
-    columns = _partition_columns(table, files)
+    columns = partition_columns(table, files)
     types = [field.type for field in definition.partition_fields]
     paths = partition_paths(table.partition_keys, columns, types, options)
     return [bucket_path(path, 0, options.data_directory) for path in paths]
@@ -424,85 +406,6 @@ def _planned(files: Sequence[FolderFile], folders: Sequence[str]) -> tuple[Plann
         )
         for count, file in enumerate(files)
     )
-
-
-def _partition_types(
-    keys: Sequence[str], files: Sequence[FolderFile], given: Mapping[str, str]
-) -> dict[str, DataType]:
-    if unknown := sorted({*given} - {*keys}):
-        known = ", ".join(keys) or "none"
-        raise SchemaError(
-            f"partition_types has {unknown[0]!r}; the folders have the partition columns: {known}"
-        )
-    return {
-        key: parse_type(given[key])
-        if key in given
-        else _guessed({file.partition[number] for file in files} - {None})  # type: ignore[arg-type]
-        for number, key in enumerate(keys)
-    }
-
-
-def _guessed(texts: set[str]) -> DataType:
-    """Return the type that values are written as.
-
-    >>> format_type(_guessed({"7", "12"})), format_type(_guessed({"07"}))
-    ('INT', 'STRING')
-    """
-    if texts and all(map(_INTEGER.fullmatch, texts)):
-        is_long = any(len(text.lstrip("-")) > _INT_DIGITS for text in texts)
-        return AtomicType(TypeRoot.BIGINT if is_long else TypeRoot.INT)
-    if texts and all(map(_DATE.fullmatch, texts)):
-        return AtomicType(TypeRoot.DATE)
-    return parse_type("STRING")
-
-
-def _columns(
-    found: Folder,
-    folder: str,
-    partition_fields: Mapping[str, DataType],
-    columns_if_empty: Mapping[str, DataType] | None,
-) -> dict[str, DataType]:
-    """Return the types of columns by name, those of partitions last, also of no files."""
-    if found.files:
-        return _definition(found.schema, found.origin, partition_fields)
-    if columns_if_empty is None:
-        raise SchemaError(f"{folder} has no Parquet or ORC files")
-    return {**columns_if_empty, **partition_fields}
-
-
-def _definition(
-    schema: pa.Schema,
-    origin: str,
-    partition_fields: Mapping[str, DataType],
-) -> dict[str, DataType]:
-    """Return the types of columns by name, those of partitions last."""
-    columns = dict[str, DataType]()
-    for field in schema:
-        try:
-            data_type = from_arrow(field.type)
-        except (SchemaError, UnsupportedError) as error:
-            raise UnsupportedError(
-                f"column {field.name!r} of type {field.type} in {origin}",
-                "write its rows into a table with a type of Paimon",
-            ) from error
-        if field.name in partition_fields:
-            raise UnsupportedError(
-                f"column {field.name!r} in files and in names of folders, as in {origin}",
-                "write the rows into a table instead",
-            )
-        columns[field.name] = with_nullable(data_type, nullable=True)
-    return {**columns, **partition_fields}
-
-
-def _check_files(found: Folder, file_format: str | None, *, is_rewritten: bool) -> None:
-    for file in found.files:
-        if file_format not in (None, file.file_format):
-            raise SchemaError(f"{file.path} is {file.file_format}, not {file_format}")
-        if file.plain_nanos and not is_rewritten:
-            raise UnsupportedError(
-                f"column {file.plain_nanos[0]!r} of nanoseconds as INT64 in {file.path}",
-                "Paimon has them as INT96; write the rows into a table: catalog.write_table",
-            )
 
 
 def _check_options(options: Mapping[str, OptionValue], *, is_rewritten: bool) -> None:
@@ -575,7 +478,7 @@ def _rows_committed(
 ) -> Snapshot | None:
     io = _reaching(store_of(table).file_io.within(plan.source), plan.files)
     schema = arrow_schema(table.schema.fields)
-    values = _partition_values(table, plan.files)
+    values = partition_values(table, plan.files)
     count = 0
 
     def rows() -> Iterator[pa.RecordBatch]:
@@ -617,108 +520,3 @@ def _with_constants(
         for field in schema
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _partition_values(table: Table, files: Sequence[PlannedFile]) -> list[list[pa.Scalar]]:
-    """Return the values of partitions, a list per file."""
-    return [list(row) for row in zip(*_partition_columns(table, files), strict=True)]
-
-
-def _partition_columns(
-    table: Table, files: Sequence[PlannedFile] | Sequence[FolderFile]
-) -> list[pa.Array]:
-    """Return the values of partitions, an array per column with a value per file."""
-    columns = []
-    for number, field in enumerate(definition_of(table).partition_fields):
-        texts = arrow_array([file.partition[number] for file in files], pa.string())
-        try:
-            columns.append(texts.cast(to_arrow(field.type)))
-        except pa.ArrowException as error:
-            raise SchemaError(
-                f"{table.name}: a folder's value of {field.name!r} is not "
-                f"{format_type(field.type)}: {error}; give its type in partition_types"
-            ) from error
-    return columns
-
-
-def _messages(table: Table, files: Sequence[PlannedFile]) -> list[CommitMessage]:
-    metas = list(_metas(table, files))
-    partitions = [EMPTY_ROW] * len(files)
-    if table.partition_keys:
-        types = [field.type for field in definition_of(table).partition_fields]
-        partitions = encode(_partition_columns(table, files), types).to_pylist()
-    by_partition = dict[bytes, list[DataFileMeta]]()
-    for partition, meta in zip(partitions, metas, strict=True):
-        by_partition.setdefault(partition, []).append(meta)
-    return [
-        CommitMessage(partition=partition, bucket=0, total_buckets=-1, new_files=tuple(new))
-        for partition, new in by_partition.items()
-    ]
-
-
-def _metas(table: Table, files: Sequence[PlannedFile]) -> Iterator[DataFileMeta]:
-    """Describe files by their footers, at their new places."""
-    store = store_of(table)
-    fields = [
-        field
-        for field in table.schema.fields
-        if isinstance(field.type, AtomicType) and field.name not in table.partition_keys
-    ]
-    now = local_time_millis()
-    for file in files:
-        path = join(store.layout.table_path, file.target)
-        opened = open_input(store.file_io, path, expected_rows=file.row_count)
-        try:
-            groups = opened.group_stats(fields) if isinstance(opened, OpenFile) else {}
-            stats, names = _stats(groups, fields, file.row_count)
-        finally:
-            opened.close()
-        yield DataFileMeta(
-            file_name=path.rpartition("/")[2],
-            file_size_bytes=file.size_bytes,
-            row_count=file.row_count,
-            value_stats=stats,
-            value_stats_cols=names,
-            min_sequence_number=0,
-            max_sequence_number=0,
-            schema_id=table.schema.id,
-            creation_time_millis=now,
-            delete_row_count=0,
-            file_source=FileSource.APPEND,
-        )
-
-
-def _stats(
-    groups: Mapping[str, ColumnStats], fields: Sequence[DataField], row_count: int
-) -> tuple[SimpleStats, tuple[str, ...]]:
-    """Join the statistics of the parts of a file, without columns of which not all is known."""
-    known, lows, highs, counts = list[DataField](), list[pa.Array](), list[pa.Array](), list[int]()
-    for field in fields:
-        one = groups.get(field.name)
-        is_float = field.type in _FLOATS
-        if one is None or is_float:
-            continue  # footers say nothing of NaN
-        nulls, rows = one.null_count.to_pylist(), one.row_count.to_pylist()
-        mins, maxs = one.min.to_pylist(), one.max.to_pylist()
-        is_known = all(
-            count is not None and (count == total or (low is not None and high is not None))
-            for count, total, low, high in zip(nulls, rows, mins, maxs, strict=True)
-        )
-        if not is_known or sum(rows) != row_count:
-            continue
-        known.append(field)
-        lows.append(_extreme([low for low in mins if low is not None], min, field))
-        highs.append(_extreme([high for high in maxs if high is not None], max, field))
-        counts.append(sum(nulls))
-    if not known:
-        return SimpleStats(), ()
-    types = [field.type for field in known]
-    stats = SimpleStats(
-        encode(lows, types)[0].as_py(), encode(highs, types)[0].as_py(), tuple(counts)
-    )
-    return stats, tuple(field.name for field in known)
-
-
-def _extreme(values: Sequence[Any], pick: Any, field: DataField) -> pa.Array:
-    kind = to_arrow(field.type)
-    return arrow_array([pick(values)] if values else [None], kind)

@@ -281,7 +281,7 @@ def _kill(patched: pytest.MonkeyPatch, after: str | int) -> None:
     def killed(*_: object, **__: object) -> None:
         raise Killed
 
-    name = {"begun": "_transferred", "moved": "_messages"}.get(str(after))
+    name = {"begun": "_transferred", "moved": "messages_of"}.get(str(after))
     if name is not None:
         patched.setattr(migrating, name, killed)
     else:
