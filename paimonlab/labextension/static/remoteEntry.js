@@ -951,7 +951,7 @@ function render({ data, el, host }) {
       h("button", { onclick: () => { host.select({ snapshot: after.snapshotId }); say(`snapshot ${after.snapshotId}`); } }, `snapshot ${after.snapshotId}`)),
     list, panel, details);
   open(view.fileCount || !view.schema.length ? 0 : 3);
-  say(view.fileCount ? `${many(view.added.fileCount, "file")} added, ${count(view.removed.fileCount)} removed` : "the same files");
+  say(view.fileCount ? `${many(view.added.fileCount ?? 0, "file")} added, ${count(view.removed.fileCount)} removed` : "the same files");
   const quiet = host.onSelect((selection) => {
     const { file, range } = selection;
     if (range && range.join() !== [before.snapshotId, after.snapshotId].join()) {
