@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from paimonlab import datafile
 from paimonlab.clock import is_zone_utc
 from paimonlab.errors import DataError
+from paimonlab.formats.other_elements import with_elements
 from paimonlab.same_objects import MOST_REMEMBERED, SameObjects
 from paimonlab.spec.predicates.predicate import Predicate, columns, rename_columns
 from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS
@@ -269,7 +270,7 @@ def _row(source: RowType, target: RowType, place: str) -> Cast:
 def _list(arrow_type: pa.DataType, element: Cast) -> Cast:
     def convert(array: pa.ListArray) -> pa.Array:
         # values and buffers are those of the whole array; the offset leads into them.
-        return _with_children(array, arrow_type, [element(array.values)])
+        return with_elements(array, arrow_type, element(array.values))
 
     return convert
 
@@ -281,18 +282,6 @@ def _map(arrow_type: pa.DataType, key: Cast, value: Cast) -> Cast:
         pairs = pa.StructArray.from_arrays(
             [key(array.keys), value(array.items)], fields=list(entries)
         )
-        return _with_children(array, arrow_type, [pairs])
+        return with_elements(array, arrow_type, pairs)
 
     return convert
-
-
-def _with_children(array: pa.Array, arrow_type: pa.DataType, children: list[pa.Array]) -> pa.Array:
-    """Give a list or map other elements, as many as it had."""
-    return pa.Array.from_buffers(
-        arrow_type,
-        len(array),
-        array.buffers()[:2],
-        array.null_count,
-        array.offset,
-        children=children,
-    )

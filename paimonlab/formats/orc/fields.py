@@ -16,6 +16,7 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.formats.local_zone import to_local_clock
 from paimonlab.formats.orc import tail as orc
 from paimonlab.formats.orc.protobuf import Value, encode, varints
+from paimonlab.formats.other_elements import with_elements
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
@@ -96,7 +97,7 @@ def stored(  # noqa: PLR0911 - one a type
     match data_type:
         case ArrayType(element):
             values = stored(array.values, element, legacy_ltz=legacy_ltz)
-            return _with_children(array, target, [values])
+            return with_elements(array, target, values)
         case MapType(key, value):
             return _stored_map(array, key, value, target, legacy_ltz=legacy_ltz)
         case MultisetType(element):
@@ -140,13 +141,7 @@ def _stored_map(
         ],
         fields=[target.key_field, target.item_field],
     )
-    return _with_children(array, target, [pairs])
-
-
-def _with_children(array: pa.Array, target: pa.DataType, children: list[pa.Array]) -> pa.Array:
-    return pa.Array.from_buffers(
-        target, len(array), array.buffers()[:2], array.null_count, array.offset, children=children
-    )
+    return with_elements(array, target, pairs)
 
 
 def type_messages(fields: Sequence[DataField]) -> list[bytes]:

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paimonlab.formats.local_zone import from_local_clock
+from paimonlab.formats.other_elements import with_elements
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import (
     ArrayType,
@@ -46,7 +47,7 @@ def converted(  # noqa: PLR0911 - one a type
             if not pa.types.is_list(array.type):
                 raise ValueError(f"its ORC type is {array.type}")
             values = converted(array.values, element, legacy_ltz=legacy_ltz)
-            return _with_children(array, target, [values])
+            return with_elements(array, target, values)
         case MapType(key, value):
             return _map(array, key, value, target, legacy_ltz=legacy_ltz)
         case MultisetType(element):
@@ -74,7 +75,7 @@ def _map(
         ],
         fields=[target.key_field, target.item_field],
     )
-    return _with_children(array, target, [pairs])
+    return with_elements(array, target, pairs)
 
 
 def _row(
@@ -91,15 +92,3 @@ def _row(
         children.append(converted(by_name[field.name], field.type, legacy_ltz=legacy_ltz))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
-
-
-def _with_children(array: pa.Array, target: pa.DataType, children: list[pa.Array]) -> pa.Array:
-    """Give a list or map other elements, as many as it had."""
-    return pa.Array.from_buffers(
-        target,
-        len(array),
-        array.buffers()[:2],
-        array.null_count,
-        array.offset,
-        children=children,
-    )
