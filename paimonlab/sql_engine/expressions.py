@@ -17,6 +17,7 @@ from paimonlab.sql_engine import (
     functions,
     kinds,
     nested,
+    time_windows,
     windows,
 )
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
@@ -145,6 +146,11 @@ class Translator:
             found = nested.path(self, parts) if path else None
             if found is not None:
                 return found
+            if path and parts[0].lower() in self.aliases and self.allows != "none":
+                value = self.aliases[parts[0].lower()]
+                for part in parts[1:]:
+                    value = nested.field(value, part)
+                return value
             if not path and name.lower() in _WITHOUT_PARENTHESES:
                 return functions.call(name.lower(), [])
             raise
@@ -304,6 +310,8 @@ class Translator:
             return self.aggregate(node).over("", "")
         if name in WINDOWS:
             raise NotTranslatedError(f"{name}() without OVER", name, written(name))
+        if name == time_windows.NAME:
+            return time_windows.found(self.scope, node)
         special = self._special(name, node.expressions)
         if special is not None:
             return special

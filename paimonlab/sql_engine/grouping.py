@@ -10,6 +10,7 @@ from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.aggregates import AGGREGATES
 from paimonlab.sql_engine.kinds import spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.time_windows import is_span
 from paimonlab.sql_engine.tree import check_parts
 from paimonlab.sql_engine.value import Value
 
@@ -27,7 +28,7 @@ def check_comparable(values: Sequence[Value], what: str) -> None:
         If one is nested.
     """
     for value in values:
-        if not kinds.is_atomic(value.kind):
+        if not kinds.is_atomic(value.kind) and not is_span(value):
             raise NotTranslatedError(f"{what} of {spark_type(value.kind)}", what)
 
 

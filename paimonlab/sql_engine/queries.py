@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError
-from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine import kinds, time_windows
 from paimonlab.sql_engine.conditions import where_members
 from paimonlab.sql_engine.exploding import NAMES as EXPLODING
 from paimonlab.sql_engine.exploding import listed
@@ -165,14 +165,16 @@ class QueryTranslator:
         check_parts(node, *_SELECT, *_TAIL)
         scope = Scope(outer=outer)
         begin = From(self, scope).text(node)
+        begin, known = self._windowed(node, scope, begin)
         where = node.args.get("where")
-        filtered = ""
+        filtered = f" WHERE {known}" if known else ""
         if where is not None:
             self.sources.push(where.this, scope, self.given)
             rows = self._translator(scope, "none")
             rows.members = where_members(where.this)
             try:
-                filtered = f" WHERE {rows.truth(where.this, 'WHERE').text}"
+                truth = rows.truth(where.this, "WHERE").text
+                filtered = f" WHERE {truth} AND {known}" if known else f" WHERE {truth}"
             except ColumnNotFoundError as error:
                 raise _where_hint(node, error) or error from None
         lists = self._translator(scope)
@@ -204,6 +206,17 @@ class QueryTranslator:
         text += order + self._limits(node, most)
         return Translated(text, tuple((value.name, value.kind) for value in chosen))
 
+    def _windowed(self, node: exp.Select, scope: Scope, begin: str) -> tuple[str, str]:
+        """Add what ``window()`` of a query takes; return the relations, and a condition."""
+        call = time_windows.call_of(node)
+        if call is None:
+            return begin, ""
+        if not begin:
+            raise NotTranslatedError("window() without FROM", time_windows.NAME)
+        made = time_windows.added(self._translator(scope, "none"), call, self.next_name())
+        scope.relations.append(made.relation)
+        return begin + made.join, made.condition
+
     def _chosen(self, node: exp.Select, lists: Translator) -> list[Value]:
         chosen: list[Value] = []
         if not node.expressions:
@@ -224,7 +237,7 @@ class QueryTranslator:
             else:
                 value = lists.value(part)
                 is_cast = isinstance(part, exp.Cast | exp.TryCast)
-                is_field = isinstance(part, exp.Column | exp.Dot) and value.column is None
+                is_field = isinstance(_innermost(part), exp.Column) and value.column is None
                 if is_field and "." in value.name:
                     last = part.this if isinstance(part, exp.Column) else part.expression
                     value = replace(value, name=last.name)
@@ -398,6 +411,13 @@ def _where_hint(node: exp.Select, error: ColumnNotFoundError) -> ColumnNotFoundE
             hint = f"If it is a text, write '{column.name}'"
             return ColumnNotFoundError(error.column, error.table, error.known, hint)
     return None
+
+
+def _innermost(node: exp.Expression) -> exp.Expression:
+    """Return what fields are taken of; itself if none are."""
+    while isinstance(node, exp.Dot):
+        node = node.this
+    return node
 
 
 def _output(value: Value, number: int) -> str:

@@ -53,6 +53,8 @@ class Relation:
     """Columns that ``*`` leaves out: they are in another relation by ``USING``."""
     is_reachable: bool = True
     """Whether columns can be named: not those of the right side of a semi join."""
+    time_window: str = ""
+    """The call, if its only column is what ``window(time, '5 minutes')`` gives."""
 
     def is_called(self, path: Sequence[str]) -> bool:
         """Tell whether a qualifier means this relation."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, ClassVar
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.spark import SparkParser
@@ -18,7 +17,7 @@ from paimonlab.spec.sql_text.mistakes import certain_mistake
 from paimonlab.spec.sql_text.system_names import with_quoted_names
 from paimonlab.spec.sql_text.tokens import Token, tokenize
 from paimonlab.sql_engine.refusal import NotReadError, NotTranslatedError
-from paimonlab.sql_engine.words import PARTS, written
+from paimonlab.sql_engine.words import PARTS
 
 _KEPT_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING")
 
@@ -83,9 +82,10 @@ def parse(text: str) -> exp.Expression:
         raise NotReadError("the SQL cannot be read", "A $ is neither in a name nor in a text")
     try:
         tokens = _dialect.tokenize(text)
+        _name_windows(tokens)
         trees = _dialect.parser().parse(tokens, text)
     except (SqlglotError, RecursionError) as error:
-        raise _unread(text, words, error) from error
+        raise NotReadError(_fault(error), _guess(text, error)) from error
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         spelt = text[token.start : token.end + 1]
         if token.token_type.name == "DCOLON" and spelt != "::":
@@ -109,13 +109,12 @@ def parse(text: str) -> exp.Expression:
     return tree
 
 
-def _unread(
-    text: str, words: Sequence[Token], error: SqlglotError | RecursionError
-) -> NotTranslatedError:
-    """Say what a statement has that is not read; ``window()`` is a function of Spark's."""
-    if any(word.text.lower() == "window" and after.text == "(" for word, after in pairwise(words)):
-        return NotTranslatedError("window()", "window", written("window"))
-    return NotReadError(_fault(error), _guess(text, error))
+def _name_windows(tokens: Sequence[Any]) -> None:
+    """Let ``window`` be a name where no clause ``WINDOW w AS (`` begins."""
+    for place, token in enumerate(tokens):
+        rest = [one.token_type.name for one in tokens[place + 2 : place + 4]]
+        if token.token_type is TokenType.WINDOW and rest != ["ALIAS", "L_PAREN"]:
+            token.token_type = TokenType.VAR
 
 
 def _check_versions(tree: exp.Expr) -> None:

@@ -52,7 +52,7 @@ ELSEWHERE = {
     "to_char": "date_format(time, 'yyyy-MM-dd'), or format_number(number, 2)",
     "stdev": "stddev(a)",
     "nz": "coalesce(a, 0)",
-    "window": "date_trunc('HOUR', time), or date_trunc of another unit",
+    "session_window": "window(time, '5 minutes') for spans of one length",
 }
 """By name in small letters: what is written instead."""
 
@@ -120,6 +120,7 @@ USES = {
     "lead": "lead(a, 1) OVER (ORDER BY b)",
     "first_value": "first_value(a) OVER (ORDER BY b)",
     "last_value": "last_value(a) OVER (ORDER BY b)",
+    "window": "window(time, '5 minutes')",
 }
 """By name in small letters: an example."""
 
