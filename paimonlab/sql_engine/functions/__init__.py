@@ -17,6 +17,7 @@ from paimonlab.sql_engine.functions.json_fields import JSON_FIELDS
 from paimonlab.sql_engine.functions.lists import LISTS
 from paimonlab.sql_engine.functions.maps import MAPS
 from paimonlab.sql_engine.functions.mathematics import MATHEMATICS
+from paimonlab.sql_engine.functions.moments import MOMENTS
 from paimonlab.sql_engine.functions.numbers import NUMBERS
 from paimonlab.sql_engine.functions.patterns import PATTERNS
 from paimonlab.sql_engine.functions.pieces import PIECES
@@ -33,6 +34,7 @@ FUNCTIONS = {
     **NUMBERS,
     **MATHEMATICS,
     **DAYS,
+    **MOMENTS,
     **CHOICES,
     **PATTERNS,
     **LISTS,

@@ -37,11 +37,20 @@ def shown(value: Value) -> Value:
     return Value(f"timezone({quoted(zone())}, {value.text})", kinds.TIMESTAMP_NTZ, value.name)
 
 
-def instant(text: str) -> str:
-    """Return when the clock shows a time: the first of two, and later by what is left out."""
-    found = f"timezone({quoted(zone())}, {text})"
-    if is_fixed():
+def instant(text: str, where: str = "") -> str:
+    """Return when the clock shows a time: the first of two, and later by what is left out.
+
+    Parameters
+    ----------
+    text
+        The time.
+    where
+        The zone of the clock; empty: that of the session.
+    """
+    where = where or zone()
+    found = f"timezone({quoted(where)}, {text})"
+    if where in _FIXED:
         return found
     hour = "INTERVAL 1 HOUR"
-    again = f"timezone({quoted(zone())}, {found} - {hour}) = {text}"
+    again = f"timezone({quoted(where)}, {found} - {hour}) = {text}"
     return f"(CASE WHEN {again} THEN {found} - {hour} ELSE {found} END)"

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.failures import NOT_PROVEN, fails
 from paimonlab.sql_engine.functions import clocks
+from paimonlab.sql_engine.functions.moments import read_time
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
     WrongUseError,
@@ -132,6 +133,15 @@ _LETTERS = {
     "d": "%-d",
     "M": "%-m",
     "H": "%-H",
+    "m": "%-M",
+    "s": "%-S",
+    "h": "%-I",
+    "hh": "%I",
+    "a": "%p",
+    "SSS": "%g",
+    "SSSSSS": "%f",
+    "D": "%-j",
+    "DDD": "%j",
 }
 _PIECES = re.compile(r"([A-Za-z])\1*|'[^'%]+'|[^A-Za-z'%\[\]{}#]+")
 
@@ -220,6 +230,8 @@ _USUAL = Value("'yyyy-MM-dd HH:mm:ss'", kinds.STRING, "yyyy-MM-dd HH:mm:ss", "yy
 
 
 def _timestamp(values: Sequence[Value]) -> Value:
+    if len(values) == 2:
+        return read_time(values)
     expect(values, one_of(kinds.STRING, *_TIMED))
     value, sql = values[0], values[0].text
     called = named("to_timestamp", values)
