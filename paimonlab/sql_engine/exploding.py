@@ -42,9 +42,19 @@ def lateral(node: exp.Lateral, value: Value, alias: str) -> tuple[str, Relation]
     NotTranslatedError
         If it is not proven.
     """
+    return _joined(node, _parts(str(node.this.this).lower(), value), alias)
+
+
+def beside(node: exp.Lateral, values: Sequence[Value], alias: str) -> tuple[str, Relation]:
+    """Translate ``LATERAL VIEW`` of what makes one row, as `lateral` does."""
+    return _joined(node, [(value.name, value.kind, value.text) for value in values], alias)
+
+
+def _joined(
+    node: exp.Lateral, made: Sequence[tuple[str, Kind, str]], alias: str
+) -> tuple[str, Relation]:
     check_parts(node, "this", "view", "outer", "alias")
     name = str(node.this.this).lower()
-    made = _parts(name, value)
     given = node.args["alias"]
     names = [one.name for one in given.args.get("columns") or ()] or [one for one, _, _ in made]
     if len(names) != len(made):

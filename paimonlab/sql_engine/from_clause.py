@@ -14,6 +14,7 @@ from paimonlab.spec.sql_text.table_functions import FUNCTIONS, REFUSED
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine import arithmetic, exploding, kinds, pivots
 from paimonlab.sql_engine.expressions import Translator
+from paimonlab.sql_engine.functions import json_fields
 from paimonlab.sql_engine.protocols import Querying, Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Relation, Scope
@@ -61,11 +62,18 @@ class From:
 
     def _lateral(self, node: exp.Lateral) -> str:
         call = node.this
-        if not isinstance(call, exp.Anonymous) or len(call.expressions) != 1:
+        if not isinstance(call, exp.Anonymous):
             raise NotTranslatedError("such a LATERAL VIEW", "LATERAL")
         translator = Translator(
             self.scope, self.queries.given, self.queries.subquery, allows="none"
         )
+        if str(call.this).lower() == json_fields.TUPLE:
+            found = json_fields.tuple_values([translator.value(one) for one in call.expressions])
+            text, relation = exploding.beside(node, found, self.queries.next_name())
+            self.scope.relations.append(relation)
+            return text
+        if len(call.expressions) != 1:
+            raise NotTranslatedError("such a LATERAL VIEW", "LATERAL")
         value = translator.value(call.expressions[0])
         text, relation = exploding.lateral(node, value, self.queries.next_name())
         self.scope.relations.append(relation)

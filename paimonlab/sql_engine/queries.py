@@ -14,6 +14,7 @@ from paimonlab.sql_engine.exploding import NAMES as EXPLODING
 from paimonlab.sql_engine.exploding import listed
 from paimonlab.sql_engine.expressions import Translator, ordering
 from paimonlab.sql_engine.from_clause import From
+from paimonlab.sql_engine.functions import json_fields
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.grouping import (
     check_comparable,
@@ -225,6 +226,10 @@ class QueryTranslator:
             if is_star(part):
                 chosen += starred(part, lists.scope)
                 continue
+            several = self._several(part, lists)
+            if several:
+                chosen += several
+                continue
             exploded = self._exploded(node, part, lists)
             if exploded is not None:
                 chosen.append(exploded)
@@ -256,6 +261,22 @@ class QueryTranslator:
         translator.aliases = {one.name.lower(): one for one in chosen}
         translator.windows = {one.this.name.lower(): one for one in node.args.get("windows") or ()}
         return f" QUALIFY {translator.truth(qualify.this, 'QUALIFY').text}"
+
+    def _several(self, part: exp.Expression, lists: Translator) -> list[Value]:
+        """Translate ``json_tuple(…)``, which is several columns; empty if it is another one."""
+        call = part.this if isinstance(part, exp.Alias | exp.Aliases) else part
+        name = str(call.this).lower() if isinstance(call, exp.Anonymous) else ""
+        if name != json_fields.TUPLE:
+            return []
+        found = json_fields.tuple_values([lists.value(one) for one in call.expressions])
+        names = [value.name for value in found]
+        if isinstance(part, exp.Aliases):
+            names = [one.name for one in part.expressions]
+        elif isinstance(part, exp.Alias):
+            names = [part.alias]
+        if len(names) != len(found):
+            raise NotTranslatedError(f"{len(names)} names for what {name}() makes", name)
+        return [replace(value, name=one) for value, one in zip(found, names, strict=True)]
 
     def _exploded(self, node: exp.Select, part: exp.Expression, lists: Translator) -> Value | None:
         """Translate ``explode(…)`` as a column; None if it is another one."""

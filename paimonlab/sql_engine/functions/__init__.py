@@ -14,6 +14,7 @@ from paimonlab.sql_engine.functions.codes import CODES
 from paimonlab.sql_engine.functions.days import DAYS
 from paimonlab.sql_engine.functions.hashes import HASHES
 from paimonlab.sql_engine.functions.json_fields import JSON_FIELDS
+from paimonlab.sql_engine.functions.json_schemas import JSON_SCHEMAS
 from paimonlab.sql_engine.functions.lists import LISTS
 from paimonlab.sql_engine.functions.maps import MAPS
 from paimonlab.sql_engine.functions.mathematics import MATHEMATICS
@@ -40,6 +41,7 @@ FUNCTIONS = {
     **LISTS,
     **ARRAYS,
     **JSON_FIELDS,
+    **JSON_SCHEMAS,
     **STRUCTS,
     **MAPS,
     **CODES,
