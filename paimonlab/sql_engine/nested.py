@@ -1,13 +1,14 @@
-"""Fields of structs, and functions of arrays that take a function: ``transform(a, x -> x + 1)``."""
+"""Fields of structs, and functions that take a function: ``transform(a, x -> x + 1)``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from paimonlab.errors import ColumnNotFoundError
-from paimonlab.spec.types.data_types import ArrayType, RowType
+from paimonlab.spec.types.data_types import ArrayType, DataType, MapType, RowType
 from paimonlab.sql_engine import arithmetic, kinds
 from paimonlab.sql_engine.functions.arrays import array_of
 from paimonlab.sql_engine.functions.lists import element_kind
@@ -15,13 +16,17 @@ from paimonlab.sql_engine.functions.signatures import WrongUseError
 from paimonlab.sql_engine.kinds import Kind, duck_type, spark_type
 from paimonlab.sql_engine.protocols import Translating
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.value import Value, cast, quoted
+from paimonlab.sql_engine.value import Value, quoted
 
+_OF_MAPS = ("map_filter", "transform_keys", "transform_values")
 HIGHER = frozenset(
-    {"transform", "filter", "exists", "forall", "any", "some", "aggregate", "reduce"}
+    {"transform", "filter", "exists", "forall", "any", "some", "aggregate", "reduce", "zip_with"}
+    | {*_OF_MAPS}
 )
 """Functions that take a function, in small letters."""
 _VARIABLE = "namedlambdavariable()"
+_PLACED = ("{0}", "CAST({1} - 1 AS INTEGER)")
+"""An element and its place, which DuckDB counts from 1."""
 
 
 def field(value: Value, name: str) -> Value:
@@ -87,17 +92,26 @@ def variable(translator: Translating, node: exp.Identifier) -> Value:
 
 
 def _called(
-    translator: Translating, node: exp.Expression, types: Sequence[Kind], least: int
+    translator: Translating,
+    node: exp.Expression,
+    types: Sequence[Kind],
+    least: int,
+    texts: Sequence[str] = (),
 ) -> tuple[list[str], Value, str]:
-    """Translate a function; return its parameters in DuckDB's SQL, its value, and its name."""
+    """Translate a function; return its parameters in DuckDB's SQL, its value, and its name.
+
+    ``texts`` are what stands for parameters in the value, if not their names; ``{n}`` in them is
+    the n-th of the names.
+    """
     if not isinstance(node, exp.Lambda) or not least <= len(node.expressions) <= len(types):
         raise NotTranslatedError("such a function of a function", "->")
     before = translator.variables
     depth = len(before)
     names = [f"v{depth + number}" for number in range(len(node.expressions))]
+    stands = [one.format(*names, *names) for one in texts] or names
     made = {
-        one.name.lower(): Value(name, kind, _VARIABLE)
-        for one, name, kind in zip(node.expressions, names, types, strict=False)
+        one.name.lower(): Value(text, kind, _VARIABLE)
+        for one, text, kind in zip(node.expressions, stands, types, strict=False)
     }
     if len(made) < len(names):
         raise NotTranslatedError("two parameters of one name", "->")
@@ -118,7 +132,11 @@ def higher(translator: Translating, name: str, parts: Sequence[exp.Expression]) 
     NotTranslatedError
         If it is not proven.
     """
+    if name == "zip_with" and len(parts) == 3:
+        return _zipped(translator, parts)
     whole = translator.value(parts[0])
+    if name in _OF_MAPS and len(parts) == 2 and isinstance(whole.kind, MapType):
+        return _of_map(translator, name, whole, whole.kind, parts[1])
     if not isinstance(whole.kind, ArrayType):
         raise NotTranslatedError(f"{name}({spark_type(whole.kind)})", name)
     try:
@@ -127,13 +145,14 @@ def higher(translator: Translating, name: str, parts: Sequence[exp.Expression]) 
             return _reduced(translator, name, whole, element, parts)
         if name == "transform" and len(parts) == 2:
             return _transformed(translator, whole, element, parts[1])
-        names, body, shown = _called(translator, parts[-1], [element], len(parts) - 1)
+        types = [element, kinds.INT] if name == "filter" else [element]
+        names, body, shown = _called(translator, parts[-1], types, len(parts) - 1, _PLACED)
         test = arithmetic.truth(body, name).text
     except WrongUseError:
         raise NotTranslatedError(f"{name}() of such an array", name) from None
     called = f"{name}({whole.name}, {shown})"
     if name == "filter":
-        text = f"list_filter({whole.text}, lambda {names[0]}: {test})"
+        text = f"list_filter({whole.text}, lambda {', '.join(names)}: {test})"
         return Value(text, whole.kind, called)
     results = f"list_transform({whole.text}, lambda {names[0]}: {test})"
     sought, other = ("false", "true") if name == "forall" else ("true", "false")
@@ -147,30 +166,68 @@ def higher(translator: Translating, name: str, parts: Sequence[exp.Expression]) 
 def _transformed(
     translator: Translating, whole: Value, element: Kind, node: exp.Expression
 ) -> Value:
-    names, body, shown = _called(translator, node, [element, kinds.INT], 1)
-    text = body.text
-    if len(names) == 2:  # DuckDB counts from 1
-        text = _with_word(text, names[1], f"CAST({names[1]} - 1 AS INTEGER)")
-    made = f"list_transform({whole.text}, lambda {', '.join(names)}: {text})"
+    names, body, shown = _called(translator, node, [element, kinds.INT], 1, _PLACED)
+    made = f"list_transform({whole.text}, lambda {', '.join(names)}: {body.text})"
     return Value(made, array_of(body.kind), f"transform({whole.name}, {shown})")
 
 
-def _with_word(text: str, word: str, new: str) -> str:
-    """Replace a variable, which is no part of another word or of a text."""
-    if "'" in text:
-        raise NotTranslatedError("texts in a function of two parameters", "->")
-    return " ".join(new if piece == word else piece for piece in _spaced(text)).strip()
+def _zipped(translator: Translating, parts: Sequence[exp.Expression]) -> Value:
+    """``zip_with``: what the shorter array lacks is NULL."""
+    left, right = translator.value(parts[0]), translator.value(parts[1])
+    try:
+        types = [element_kind(one.kind) for one in (left, right)]
+        texts = [f"list_extract({_escaped(one.text)}, {{0}})" for one in (left, right)]
+        names, body, shown = _called(translator, parts[2], types, 2, texts)
+        kind = array_of(body.kind)
+    except WrongUseError:
+        raise NotTranslatedError("zip_with() of such arrays", "zip_with") from None
+    places = f"range(1, greatest(len({left.text}), len({right.text})) + 1)"
+    made = f"list_transform({places}, lambda {names[0]}: {body.text})"
+    text = f"(CASE WHEN {left.text} IS NULL OR {right.text} IS NULL THEN NULL ELSE {made} END)"
+    return Value(text, kind, f"zip_with({left.name}, {right.name}, {shown})")
 
 
-def _spaced(text: str) -> list[str]:
-    pieces, word = [], ""
-    for letter in text:
-        if letter.isalnum() or letter in "_.":
-            word += letter
-            continue
-        pieces += [word, letter] if word else [letter]
-        word = ""
-    return [*pieces, word]
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _of_map(
+    translator: Translating, name: str, whole: Value, kind: MapType, node: exp.Expression
+) -> Value:
+    """Translate a function of a map and of a function of keys and values."""
+    key, held = kinds.kind_of(kind.key), kinds.kind_of(kind.value)
+    if key is None or held is None or not kinds.is_atomic(key):
+        raise NotTranslatedError(f"{name}({spark_type(kind)})", name)
+    texts = ["struct_extract({0}, 'key')", "struct_extract({0}, 'value')"]
+    names, body, shown = _called(translator, node, [key, held], 2, texts)
+    called = f"{name}({whole.name}, {shown})"
+    entries, made = f"map_entries({whole.text})", kind
+    if name == "map_filter":
+        test = arithmetic.truth(body, name).text
+        text = f"map_from_entries(list_filter({entries}, lambda {names[0]}: {test}))"
+    else:
+        stored = _part(body.kind, name)
+        other = f"list_transform({entries}, lambda {names[0]}: {body.text})"
+        if name == "transform_values":
+            made, text = MapType(kind.key, stored), f"map(map_keys({whole.text}), {other})"
+        else:
+            if not kinds.is_atomic(body.kind) or body.kind in (kinds.DOUBLE, kinds.FLOAT):
+                raise NotTranslatedError(f"{name}() to {spark_type(body.kind)}", name)
+            made, text = MapType(stored, kind.value), f"map({other}, map_values({whole.text}))"
+    return Value(f"(CASE WHEN {whole.text} IS NOT NULL THEN {text} END)", made, called)
+
+
+def _part(kind: Kind, name: str) -> DataType:
+    """Return a type as a part of another one.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is that of NULL.
+    """
+    if isinstance(kind, kinds.VoidType):
+        raise NotTranslatedError(f"{name}() to NULL", name)
+    return kind
 
 
 def _reduced(
@@ -180,15 +237,23 @@ def _reduced(
     element: Kind,
     parts: Sequence[exp.Expression],
 ) -> Value:
-    if len(parts) != 3:
+    if len(parts) not in (3, 4):
         raise WrongUseError
     begin = translator.value(parts[1])
     names, body, shown = _called(translator, parts[2], [begin.kind, element], 2)
-    if not begin.kind == element == body.kind:
+    if begin.kind != body.kind or not kinds.is_atomic(begin.kind) or begin.kind == kinds.VOID:
         raise WrongUseError
-    begin = cast(begin, element)
+    if begin.is_literal:
+        begin = replace(begin, text=f"CAST({begin.text} AS {duck_type(begin.kind)})")
     made = f"list_reduce({whole.text}, lambda {', '.join(names)}: {body.text}, {begin.text})"
     text = f"(CASE WHEN {whole.text} IS NULL THEN NULL ELSE {made} END)"
-    end = f"lambdafunction({_VARIABLE}, {_VARIABLE})"
+    kind, end = begin.kind, f"lambdafunction({_VARIABLE}, {_VARIABLE})"
+    if len(parts) == 4:
+        last, body, end = _called(translator, parts[3], [kind], 1)
+        ended = f"list_extract(list_transform([{made}], lambda {last[0]}: {body.text}), 1)"
+        text = f"(CASE WHEN {whole.text} IS NULL THEN NULL ELSE {ended} END)"
+        kind = body.kind
+        if not kinds.is_atomic(kind):
+            raise WrongUseError
     called = f"{name}({whole.name}, {begin.name}, {shown}, {end})"
-    return Value(text, element, called)
+    return Value(text, kind, called)

@@ -64,6 +64,23 @@ def _joined(values: Sequence[Value]) -> Value:
     return Value(_known(values, f"map({', '.join(sides)})"), kind, named("map_concat", values))
 
 
+def _of_entries(values: Sequence[Value]) -> Value:
+    """``map_from_entries``: NULL where an entry is."""
+    expect(values, _is_array)
+    row = values[0].kind.element if isinstance(values[0].kind, ArrayType) else None
+    if not isinstance(row, RowType) or len(row.fields) != 2:
+        raise WrongUseError
+    key, held = row.fields
+    _check_key(key.type)
+    sides = (
+        f"list_transform({values[0].text}, lambda e: struct_extract(e, {quoted(one.name)}))"
+        for one in (key, held)
+    )
+    text = f"map({', '.join(sides)})"
+    text = f"CASE WHEN list_count({values[0].text}) = len({values[0].text}) THEN {text} END"
+    return Value(f"({text})", MapType(key.type, held.type), named("map_from_entries", values))
+
+
 def _of_text(values: Sequence[Value]) -> Value:
     expect(values, *[is_text] * max(len(values), 1))
     if len(values) > 3:
@@ -107,6 +124,7 @@ def _zipped(values: Sequence[Value]) -> Value:
 MAPS: dict[str, Translate] = {
     "map_from_arrays": _of_arrays,
     "map_concat": _joined,
+    "map_from_entries": _of_entries,
     "str_to_map": _of_text,
     "arrays_zip": _zipped,
 }
