@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from paimonlab.spec.types.data_types import ArrayType, AtomicType
-from paimonlab.sql_engine import decimals, kinds
+from paimonlab.sql_engine import decimals, kinds, statistics
 from paimonlab.sql_engine.kinds import Kind, duck_type, shape, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast
@@ -46,11 +46,12 @@ AGGREGATES = frozenset(
         *_LISTS,
         *_BITS,
     }
+    | statistics.NAMES
 )
 """Functions of groups, which also take OVER."""
 WINDOWS = frozenset({*_NUMBERED, *_SHARES, "ntile", "lag", "lead", "nth_value"} | _ENDS.keys())
 """Functions that need OVER."""
-HERE = "\x01"
+HERE = statistics.HERE
 """Where ``FILTER`` and ``OVER`` of a call go; no text of a statement contains it."""
 
 
@@ -103,12 +104,28 @@ def aggregate(name: str, values: Sequence[Value], *, distinct: bool, star: bool)
             found = _translated(name, values[0], which)
         elif len(values) > 1:
             found = _of_several(name, values, which)
+    if name == "percentile" and len(values) == 2 and values[1].parts and not distinct:
+        found = statistics.percentiles(values[0], values[1].parts)
     if found is None:
         raise NotTranslatedError(f"{name}({which}{types})", name, written(name))
     pattern, kind = found
+    return Aggregate(pattern, kind, _called(name, called, values))
+
+
+def _called(name: str, called: str, values: Sequence[Value]) -> str:
+    """Name a call as Spark does, with what it takes if nothing is said."""
     if name == "percentile":
-        called = f"{called[:-1]}, 1)"
-    return Aggregate(pattern, kind, called)
+        return f"{called[:-1]}, 1)"
+    if name in statistics.APPROXIMATE:
+        return f"{called[:-1]}, 10000)"
+    if name in statistics.MODES and len(values) == 2:
+        shown = f"{name}({values[0].name})"
+        return (
+            f"{name}() WITHIN GROUP (ORDER BY {values[0].name} DESC)"
+            if values[1].literal
+            else shown
+        )
+    return called
 
 
 def _of_several(name: str, values: Sequence[Value], which: str) -> tuple[str, Kind] | None:
@@ -118,6 +135,8 @@ def _of_several(name: str, values: Sequence[Value], which: str) -> tuple[str, Ki
         return f"count({which}CASE WHEN {known} THEN {row} END){HERE}", kinds.BIGINT
     if which or len(values) != 2:
         return None
+    if name in statistics.NAMES:
+        return _described(name, values)
     first, second = values
     if name in _CHOSEN and kinds.VOID not in (first.kind, second.kind):
         return f"{_CHOSEN[name]}({first.text}, {second.text}){HERE}", first.kind
@@ -130,9 +149,23 @@ def _of_several(name: str, values: Sequence[Value], which: str) -> tuple[str, Ki
     return None
 
 
+def _described(name: str, values: Sequence[Value]) -> tuple[str, Kind] | None:
+    """Translate what describes how values are spread."""
+    if name in statistics.MODES:
+        return statistics.mode(values)
+    if name in statistics.APPROXIMATE:
+        return statistics.approximate(name, values)
+    if name in statistics.LINES and len(values) == 2:
+        return statistics.line(name, values)
+    if len(values) != 1:
+        return None
+    if name in statistics.TRIED:
+        return statistics.tried(name, values[0])
+    return statistics.moment(name, values[0]) if name in statistics.MOMENTS else None
+
+
 def _is_like_double(value: Value) -> bool:
-    kind = value.kind
-    return kinds.is_whole(kind) or kinds.is_decimal(kind) or kind == kinds.DOUBLE
+    return statistics.is_number(value.kind)
 
 
 def _correlation(sides: list[str], found: str) -> str:
@@ -160,6 +193,8 @@ def _translated(name: str, value: Value, which: str) -> tuple[str, Kind] | None:
         return f"{name}({sql}){HERE}", kind
     if name in _FIRST or name in _LISTS:
         return None if which else _of_order(name, sql, kind)
+    if name in statistics.NAMES:
+        return None if which else _described(name, [value])
     if name == "median":
         return None if which else _percentile(value, 0.5)
     if name in ("count_if", "bool_and", "every", "bool_or", "any", "some"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -33,6 +34,8 @@ class Value:
     """The value, if it is written in the statement."""
     column: Any = None
     """The column of a relation, if it is nothing but one."""
+    parts: Sequence[Value] = ()
+    """The elements, if it is an array that is written in the statement."""
 
     @property
     def is_literal(self) -> bool:

@@ -29,7 +29,8 @@ def _made(values: Sequence[Value]) -> Value:
         raise WrongUseError
     same = together(list(values), "array")
     text = f"[{', '.join(value.text for value in same)}]"
-    return Value(text, array_of(same[0].kind), named("array", values))
+    kind = array_of(same[0].kind)
+    return Value(text, kind, named("array", values), parts=tuple(values))
 
 
 def _is_array(kind: Kind) -> bool:
