@@ -223,10 +223,10 @@ def test_values_that_are_not_proven_are_refused_when_they_turn_up(
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT v RLIKE '(?i)a' FROM db.days",
+        "SELECT v RLIKE '(?i)[^a]' FROM db.days",
         "SELECT v RLIKE day FROM db.days",
         "SELECT regexp_replace(v, 'a*', 'b') FROM db.days",
-        "SELECT split(v, 'a|b') FROM db.days",
+        "SELECT split(v, 'a*') FROM db.days",
         "SELECT id IN (SELECT id FROM db.keyed) FROM db.days",
         "SELECT v FROM db.days WHERE NOT (id IN (SELECT id FROM db.keyed) AND v = 'a')",
         "SELECT c FROM db.keyed",
