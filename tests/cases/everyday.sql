@@ -409,3 +409,21 @@ SELECT extract(week FROM max(day)), extract(Year FROM max(day)), percentile(CAST
 
 -- hashes of rows
 SELECT hash(name, mail), xxhash64(name) FROM db.staff;
+
+-- shape of a distribution
+SELECT store, skewness(qty), kurtosis(qty), mode(category, true) FROM db.sales GROUP BY store;
+
+-- windows of time
+SELECT window(at, '10 minutes') AS w, count(*) FROM db.events GROUP BY window(at, '10 minutes');
+
+-- windows of time that overlap
+SELECT window.start, kind, count(*) AS n FROM db.events GROUP BY window(ts, '1 day', '6 hours'), kind ORDER BY window.start, kind;
+
+-- hash of whole rows
+SELECT hash(*) FROM db.staff;
+
+-- mode
+SELECT mode(store) FROM (SELECT 'a' AS store UNION ALL SELECT 'a' UNION ALL SELECT 'b');
+
+-- from_json
+SELECT from_json('{"a": 1}', 'a INT') AS j, from_json('{"a": 1}', 'a INT').a AS a;

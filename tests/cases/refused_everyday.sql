@@ -7,17 +7,11 @@ SELECT level, count(*) AS n FROM h GROUP BY level ORDER BY level;
 -- count distinct of several
 SELECT count(DISTINCT store, category) AS n, approx_count_distinct(product) AS a FROM db.sales;
 
--- mode
-SELECT mode(store) FROM (SELECT 'a' AS store UNION ALL SELECT 'a' UNION ALL SELECT 'b');
-
 -- stack
 SELECT stack(2, 'a', 1, 'b', 2) AS (k, v);
 
 -- to_json with fractions
 SELECT id, to_json(place) AS j FROM db.events;
-
--- from_json
-SELECT from_json('{"a": 1}', 'a INT') AS j, from_json('{"a": 1}', 'a INT').a AS a;
 
 -- time zone
 SELECT id, from_utc_timestamp(at, 'Europe/Berlin') AS b, to_utc_timestamp(ts, 'Europe/Berlin') AS u FROM db.events;
@@ -39,9 +33,3 @@ SELECT concat('score: ', score) FROM db.events;
 
 -- text to decimal
 SELECT CAST(mail AS DECIMAL(5, 2)) FROM db.staff;
-
--- shape of a distribution
-SELECT skewness(qty), kurtosis(qty) FROM db.sales;
-
--- windows of time
-SELECT window(at, '10 minutes') AS w, count(*) FROM db.events GROUP BY window(at, '10 minutes');

@@ -52,6 +52,7 @@ _OF_TEXT = frozenset(
     {"upper", "ucase", "lower", "lcase", "length", "char_length", "trim", "ltrim", "rtrim"}
     | {"substring", "substr", "lpad", "rpad", "replace", "left", "right", "instr", "split"}
     | {"contains", "startswith", "endswith", "substring_index", "split_part", "translate"}
+    | {"character_length", "len", "mask", "regexp_instr", "regexp_count", "regexp_substr"}
     | {"initcap", "regexp_like", "rlike", "regexp_extract", "regexp_replace", "ascii"}
 )
 """Functions of a text first, which take a number or a day as the text that it is written as."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from paimonlab.sql_engine import arithmetic, kinds
 from paimonlab.sql_engine.failures import DIVIDED, fails
@@ -24,17 +25,87 @@ def _of_doubles(name: str, template: str, count: int = 1) -> Translate:
     return translate
 
 
-def _shifted(name: str, sign: str) -> Translate:
+def _shifted(name: str) -> Translate:
+    """Return what moves bits by a number of places that the statement has."""
+
     def translate(values: Sequence[Value]) -> Value:
         expect(values, kinds.is_whole, kinds.is_whole)
         count = values[1].literal if values[1].is_literal else None
         kind = kinds.BIGINT if values[0].kind == kinds.BIGINT else kinds.INT
-        if type(count) is not int or not 0 <= count < 31 or sign == "<<":
+        width = 64 if kind == kinds.BIGINT else 32
+        if type(count) is not int or not 0 <= count < 31:
             raise WrongUseError
-        text = f"CAST(({cast(values[0], kinds.BIGINT).text} {sign} {count}) AS {duck_type(kind)})"
-        return Value(text, kind, named(name, values))
+        sql = cast(values[0], kinds.BIGINT).text
+        if name == "shiftright":
+            text = f"({sql} >> {count})"
+        elif name == "shiftleft":
+            text = _wrapped(f"(CAST({sql} AS HUGEINT) * {2**count})", width)
+        else:
+            moved = f"((CAST({sql} AS HUGEINT) + {2**width}) // {2**count})"
+            text = f"(CASE WHEN {sql} < 0 THEN {moved} ELSE {sql} // {2**count} END)"
+            text = text if count else sql
+        return Value(f"CAST({text} AS {duck_type(kind)})", kind, named(name, values))
 
     return translate
+
+
+def _wrapped(sql: str, width: int) -> str:
+    """Keep the lowest bits of a number, as Java does."""
+    half, whole = 2 ** (width - 1), 2**width
+    return f"(((({sql} + {half}) % {whole}) + {whole}) % {whole} - {half})"
+
+
+def _bit(name: str) -> Translate:
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, kinds.is_whole, kinds.is_whole)
+        place = values[1].literal if values[1].is_literal else None
+        width = 8 * 2 ** kinds.WHOLE.index(values[0].kind) if values[0].kind in kinds.WHOLE else 0
+        if type(place) is not int or not 0 <= place < width:
+            raise WrongUseError
+        sql = cast(values[0], kinds.BIGINT).text
+        text = f"CAST((({sql} >> {place}) & 1) AS TINYINT)"
+        return Value(text, kinds.TINYINT, named(name, values))
+
+    return translate
+
+
+def _arc(name: str) -> Translate:
+    """Return ``asin`` and ``acos``: NaN of what is no sine."""
+
+    def translate(values: Sequence[Value]) -> Value:
+        expect(values, _is_plain)
+        sql = cast(values[0], kinds.DOUBLE).text
+        text = (
+            f"(CASE WHEN {sql} < -1 OR {sql} > 1 THEN 'nan'::DOUBLE ELSE {name.lower()}({sql}) END)"
+        )
+        return Value(text, kinds.DOUBLE, named(name, values))
+
+    return translate
+
+
+def _instead_of_nan(values: Sequence[Value]) -> Value:
+    expect(values, lambda kind: kind == kinds.DOUBLE, _is_plain)
+    first, second = (cast(value, kinds.DOUBLE).text for value in values)
+    text = f"(CASE WHEN isnan({first}) THEN {second} ELSE {first} END)"
+    return Value(text, kinds.DOUBLE, named("nanvl", values))
+
+
+def _negative(values: Sequence[Value]) -> Value:
+    if len(values) != 1:
+        raise WrongUseError
+    return replace(arithmetic.negate(values[0]), name=named("negative", values))
+
+
+def _positive(values: Sequence[Value]) -> Value:
+    expect(values, _is_plain)
+    return Value(values[0].text, values[0].kind, f"(+ {values[0].name})")
+
+
+def _try_remainder(values: Sequence[Value]) -> Value:
+    expect(values, kinds.is_whole, kinds.is_whole)
+    rest = arithmetic.remainder(values[0], values[1])
+    text = f"(CASE WHEN {values[1].text} = 0 THEN NULL ELSE {rest.text} END)"
+    return Value(text, rest.kind, named("try_mod", values))
 
 
 def _bit_count(values: Sequence[Value]) -> Value:
@@ -124,7 +195,23 @@ MATHEMATICS: dict[str, Translate] = {
     "cbrt": _cbrt,
     "rint": _of_doubles("rint", "round_even({}, 0)"),
     "e": _e,
-    "shiftright": _shifted("shiftright", ">>"),
+    "sinh": _of_doubles("SINH", "sinh({})"),
+    "cosh": _of_doubles("COSH", "cosh({})"),
+    "tanh": _of_doubles("TANH", "tanh({})"),
+    "asin": _arc("ASIN"),
+    "acos": _arc("ACOS"),
+    "cot": _of_doubles("COT", "1.0::DOUBLE / tan({})"),
+    "sec": _of_doubles("SEC", "1.0::DOUBLE / cos({})"),
+    "csc": _of_doubles("CSC", "1.0::DOUBLE / sin({})"),
+    "nanvl": _instead_of_nan,
+    "negative": _negative,
+    "positive": _positive,
+    "try_mod": _try_remainder,
+    "bit_get": _bit("bit_get"),
+    "getbit": _bit("getbit"),
+    "shiftleft": _shifted("shiftleft"),
+    "shiftright": _shifted("shiftright"),
+    "shiftrightunsigned": _shifted("shiftrightunsigned"),
     "bit_count": _bit_count,
     "factorial": _factorial,
     "pmod": _positive_remainder,

@@ -226,7 +226,73 @@ def _formatted(values: Sequence[Value]) -> Value:
     return Value(text, kinds.STRING, named("format_number", values))
 
 
+_SMALL, _CAPITAL, _DIGITS = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+_MASKS = ("X", "x", "n")
+
+
+def _masked(values: Sequence[Value]) -> Value:
+    """``mask``: capitals, small letters and digits; NULL leaves them as they are."""
+    if not 1 <= len(values) <= 5:
+        raise WrongUseError
+    expect(values, *[is_text] * len(values))
+    usual = [Value("", kinds.STRING, one, one) for one in _MASKS]
+    rest = [*values[1:], *usual[len(values[1:]) :]][:3]
+    shown = [values[0], *rest, *(values[4:] or [Value("NULL", kinds.VOID, "NULL", None)])]
+    old, new = "", ""
+    for letters, one in zip((_CAPITAL, _SMALL, _DIGITS), rest, strict=True):
+        given = one.literal if one.is_literal else ""
+        if given is None:
+            continue
+        if not isinstance(given, str) or len(given) != 1 or not given.isascii():
+            raise WrongUseError
+        old, new = old + letters, new + given * len(letters)
+    if shown[4].literal is not None:
+        raise WrongUseError
+    sql = values[0].text
+    message = fails(f"{NOT_PROVEN}: mask() of such characters")
+    made = f"translate({sql}, {quoted(old)}, {quoted(new)})" if old else sql
+    text = f"(CASE WHEN strlen({sql}) > length({sql}) THEN {message} ELSE {made} END)"
+    return Value(text, kinds.STRING, named("mask", shown))
+
+
+def _for_url(values: Sequence[Value]) -> Value:
+    """``url_encode``: as forms are sent, with + for a blank."""
+    expect(values, is_text)
+    text = f"url_encode({values[0].text})"
+    for old, new in (("%20", "+"), ("%2A", "*"), ("~", "%7E")):
+        text = f"replace({text}, '{old}', '{new}')"
+    return Value(text, kinds.STRING, named("url_encode", values))
+
+
+def _quoted(values: Sequence[Value]) -> Value:
+    expect(values, is_text)
+    quote, escaped = quoted("'"), quoted("\\'")
+    text = f"({quote} || replace({values[0].text}, {quote}, {escaped}) || {quote})"
+    return Value(text, kinds.STRING, named("quote", values))
+
+
+def _of_hex(values: Sequence[Value]) -> Value:
+    expect(values, is_text)
+    sql = values[0].text
+    message = fails(f"{NOT_PROVEN}: unhex() of such texts")
+    is_hex = f"regexp_matches({sql}, '^([0-9A-Fa-f]{{2}})*$')"
+    text = f"(CASE WHEN {sql} IS NULL THEN NULL WHEN {is_hex} THEN unhex({sql}) ELSE {message} END)"
+    return Value(text, kinds.BINARY, named("unhex", values))
+
+
+def _encoded(values: Sequence[Value]) -> Value:
+    expect(values, is_text, is_text)
+    if str(values[1].literal).upper() not in ("UTF-8", "UTF8") or not values[1].is_literal:
+        raise WrongUseError
+    return Value(f"encode({values[0].text})", kinds.BINARY, named("encode", values))
+
+
 PIECES: dict[str, Translate] = {
+    "mask": _masked,
+    "url_encode": _for_url,
+    "quote": _quoted,
+    "unhex": _of_hex,
+    "encode": _encoded,
     "initcap": _initcap,
     "reverse": _reverse,
     "substring_index": _before,

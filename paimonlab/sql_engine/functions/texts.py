@@ -105,7 +105,7 @@ def _position(name: str, whole: int, part: int) -> Translate:
         expect(values, is_text, is_text)
         sought = constant(values[part], str)
         text = f"CAST(instr({values[whole].text}, {sought}) AS INTEGER)"
-        shown = [*values, Value("", kinds.INT, "1")] if name == "locate" else values
+        shown = [*values, Value("", kinds.INT, "1")] if name != "instr" else values
         return Value(text, kinds.INT, named(name, shown))
 
     return translate
@@ -174,6 +174,11 @@ TEXTS: dict[str, Translate] = {
     "lcase": _cased("lower", "lcase"),
     "length": simple("length", "CAST(length({}) AS INTEGER)", kinds.INT, is_text),
     "char_length": simple("char_length", "CAST(length({}) AS INTEGER)", kinds.INT, is_text),
+    "character_length": simple(
+        "character_length", "CAST(length({}) AS INTEGER)", kinds.INT, is_text
+    ),
+    "len": simple("len", "CAST(length({}) AS INTEGER)", kinds.INT, is_text),
+    "position": _position("position", 1, 0),
     "trim": simple("trim", "trim({}, ' ')", kinds.STRING, is_text),
     "ltrim": simple("ltrim", "ltrim({}, ' ')", kinds.STRING, is_text),
     "rtrim": simple("rtrim", "rtrim({}, ' ')", kinds.STRING, is_text),
