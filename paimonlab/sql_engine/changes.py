@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -113,11 +114,7 @@ def _run(
     if isinstance(tree, exp.Create):
         return _create(tree, sources, values, options, progress)
     if isinstance(tree, exp.Delete):
-        check_parts(tree, "this", "where")
-        table, relation = _target(tree.this, sources)
-        where = _condition(tree, table, relation, Given(values))
-        if where is None:
-            raise NotTranslatedError("DELETE without WHERE", "DELETE")
+        table, where = deleted_rows(tree, sources, values)
         counted = RowCount()
         made = changing.verbs.delete(*writable(table), where, progress=progress, counted=counted)
         return _done(table, made, counted.rows, "deleted")
@@ -165,6 +162,19 @@ def _target(node: exp.Expression, sources: Sources) -> tuple[Table, Relation]:
     return table, sources.table("r0", path, path, None, given)
 
 
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """Rows that a statement writes."""
+
+    table: Table
+    rows: pa.Table
+    """With all columns, as the table has them."""
+    planned: Planned
+    """The query of the rows."""
+    is_overwrite: bool = False
+    """Whether they take the place of all rows."""
+
+
 def _insert(
     tree: exp.Insert,
     sources: Sources,
@@ -172,6 +182,28 @@ def _insert(
     options: EngineOptions | None,
     progress: Progress | None,
 ) -> Done:
+    found = inserted_rows(tree, sources, values, options, progress)
+    table, rows = found.table, found.rows
+    is_overwrite = found.is_overwrite
+    made = table.overwrite(rows, dynamic=False) if is_overwrite else table.write(rows)
+    may_replace = is_overwrite or bool(table.primary_keys)
+    return _done(table, made, rows.num_rows, "written" if may_replace else "inserted")
+
+
+def inserted_rows(
+    tree: exp.Insert,
+    sources: Sources,
+    values: Mapping[str, Any] | Sequence[Any],
+    options: EngineOptions | None,
+    progress: Progress | None,
+) -> Inserted:
+    """Compute the rows of an INSERT.
+
+    Raises
+    ------
+    NotTranslatedError, SchemaError, ColumnNotFoundError
+        As `run` does.
+    """
     check_parts(tree, "this", "expression", "overwrite")
     target, listed = tree.this, []
     if isinstance(target, exp.Schema):
@@ -202,10 +234,25 @@ def _insert(
     for field in table.arrow_schema:
         if field.name not in rows.schema.names:
             rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
-    rows = rows.select(table.arrow_schema.names)
-    made = table.overwrite(rows, dynamic=False) if is_overwrite else table.write(rows)
-    may_replace = is_overwrite or bool(table.primary_keys)
-    return _done(table, made, rows.num_rows, "written" if may_replace else "inserted")
+    return Inserted(table, rows.select(table.arrow_schema.names), planned, is_overwrite)
+
+
+def deleted_rows(
+    tree: exp.Delete, sources: Sources, values: Mapping[str, Any] | Sequence[Any]
+) -> tuple[Table, Predicate | str]:
+    """Return the table of a DELETE, and its condition.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven to be what Spark does.
+    """
+    check_parts(tree, "this", "where")
+    table, relation = _target(tree.this, sources)
+    where = _condition(tree, table, relation, Given(values))
+    if where is None:
+        raise NotTranslatedError("DELETE without WHERE", "DELETE")
+    return table, where
 
 
 def _targets(table: Table, listed: Sequence[str]) -> list[DataField]:
@@ -241,17 +288,8 @@ def _create(
         return Done()
     if str(tree.kind).upper() == "VIEW":
         raise NotTranslatedError("CREATE VIEW", "VIEW", _VIEW_HINT)
-    check_parts(tree, "this", "kind", "expression", "properties")
+    name, planned = created_table(tree, sources, values)
     told = definitions.told(tree, sources)
-    is_query = isinstance(tree.expression, exp.Query)
-    if tree.kind != "TABLE" or not isinstance(tree.this, exp.Table) or not is_query:
-        raise NotTranslatedError(f"CREATE {tree.kind} without a query", "CREATE")
-    check_parts(tree.this, "this", "db", "catalog")
-    name = sources.name_of(tuple(part.name for part in tree.this.parts))
-    planned: Planned = engine.plan(tree.expression, sources, values)
-    for column, kind in planned.columns:
-        if kind == kinds.VOID:
-            raise NotTranslatedError(f"the column {column} of NULL alone", "CREATE")
     rows = engine.run(planned, options, progress)
     table = sources.catalog.write_table(
         name,
@@ -263,12 +301,53 @@ def _create(
     return _done(table, table.snapshot, rows.num_rows, "inserted") if rows.num_rows else Done()
 
 
+def created_table(
+    tree: exp.Create, sources: Sources, values: Mapping[str, Any] | Sequence[Any]
+) -> tuple[str, Planned]:
+    """Return the name of the table of CREATE TABLE … AS, and its query.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven to do what Spark does.
+    """
+    check_parts(tree, "this", "kind", "expression", "properties")
+    is_query = isinstance(tree.expression, exp.Query)
+    if tree.kind != "TABLE" or not isinstance(tree.this, exp.Table) or not is_query:
+        raise NotTranslatedError(f"CREATE {tree.kind} without a query", "CREATE")
+    check_parts(tree.this, "this", "db", "catalog")
+    name = sources.name_of(tuple(part.name for part in tree.this.parts))
+    planned: Planned = engine.plan(tree.expression, sources, values)
+    for column, kind in planned.columns:
+        if kind == kinds.VOID:
+            raise NotTranslatedError(f"the column {column} of NULL alone", "CREATE")
+    return name, planned
+
+
 def _update(
     tree: exp.Update,
     sources: Sources,
     values: Mapping[str, Any] | Sequence[Any],
     progress: Progress | None,
 ) -> Done:
+    table, assignments, where = updated_rows(tree, sources, values)
+    counted = RowCount()
+    made = changing.verbs.update(
+        *writable(table), assignments, where, progress=progress, counted=counted
+    )
+    return _done(table, made, counted.rows, "updated")
+
+
+def updated_rows(
+    tree: exp.Update, sources: Sources, values: Mapping[str, Any] | Sequence[Any]
+) -> tuple[Table, dict[str, object], Predicate | str | None]:
+    """Return the table of an UPDATE, its assignments and its condition.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven to be what Spark does.
+    """
     check_parts(tree, "this", "expressions", "where")
     table, relation = _target(tree.this, sources)
     given = Given(values)
@@ -284,12 +363,7 @@ def _update(
             assignments[target.name] = _computed(one.expression, value, target, table, relation)
             continue
         assignments[target.name] = constant_value(value, target.kind, target.name)
-    where = _condition(tree, table, relation, given)
-    counted = RowCount()
-    made = changing.verbs.update(
-        *writable(table), assignments, where, progress=progress, counted=counted
-    )
-    return _done(table, made, counted.rows, "updated")
+    return table, assignments, _condition(tree, table, relation, given)
 
 
 def _computed(

@@ -20,7 +20,13 @@ from paimonlab.spec.sql_text.tokens import TokenKind, tokenize
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.sql_engine import row_hashes
 from paimonlab.sql_engine.explaining import COLUMN as EXPLAINED
-from paimonlab.sql_engine.explaining import NO_BITS, explained_query, plan_text
+from paimonlab.sql_engine.explaining import (
+    NO_BITS,
+    ReadTable,
+    explained_query,
+    explanation,
+    plan_text,
+)
 from paimonlab.sql_engine.failures import NOT_PROVEN
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import STRING, Kind, VoidType, simple_type
@@ -38,6 +44,8 @@ from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import parse
 from paimonlab.sql_engine.value import quoted
 
+NAME = "DuckDB, without Spark"
+"""What this engine is called."""
 _POLL_SECONDS = 0.05
 BATCH_ROWS = 1 << 17
 _DAYS = "to_date(text, 'dd.MM.yyyy') reads other dates"
@@ -86,6 +94,10 @@ class Planned:
     parts: Sequence[Part] = field(repr=False)
     shown: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Names of columns by those that they have in ``text``, for messages."""
+    tables: Sequence[ReadTable] = field(default=(), repr=False)
+    """What it reads."""
+    sql: str = field(default="", repr=False)
+    """``text`` with tables by their names."""
 
     @property
     def types(self) -> list[str]:
@@ -157,11 +169,30 @@ def _plan(
         error.hint = _quoted_column(text, sources) or error.hint
         raise
     whole, parts = sources.planned(translated.text)
-    return Planned(whole, translated.columns, parts, queries.shown())
+    shown, sql = tuple(sources.shown), sources.named_text
+    return Planned(whole, translated.columns, parts, queries.shown(), shown, sql)
 
 
 def _explained_plan(planned: Planned) -> Planned:
     """Plan the answer of EXPLAIN, a text."""
+    query = f"SELECT {quoted(plan_text(planned.parts, _drawn(planned)))} AS {EXPLAINED}"
+    return Planned(query, [(EXPLAINED, STRING)], ())
+
+
+def explain(planned: Planned) -> str:
+    """Say what a query reads, its SQL, and how DuckDB computes it; nothing is run.
+
+    Raises
+    ------
+    StatementFailedError
+        If DuckDB does not take it.
+    """
+    drawn = _drawn(planned)
+    return explanation(planned.tables, planned.sql, planned.parts, drawn, NAME)
+
+
+def _drawn(planned: Planned) -> str:
+    """Return DuckDB's plan."""
     parts = [part if part.bits is None else replace(part, bits=NO_BITS) for part in planned.parts]
     database = connected(parts, EngineOptions(), planned.text)
     try:
@@ -170,9 +201,7 @@ def _explained_plan(planned: Planned) -> Planned:
         raise _explained(error, planned) from error
     finally:
         database.close()
-    text = plan_text(planned.parts, "\n".join(str(row[-1]) for row in drawn))
-    query = f"SELECT {quoted(text)} AS {EXPLAINED}"
-    return Planned(query, [(EXPLAINED, STRING)], ())
+    return "\n".join(str(row[-1]) for row in drawn)
 
 
 def _quoted_column(text: str | exp.Expression, sources: Sources) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from paimonlab.secrets import without_secret_values
+from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.rows import Part
+from paimonlab.sql_engine.rows import Part, Rows
 
 _QUERIES = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
 _MODES = frozenset({"EXTENDED", "CODEGEN", "COST"})
@@ -43,6 +46,47 @@ def explained_query(text: str) -> str | None:
         word = rest[0].text if rest else mode
         raise NotTranslatedError(f"EXPLAIN of {word.upper()}", word, "It explains queries")
     return text[rest[0].start :]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """One mention of a table in a query, and what is read of it."""
+
+    label: str
+    """What is read, as ``db.t@5``."""
+    alias: str
+    """What the translated query calls it."""
+    columns: Mapping[str, str]
+    """Names of the columns that are read, by those that they have in the translated query."""
+    filters: Sequence[Predicate]
+    """Conditions that leave out files and rows when it is read."""
+    rows: Rows = field(repr=False)
+
+
+def explanation(
+    tables: Sequence[ReadTable], sql: str, parts: Sequence[Part], computed: str, engine: str
+) -> str:
+    """Write who answers a query, of what, by which SQL, and how that is computed.
+
+    Parameters
+    ----------
+    tables
+        What it reads.
+    sql
+        The translated query, with tables by their names.
+    parts, computed
+        As for `plan_text`.
+    engine
+        Who answers.
+    """
+    lines = ["== Engine ==", engine, "", "== Tables =="]
+    for table in tables:
+        named = ", ".join(f"{short} = {name}" for short, name in table.columns.items())
+        lines.append(f"{table.label} AS {table.alias}: {named or 'no column'}")
+        if table.filters:
+            lines.append(f"  filters: {without_secret_values(str(all_of(*table.filters)))}")
+    lines += [*([] if tables else ["none"]), "", "== Translated SQL ==", sql, ""]
+    return "\n".join(lines) + "\n" + plan_text(parts, computed)
 
 
 def plan_text(parts: Sequence[Part], computed: str) -> str:

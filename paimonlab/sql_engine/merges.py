@@ -46,6 +46,36 @@ def merge(
     NotTranslatedError
         If a part of it is not proven to do what Spark does; nothing is written then.
     """
+    merging, _ = bound_merge(tree, sources, values, options, progress)
+    try:
+        done = merging.execute(progress=progress)
+    except UnsupportedError as error:  # Spark may do it
+        raise NotTranslatedError(error.feature, "MERGE") from error
+    name = sources.name_of(tuple(part.name for part in tree.this.parts))
+    if done.snapshot is None:
+        return Done(f"{name}: no row was changed", 0)
+    counts = (
+        f"{done.rows_inserted:,} inserted, {done.rows_updated:,} updated, "
+        f"{done.rows_deleted:,} deleted"
+    )
+    changed = done.rows_inserted + done.rows_updated + done.rows_deleted
+    return Done(f"{name}: {counts}, snapshot {done.snapshot.id}", changed)
+
+
+def bound_merge(
+    tree: exp.Merge,
+    sources: Sources,
+    values: Mapping[str, Any] | Sequence[Any],
+    options: EngineOptions | None,
+    progress: Progress | None,
+) -> tuple[Merge, Planned]:
+    """Return a merge with its clauses, and the query of its source, which was run.
+
+    Raises
+    ------
+    NotTranslatedError
+        As `merge` does.
+    """
     check_parts(tree, "this", "using", "on", "whens")
     target = tree.this
     check_parts(target, "this", "db", "catalog", "alias")
@@ -60,22 +90,11 @@ def merge(
     binding = _Binding(table, relation, source, given)
     on = binding.join(tree.args["on"])
     clauses = [binding.clause(when) for when in tree.args["whens"].expressions]
-    rows = engine.run(source.planned(sources), options, progress)
-    merging = table.merge(rows, on)
+    planned = source.planned(sources)
+    merging = table.merge(engine.run(planned, options, progress), on)
     for add in clauses:
         merging = add(merging)
-    try:
-        done = merging.execute(progress=progress)
-    except UnsupportedError as error:  # Spark may do it
-        raise NotTranslatedError(error.feature, "MERGE") from error
-    if done.snapshot is None:
-        return Done(f"{table.name}: no row was changed", 0)
-    counts = (
-        f"{done.rows_inserted:,} inserted, {done.rows_updated:,} updated, "
-        f"{done.rows_deleted:,} deleted"
-    )
-    changed = done.rows_inserted + done.rows_updated + done.rows_deleted
-    return Done(f"{table.name}: {counts}, snapshot {done.snapshot.id}", changed)
+    return merging, planned
 
 
 @dataclass(slots=True)
@@ -109,7 +128,9 @@ class _Source:
             self.add("true", kinds.BOOLEAN)
         outputs = ", ".join(text for _, text, _ in self.columns)
         text, parts = sources.planned(f"SELECT {outputs} FROM {self.text}")
-        return Planned(text, [(name, kind) for name, _, kind in self.columns], parts)
+        columns = [(name, kind) for name, _, kind in self.columns]
+        shown, sql = tuple(sources.shown), sources.named_text
+        return Planned(text, columns, parts, tables=shown, sql=sql)
 
 
 @dataclass(slots=True)

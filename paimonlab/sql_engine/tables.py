@@ -15,6 +15,7 @@ from paimonlab.errors import DatabaseNotFoundError, SchemaError
 from paimonlab.spec.options.grammar import parse_memory_size_bytes
 from paimonlab.spec.types.text import format_type
 from paimonlab.sql_engine import pushing
+from paimonlab.sql_engine.explaining import ReadTable
 from paimonlab.sql_engine.expressions import Translator
 from paimonlab.sql_engine.given import Given
 from paimonlab.sql_engine.kinds import kind_of
@@ -110,6 +111,12 @@ class Reading:
         """Remember that a column is read."""
         self._used.add(self.indexes[name])
 
+    def shown(self, label: str) -> ReadTable:
+        """Say what is read of it."""
+        names = {index: name for name, index in self.indexes.items()}
+        columns = {f"c{index}": names[index] for index in sorted(self._used)}
+        return ReadTable(label, self.alias, columns, tuple(self.conditions), self.rows)
+
     def planned(self) -> tuple[str, list[Part]]:
         """Return what stands in its place, and where its rows are from."""
         used = sorted(self._used)
@@ -145,6 +152,10 @@ class Sources:
     readings: list[Reading] = field(default_factory=list)
     has_comments: bool = field(default=False, init=False)
     """Whether a column of a table that was mentioned has a comment."""
+    shown: list[ReadTable] = field(default_factory=list, init=False)
+    """What the query that was planned last reads."""
+    named_text: str = field(default="", init=False)
+    """Its text, with tables by their names."""
 
     def table(
         self,
@@ -291,10 +302,17 @@ class Sources:
     def planned(self, text: str) -> tuple[str, list[Part]]:
         """Plan all tables; return the whole text, and where the rows are from."""
         every: list[Part] = []
+        self.shown = []
+        self.named_text = text
         for reading in self.readings:
             if reading.placeholder in text:
                 planned, parts = reading.planned()
                 text = text.replace(reading.placeholder, planned)
+                label = next((part.label for part in parts if part.label), "") or "a system table"
+                self.shown.append(reading.shown(label))
+                self.named_text = self.named_text.replace(
+                    reading.placeholder, f'"{label}" AS {reading.alias}'
+                )
                 every += parts
         return text, every
 

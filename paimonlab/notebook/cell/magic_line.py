@@ -137,11 +137,18 @@ def parse_first(line: str) -> SqlLine:
     return parsed
 
 
-_OF_RUNS = ("--engine", "--limit", "--max-bytes", "--yes", "--to", "--all", "--lazy", "--view")
+_OF_RUNS = ("--limit", "--max-bytes", "--yes", "--to", "--all", "--lazy", "--view")
 _EXCLUDE = {
     "--lazy": ("--to", "--all", "--engine"),
     "--all": ("--to", "--profile", "--plot"),
-    "--explain-params": (*_OF_RUNS, "--as-of", "--dry-run", "--explain", "--no-progress"),
+    "--explain-params": (
+        *_OF_RUNS,
+        "--engine",
+        "--as-of",
+        "--dry-run",
+        "--explain",
+        "--no-progress",
+    ),
     "--dry-run": _OF_RUNS,
     "--explain": _OF_RUNS,
     "--stream": (

@@ -95,6 +95,8 @@ def answer(request: CellRequest, variables: dict[str, Any]) -> Outcome:
             args=named if in_order is None else in_order,
             as_of=request.as_of,
             explain=request.explained or False,
+            engine=_engine(request.engine),
+            frames=variables.get,
         )
         return _shown(request, shown, variables)
     bound = [BoundStatement(*pair) for pair in zip(statements, shares, strict=True)]

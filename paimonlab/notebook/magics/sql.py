@@ -105,8 +105,9 @@ class SqlMagics(Magics):
         ``--plot line X Y``, ``bar``, ``hist`` or ``scatter``, draws columns of the result, ``--by
         COLUMN`` a series for each of its values, ``--show-code`` prints the Python of it;
         ``--profile`` also shows what is in each column, of all rows of a query;
-        ``--dry-run`` shows which files would be read, ``--explain [formatted|cost|extended]``
-        Spark's plan as well;
+        ``--dry-run`` shows which files would be read, and without Spark what ``INSERT``,
+        ``UPDATE``, ``DELETE`` and ``MERGE`` would change; ``--explain [formatted|cost|extended]``
+        the plan as well;
         ``--stream [append|update|complete]`` runs a query over ``FROM STREAM db.t``, or an
         ``INSERT`` of one, until the kernel is interrupted, ``--once`` until all that is there is
         read, ``--checkpoint FOLDER`` where it ended before;

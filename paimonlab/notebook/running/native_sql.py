@@ -24,7 +24,7 @@ from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.sql_engine import changes, engine, table_names, tables
+from paimonlab.sql_engine import changes, engine, table_names, tables, trials
 from paimonlab.sql_engine.changes import WRITING
 from paimonlab.sql_engine.refusal import (
     NoDatabaseError,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from paimonlab.notebook.connections.warehouse_connection import Connection
 
 Frames = Callable[[str], object]
-ENGINE = "DuckDB, without Spark"
+ENGINE = engine.NAME
 _MOST_DATABASES = 5
 
 
@@ -228,6 +228,54 @@ def _planned(
         connection.catalog, connection.catalog_name, frames or _nothing, point_of(as_of)
     )
     return engine.plan(quote_system_tables(statement).text, sources, values, most=most)
+
+
+def plan_of(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    as_of: int | str | None,
+    frames: Frames | None,
+) -> engine.Planned:
+    """Plan a query, which is not run.
+
+    Raises
+    ------
+    QueryError
+        If a part of it is not proven to give Spark's rows.
+    """
+    try:
+        return _planned(connection, statement, args, as_of, frames, None)
+    except NotTranslatedError as error:
+        raise refused(connection, statement, error) from error
+
+
+def tried(
+    connection: Connection,
+    statement: Statement,
+    args: Values,
+    frames: Frames | None,
+    display: ProgressDisplay,
+) -> trials.Tried:
+    """Count what a statement that writes would change; nothing is written.
+
+    Raises
+    ------
+    QueryError
+        If it would be refused, or would fail.
+    """
+    text, values = quote_system_tables(statement).text, bind(statement, args)
+    sources = tables.Sources(connection.catalog, connection.catalog_name, frames or _nothing)
+    options = options_of(connection)
+    try:
+        return run_interruptibly(
+            lambda progress: trials.tried(text, sources, values, options, progress),
+            display=display,
+        )
+    except NotTranslatedError as error:
+        raise refused(connection, statement, error) from error
+    except StatementFailedError as error:
+        raise QueryError(str(error), topic="without spark", statement=statement) from error
 
 
 def needs_catalog(statement: Statement, frames: Frames) -> bool:

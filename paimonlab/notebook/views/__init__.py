@@ -126,7 +126,7 @@ if TYPE_CHECKING:
         repeatable_jobs,
     )
     from paimonlab.notebook.views.interactive import INTERACTIVE
-    from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead
+    from paimonlab.notebook.views.planned.value import PlannedQuery, PlannedRead, PlannedRows
     from paimonlab.notebook.views.profile.value import Profile, ProfileColumn
     from paimonlab.notebook.views.row.value import RowFile, RowLife, RowStep
     from paimonlab.notebook.views.streams.value import (
@@ -197,6 +197,7 @@ __all__ = [
     "PlannedChange",
     "PlannedQuery",
     "PlannedRead",
+    "PlannedRows",
     "Problem",
     "ProblemLine",
     "Profile",
@@ -326,6 +327,7 @@ __getattr__, __dir__ = attributes_on_use(
     PlannedChange="analysis.planned_call",
     PlannedQuery="notebook.views.planned.value",
     PlannedRead="notebook.views.planned.value",
+    PlannedRows="notebook.views.planned.value",
     Problem="notebook.cell.problem",
     ProblemLine="notebook.cell.problem",
     Profile="notebook.views.profile.value",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from paimonlab.table.changing import assignments as assignments
     from paimonlab.table.changing import merge as merge
     from paimonlab.table.changing import merge_binding as merge_binding
+    from paimonlab.table.changing import planned as planned
     from paimonlab.table.changing import verbs as verbs
 
-__getattr__, __dir__ = attributes_on_use(__name__, "assignments", "merge", "merge_binding", "verbs")
+__getattr__, __dir__ = attributes_on_use(
+    __name__, "assignments", "merge", "merge_binding", "planned", "verbs"
+)

@@ -16,6 +16,8 @@ from paimonlab.write.merge_clauses import Action, Clause, ClauseKind
 
 if TYPE_CHECKING:
     from paimonlab.progress import Progress
+    from paimonlab.table.changing.merging import RunningMerge
+    from paimonlab.table.changing.statement import PlannedChange
     from paimonlab.table.definition import TableDefinition
     from paimonlab.table.store import TableStore
 
@@ -138,22 +140,34 @@ class Merge:
         FilesConflictError
             If others changed the same rows again and again.
         """
+        running = self._running(progress)
+        snapshot = running.run()
+        counts = running.counts
+        return MergeResult(counts.inserted, counts.updated, counts.deleted, snapshot)
+
+    def planned(self) -> PlannedChange:
+        """Count the rows and files that `execute` would change; nothing is written.
+
+        Raises
+        ------
+        DataError, ColumnNotFoundError, SchemaError, UnsupportedError
+            As `execute` does.
+        """
+        return self._running(None).planned()
+
+    def _running(self, progress: Progress | None) -> RunningMerge:
         if not self._clauses:
             raise ValueError(
                 f"{self._definition.name}: a merge needs a clause, such as when_matched_update()"
             )
-        source = self._source_rows()
-        running = changing.merge_binding.running_merge(
+        return changing.merge_binding.running_merge(
             self._definition,
             self._store,
-            source,
+            self._source_rows(),
             self._on,
             [(when.rule, when.values, when.where) for when in self._clauses],
             progress=progress,
         )
-        snapshot = running.run()
-        counts = running.counts
-        return MergeResult(counts.inserted, counts.updated, counts.deleted, snapshot)
 
     def _with(
         self,

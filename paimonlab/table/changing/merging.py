@@ -26,7 +26,7 @@ from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing import append, keyed
-from paimonlab.table.changing.statement import Changed, Statement, run
+from paimonlab.table.changing.statement import Changed, PlannedChange, Statement, run
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.reading.scan import Scan
@@ -78,6 +78,43 @@ class RunningMerge:
         statement = Statement(predicate=self.predicate, progress=self.progress, verb="merge")
         return run(self.definition, self.store, statement, partial(self._changed, statement))
 
+    def planned(self) -> PlannedChange:
+        """Count what `run` would change; nothing is written."""
+        self._check()
+        snapshot = self.store.snapshots.latest()
+        merging, self.counts = Merging(self.rules, self.source), Counts()
+        read, changed = 0, set[int]()
+        if snapshot is not None:
+            change = append.AppendChange(self.definition, self.store, snapshot, self.predicate)
+            is_keyed = bool(self.definition.primary_keys)
+            scan = self._scan(snapshot) if is_keyed else change.scan
+            splits = scan.plan().splits
+            read = sum(len(split.files) for split in splits)
+            if is_keyed:
+                found: Iterable[pa.RecordBatch] = read_splits(
+                    splits, scan.read_plan(), self.store.file_io
+                )
+            else:
+                found = self._located(_files(splits), change)
+            for rows in _pieces(found):
+                plain = rows if is_keyed else rows.drop_columns([_FILE, _POSITION])
+                changes = merging.changes(plain)
+                if is_keyed:
+                    before = rows.take(arrow_array(changes.updated_from))
+                    keyed.check_nulls(self.definition, before, changes.updated)
+                else:
+                    places = np.concatenate([changes.updated_from, changes.deleted])
+                    changed.update(numpy_values(rows.column(_FILE))[places].tolist())
+                self._count(changes.updated.num_rows, len(changes.deleted))
+        self.counts.inserted = sum(rows.num_rows for rows in merging.inserted())
+        return PlannedChange(
+            rows_inserted=self.counts.inserted,
+            rows_updated=self.counts.updated,
+            rows_deleted=self.counts.deleted,
+            files_read=read,
+            files_changed=len(changed),
+        )
+
     def _check(self) -> None:
         definition = self.definition
         check_supported(definition.options, definition.schema, "read")
@@ -115,15 +152,7 @@ class RunningMerge:
     ) -> Changed | None:
         """Write rows of the keys that are changed."""
         definition, store = self.definition, self.store
-        scan = Scan(
-            definition=definition.with_options(keyed.ALL_ROWS),
-            store=store,
-            snapshot=snapshot,
-            schema=definition.schema,
-            columns=definition.schema.field_names,
-            predicate=self.predicate,
-            limit=None,
-        )
+        scan = self._scan(snapshot)
         lost = LostChanges.of(write_plan(definition, store.layout))
         splits = scan.plan().splits
         with new_table_writer(definition, store) as writer:
@@ -146,6 +175,19 @@ class RunningMerge:
             messages = writer.prepare_commit()
         return Changed(messages, are_of_rows_read=True) if messages else None
 
+    def _scan(self, snapshot: Snapshot) -> Scan:
+        """Return the read of all rows of a table with keys that may be changed."""
+        definition = self.definition
+        return Scan(
+            definition=definition.with_options(keyed.ALL_ROWS),
+            store=self.store,
+            snapshot=snapshot,
+            schema=definition.schema,
+            columns=definition.schema.field_names,
+            predicate=self.predicate,
+            limit=None,
+        )
+
     def _write(self, writer: TableWriter, rows: pa.RecordBatch, kind: RowKind) -> None:
         if rows.num_rows:
             kinds = arrow_array(np.full(rows.num_rows, int(kind), np.int8))
@@ -160,11 +202,7 @@ class RunningMerge:
     ) -> Changed | None:
         """Write new rows, and let those go that they replace."""
         change = append.AppendChange(self.definition, self.store, snapshot, self.predicate)
-        files = [
-            split.with_files(file.__eq__)
-            for split in change.scan.plan().splits
-            for file in split.files
-        ]
+        files = _files(change.scan.plan().splits)
         gone: dict[int, list[np.ndarray]] = {}
         # Rows that are written again keep their ids, where rows have some; new rows get theirs.
         with (
@@ -215,6 +253,11 @@ class RunningMerge:
     ) -> FileMatch:
         matched = DeletionVector.of(np.sort(np.concatenate(parts)))
         return FileMatch(split, matched, alive_count(split, change.read_plan, self.store.file_io))
+
+
+def _files(splits: Sequence[DataSplit]) -> list[DataSplit]:
+    """Return a split of each file."""
+    return [split.with_files(file.__eq__) for split in splits for file in split.files]
 
 
 def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -63,6 +63,20 @@ class RowCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedChange:
+    """What a statement would make of the rows of a snapshot; nothing is written."""
+
+    rows_inserted: int = 0
+    rows_updated: int = 0
+    rows_deleted: int = 0
+    files_read: int = 0
+    """Data files whose rows are looked at."""
+    files_changed: int = 0
+    """Those that would be replaced, or get deletion vectors; none of a table with a primary key,
+    whose new rows are in files of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """What is done to which rows."""
 

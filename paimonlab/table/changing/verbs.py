@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
@@ -31,6 +33,10 @@ from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.columns import update_columns
 from paimonlab.table.writing.isolation import rows_of_interest
 
+if TYPE_CHECKING:
+    from paimonlab.table.changing.assignments import BoundAssignments
+    from paimonlab.table.reading.row_conditions import Condition
+
 
 class DeleteOptions(OptionSlice):
     """The table options that say what deleting whole partitions does."""
@@ -41,6 +47,46 @@ class DeleteOptions(OptionSlice):
     Source: apache/paimon@1.4.2 ``OptimizeMetadataOnlyDeleteFromPaimonTable``: deleting all rows of
     the table takes the files nevertheless.
     """
+
+
+@dataclass(frozen=True, slots=True)
+class WantedDelete:
+    """Which rows a delete is about."""
+
+    predicate: Predicate | None
+    condition: Condition | None
+    """What rows have to satisfy as well; None: nothing."""
+    drops_partitions: bool = False
+    """Whether files of whole partitions go, without a look at their rows."""
+
+
+def wanted_delete(definition: TableDefinition, where: Where) -> WantedDelete | None:
+    """Read the condition of a delete; None if no row satisfies it.
+
+    Raises
+    ------
+    UnsupportedError
+        If single rows of the table cannot be deleted.
+    """
+    predicate, condition = divided(where, definition)
+    check_supported(definition.options, definition.schema, "read")
+    if condition is None:
+        assert predicate is not None, "a condition was given"
+        named = columns(predicate)
+        if not named and not isinstance(predicate, AlwaysTrue):
+            return None
+        if named <= {*definition.schema.partition_keys}:
+            options = definition.options.slice(DeleteOptions)
+            if not named or not options.force_changelog:
+                return WantedDelete(predicate, None, drops_partitions=True)
+    if definition.options.slice(RowTrackingOptions).data_evolution:
+        raise UnsupportedError(
+            "data-evolution.enabled = 'true'",
+            f"{definition.name}: single rows cannot be deleted, only partitions",
+        )
+    if definition.schema.primary_keys:
+        keyed.check_delete(definition)
+    return WantedDelete(predicate, condition)
 
 
 def delete(
@@ -55,31 +101,45 @@ def delete(
 
     ``counted`` gets the number of deleted rows: whole partitions have to be read for it.
     """
-    predicate, condition = divided(where, definition)
-    check_supported(definition.options, definition.schema, "read")
-    if condition is None:
-        assert predicate is not None, "a condition was given"
-        named = columns(predicate)
-        if not named and not isinstance(predicate, AlwaysTrue):
-            return None
-        if named <= {*definition.schema.partition_keys}:
-            options = definition.options.slice(DeleteOptions)
-            if not named or not options.force_changelog:
-                return _drop(definition, store, predicate, counted)
-    if definition.options.slice(RowTrackingOptions).data_evolution:
-        raise UnsupportedError(
-            "data-evolution.enabled = 'true'",
-            f"{definition.name}: single rows cannot be deleted, only partitions",
-        )
-    if definition.schema.primary_keys:
-        keyed.check_delete(definition)
+    wanted = wanted_delete(definition, where)
+    if wanted is None:
+        return None
+    if wanted.drops_partitions:
+        assert wanted.predicate is not None, "partitions are named"
+        return _drop(definition, store, wanted.predicate, counted)
     statement = Statement(
-        predicate=predicate,
-        condition=condition,
+        predicate=wanted.predicate,
+        condition=wanted.condition,
         progress=progress,
         counted=counted or RowCount(),
     )
     return _run(definition, store, statement)
+
+
+def wanted_update(
+    definition: TableDefinition, assignments: Mapping[str, object], where: Where | None
+) -> tuple[BoundAssignments, Predicate | None, Condition | None]:
+    """Read assignments and condition of an update.
+
+    Raises
+    ------
+    UnsupportedError
+        If such rows of the table cannot be updated.
+    """
+    bound = changing.assignments.BoundAssignments.of(
+        assignments, definition.schema, definition.name
+    )
+    predicate, condition = divided(where, definition)
+    check_supported(definition.options, definition.schema, "read")
+    if definition.options.slice(RowTrackingOptions).data_evolution:
+        if condition is not None:
+            raise UnsupportedError(
+                f"the condition {condition.text!r} with data-evolution.enabled = 'true'",
+                f"{definition.name}: compare columns with constants",
+            )
+    elif definition.schema.primary_keys:
+        keyed.check_update(definition, bound.columns)
+    return bound, predicate, condition
 
 
 def update(
@@ -93,26 +153,15 @@ def update(
 ) -> Snapshot | None:
     """Give columns new values; see `Table.update`. ``counted`` gets the number of rows."""
     counted = counted or RowCount()
-    bound_assignments = changing.assignments.BoundAssignments.of(
-        assignments, definition.schema, definition.name
-    )
-    predicate, condition = divided(where, definition)
-    check_supported(definition.options, definition.schema, "read")
+    bound, predicate, condition = wanted_update(definition, assignments, where)
     if definition.options.slice(RowTrackingOptions).data_evolution:
-        if condition is not None:
-            raise UnsupportedError(
-                f"the condition {condition.text!r} with data-evolution.enabled = 'true'",
-                f"{definition.name}: compare columns with constants",
-            )
-        names = bound_assignments.columns
-        applied = bound_assignments.applied
-        return update_columns(definition, store, predicate, names, applied, counted.found)
-    if definition.schema.primary_keys:
-        keyed.check_update(definition, bound_assignments.columns)
+        return update_columns(
+            definition, store, predicate, bound.columns, bound.applied, counted.found
+        )
     statement = Statement(
         predicate=predicate,
         condition=condition,
-        assignments=bound_assignments,
+        assignments=bound,
         progress=progress,
         counted=counted,
     )

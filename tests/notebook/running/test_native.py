@@ -288,11 +288,48 @@ def test_a_query_is_explained_without_spark(
     view = run(native, "%paimon --explain SELECT v FROM db.t WHERE id > 2")
 
     assert "paimonlab&#x27;s plan" in view.to_html() or "paimonlab's plan" in view.to_html()
-    grouped = failure(native, capsys, "%paimon --explain SELECT v, count(*) FROM db.t GROUP BY v")
-    assert any("EXPLAIN SELECT … shows the files" in line for line in grouped)
+    grouped = run(native, "%paimon --explain SELECT v, count(*) FROM db.t WHERE id > 2 GROUP BY v")
+    (read,) = grouped.to_arrow().to_pylist()
+    assert (read["table"], read["columns"], read["filters"]) == ("db.t", ["id", "v"], "id > 2")
+    assert read["file_count"] <= read["all_file_count"]
+    assert "by DuckDB, without Spark" in grouped.to_html()
+    for part in ("== Engine ==\nDuckDB, without Spark", "GROUP BY r1.c1", "filters: id > 2"):
+        assert part in grouped.value.plan
+    assert "== Computed by DuckDB ==" in grouped.value.plan
     assert "--explain cost without Spark" in "".join(
         failure(native, capsys, "%paimon --explain cost SELECT v FROM db.t")
     )
+
+
+def test_a_dry_run_counts_what_a_statement_would_change(
+    shell: InteractiveShell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.create_table("db.a", {"id": "INT", "v": "STRING"}).write(
+        {"id": [1, 2], "v": ["a", "b"]}
+    )
+    commands.connect(tmp_path, engine="native", read_only=True)
+    try:
+        deleted = run(shell, "%paimon --dry-run DELETE FROM db.a WHERE id = 2")
+        merged = run(
+            shell,
+            "%%paimon --explain\nMERGE INTO db.a t USING (SELECT id + 1 AS id, v FROM db.a) s ON "
+            "t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *",
+        )
+        stopped = failure(shell, capsys, "%paimon --dry-run DROP TABLE db.a")
+    finally:
+        connections.disconnect()
+
+    assert (
+        "db.a: 1 row deleted if it is run; 1 of 1 file replaced or marked. Nothing was written"
+        in deleted.to_html()
+    )
+    change = merged.value.change
+    assert (change.rows_inserted, change.rows_updated, change.rows_deleted) == (1, 1, 0)
+    assert "== Translated SQL ==" in merged.value.plan
+    assert "a dry run of DROP" in "".join(stopped)
+    assert catalog.table("db.a").scan().count() == 2
 
 
 @pytest.fixture

@@ -86,6 +86,7 @@ TOPICS: Mapping[Topic, Sequence[tuple[str, str]]] = {
             "files that would be read; a plan: formatted, cost, extended",
         ),
         ("--dry-run CALL …", "show what it would delete or rewrite: files, bytes, reasons"),
+        ("--dry-run DELETE …", "rows and files it would change, as INSERT …, without Spark"),
         ("--plot line X Y", "draw columns of the result, see the topic plots"),
         ("--profile", "also show what is in each column, of all rows of the last query"),
         ("--to rows.csv", "write all rows to a file: .csv, .parquet, .arrow, .json, .md"),

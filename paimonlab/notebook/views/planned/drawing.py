@@ -25,7 +25,13 @@ def draw_planned(query: PlannedQuery, *, is_repeatable: bool) -> Drawn[PlannedQu
         heads += [Column("size", align=Align.RIGHT)]
     heads += [Column("to merge", align=Align.RIGHT), Column("on level 0", align=Align.RIGHT)]
     heads += [Column("filters")]
-    body = [texts(_row(read, is_repeatable=is_repeatable)) for read in query.reads]
+    has_columns = any(read.columns for read in query.reads)
+    if has_columns:
+        heads += [Column("columns"), Column("rows", align=Align.RIGHT)]
+    body = [
+        texts(_row(read, is_repeatable=is_repeatable, has_columns=has_columns))
+        for read in query.reads
+    ]
     sizes = [read.size_bytes for read in query.reads]
     known_sizes = [size for size in sizes if size is not None]
     total = "" if is_repeatable or not known_sizes else f"; {bytes_text(sum(known_sizes))} to read"
@@ -33,6 +39,10 @@ def draw_planned(query: PlannedQuery, *, is_repeatable: bool) -> Drawn[PlannedQu
         total += " and what Python prunes when it runs"
     count = len(query.reads)
     footer = f"{count} read{'' if count == 1 else 's'}{total}; nothing was run"
+    if query.change is not None:
+        footer = f"{visible(query.change.said)}. Nothing was written"
+    if query.engine:
+        footer += f"; by {query.engine}"
     picture = ""
     if query.plan and not is_repeatable:
         plan = plan_html(query.plan)
@@ -41,7 +51,7 @@ def draw_planned(query: PlannedQuery, *, is_repeatable: bool) -> Drawn[PlannedQu
     return Drawn(query, grid, rows(query.reads), picture=picture)
 
 
-def _row(read: PlannedRead, *, is_repeatable: bool) -> list[object]:
+def _row(read: PlannedRead, *, is_repeatable: bool, has_columns: bool) -> list[object]:
     size = [] if is_repeatable else [_of(read.size_bytes, read.all_size_bytes, bytes_text)]
     return [
         visible(read.table),
@@ -51,6 +61,8 @@ def _row(read: PlannedRead, *, is_repeatable: bool) -> list[object]:
         _of(read.merged_split_count, read.split_count),
         read.level_0_count,
         cut(visible(read.filters), _FILTER_COLUMNS),
+        *([cut(visible(", ".join(read.columns)), _FILTER_COLUMNS)] if has_columns else []),
+        *([read.row_count] if has_columns else []),
     ]
 
 

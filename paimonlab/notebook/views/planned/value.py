@@ -26,10 +26,28 @@ class PlannedRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Files of level 0 in the snapshot: what compaction has not merged yet."""
     filters: str
     """Conditions that were passed to the reader."""
+    columns: tuple[str, ...] = ()
+    """That are read; none if that is unknown."""
+    row_count: int | None = None
+    """Rows in the files that are left, of which a key may have several; None: unknown."""
+
+
+class PlannedRows(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a statement that writes would do to rows and files."""
+
+    table: str
+    said: str
+    """In words."""
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    files_read: int
+    files_changed: int
+    """Data files that would be replaced, or get deletion vectors."""
 
 
 class PlannedQuery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The reads of a query, and Spark's plan of it."""
+    """The reads of a statement, how it is computed, and what it would change."""
 
     sql: str
     """Without secrets."""
@@ -38,3 +56,7 @@ class PlannedQuery(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """As text, as the planner writes it; empty if it was not asked for."""
     planner: str = "Spark"
     """Whose plan it is."""
+    engine: str = ""
+    """Who would answer, where that is neither Spark nor a scan."""
+    change: PlannedRows | None = None
+    """What would be changed; None of a query."""
