@@ -13,7 +13,7 @@ import pytest
 
 import paimonlab as pl
 
-VALUE_BYTES = 150 << 20
+VALUE_BYTES = 90 << 20
 SPARE_BYTES = 64 << 20
 CHILD = """
 import resource, sys

@@ -210,6 +210,25 @@ def test_an_avro_file_is_one_that_others_read(tmp_path: Path) -> None:
     assert schema["fields"][1] == {"name": "c1", "type": ["null", "string"], "default": None}
 
 
+def test_long_texts_of_an_avro_file_are_those_that_others_read(
+    tmp_path: Path, rng: np.random.Generator
+) -> None:
+    fields = fields_of("STRING", "ARRAY<BYTES>")
+    lengths = [0, 1, 9, 11, 127, 129, 70_000, *rng.integers(0, 2000, 40).tolist()]
+    texts = ["é" * (length // 2) + "x" * (length % 2) for length in lengths]
+    columns = {
+        "c0": [*texts, None],
+        "c1": [*([text.encode(), None, b"-"] for text in reversed(texts)), []],
+    }
+    path = write(tmp_path, pa.table(columns, arrow_schema(fields)), fields, {"file.format": "avro"})
+
+    with Path(path).open("rb") as file:
+        found: Any = list(fastavro.reader(file))
+
+    assert [row["c0"] for row in found] == columns["c0"]
+    assert [row["c1"] for row in found] == columns["c1"]
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_column_that_is_not_in_the_file_is_named(name: str, tmp_path: Path) -> None:
     fields = fields_of("INT", "STRING")

@@ -34,6 +34,8 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 _MOST_STEPS = 10
 """Runs of up to as many bytes are copied byte by byte of all rows."""
+_LONG_BYTES = 128
+"""Runs that are longer on average are copied one by one; others take numbers for each byte."""
 _DECIMAL_BYTES = 16
 
 
@@ -204,6 +206,12 @@ def _copy(part: Encoded, data: Bytes, places: Counts) -> None:
         return
     starts = np.cumsum(part.lengths) - part.lengths
     longest = int(part.lengths.max())
+    if len(part.data) > _LONG_BYTES * len(places):
+        source, target = part.data.data, data.data
+        bounds = (starts.tolist(), places.tolist(), part.lengths.tolist())
+        for start, place, length in zip(*bounds, strict=True):
+            target[place : place + length] = source[start : start + length]
+        return
     if longest > _MOST_STEPS:
         shifts = np.repeat(places - starts, part.lengths)
         data[shifts + np.arange(len(part.data))] = part.data
