@@ -35,16 +35,13 @@ from tests.interop.pair import Pair
 from tests.random_changes.kinds import KINDS
 from tests.random_changes.running import Running, second_table
 from tests.random_changes.sequences import sequence
+from tests.spark.interpreting import INTERPRETED
 from tools import short_java
 
 CONF = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
-}
-INTERPRETED = {
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.codegen.wholeStage": "false",
 }
 NOT_BROADCAST = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.catalog import connect as open_catalog
 from paimonlab.spark import connect
+from tests.spark.interpreting import INTERPRETED
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +29,20 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def interpreted(spark: SparkSession) -> Iterator[None]:
+    """Let Spark make no Java of each query, which answers the same and takes long.
+
+    It is for tests of statements and answers. Those of how rows are read and written go without:
+    where Spark compiles nothing, our own reader merges files that overlap, not Spark's.
+    """
+    for key, value in INTERPRETED.items():
+        spark.conf.set(key, value)
+    yield
+    for key in INTERPRETED:
+        spark.conf.unset(key)
 
 
 @pytest.fixture

@@ -15,9 +15,10 @@ from paimonlab.commit.publisher import RenamelessPublisher
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spark import connect
 from paimonlab.spec.snapshot import Snapshot
+from tests.spark.interpreting import INTERPRETED
 from tools import short_java
 
-CONF = {"spark.driver.extraJavaOptions": short_java.spark_options()}
+CONF = {**INTERPRETED, "spark.driver.extraJavaOptions": short_java.spark_options()}
 
 
 def die() -> None:

@@ -11,6 +11,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def table(catalog: Catalog) -> Table:

@@ -23,6 +23,8 @@ from paimonlab.spark import connect
 from paimonlab.spark.listening import TOLD_KEY, hearing
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def table(spark: SparkSession, catalog: Catalog) -> Iterator[Table]:

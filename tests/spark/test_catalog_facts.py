@@ -18,6 +18,8 @@ from paimonlab.spark import connect
 from tests.spark.plans import files_read
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def days(catalog: Catalog) -> str:

@@ -20,6 +20,8 @@ from paimonlab.sql_engine import changes, engine
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
 COUNT = int(os.environ.get("PAIMONLAB_SQL_CHANGES", "2"))
 TYPES = {

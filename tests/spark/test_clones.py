@@ -15,6 +15,8 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.spark import connect
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def table(catalog: Catalog) -> Table:

@@ -23,6 +23,8 @@ from paimonlab.table.compacting.after_write import compact_written
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 COLUMNS = {"id": "INT NOT NULL", "v": "STRING"}
 MANUAL = {"write-only": "true"}
 

@@ -15,6 +15,8 @@ from pyspark.sql.pandas.types import to_arrow_type
 from paimonlab.errors import PaimonError
 from paimonlab.write.expressions.sql import parse_expression
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 ROWS = pa.record_batch(
     {
         "t": pa.array([1, -7, None, 100, 0], pa.int8()),

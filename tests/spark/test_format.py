@@ -13,6 +13,8 @@ from paimonlab.errors import PaimonError, SchemaError, TableNotFoundError, Unsup
 from paimonlab.spark import connect
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def path(spark: SparkSession, catalog: Catalog) -> str:

@@ -28,6 +28,8 @@ from paimonlab.table.format_tables.writing import remove_attempts
 from tests.catalog.kept import KeepingCatalog
 from tests.spark.plans import pieces_read
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> KeepingCatalog:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +21,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.sql_engine import engine
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tables import Sources
+
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261128"))
 COUNT = 3 * 71
@@ -122,20 +124,6 @@ def hashed_rows(rng: random.Random) -> pa.Table:
     }
     made = {name: pa.array(values, kind) for name, (values, kind) in columns.items()}
     return pa.table({"id": pa.array(range(COUNT), pa.int32()), **made})
-
-
-@pytest.fixture(autouse=True)
-def _interpreted(spark: SparkSession) -> Iterator[None]:
-    """Let Spark make no Java of each query, which answers the same and takes long."""
-    settings = {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    yield
-    for key in settings:
-        spark.conf.unset(key)
 
 
 def test_hashes_are_those_of_spark(spark: SparkSession, catalog: Catalog, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from paimonlab.spark import connect
 from tests.catalog.conftest import hive as hive  # noqa: PLC0414 - a fixture
 from tests.catalog.conftest import hive_uri as hive_uri  # noqa: PLC0414 - a fixture
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 NAME = "metastore"
 
 

@@ -10,6 +10,8 @@ import paimonlab as pl
 from paimonlab.catalog import Catalog
 from paimonlab.spark import connect
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 NAME = "kept"
 
 

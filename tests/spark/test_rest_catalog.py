@@ -25,6 +25,8 @@ from tests.catalog.kept import KeepingCatalog
 from tests.catalog.rest.conftest import java_address as java_address  # noqa: PLC0414 - a fixture
 from tests.interop.java_build import NEWEST
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def server(spark: SparkSession, tmp_path: Path) -> Iterator[Server]:

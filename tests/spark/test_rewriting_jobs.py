@@ -25,6 +25,8 @@ from paimonlab.table.upkeep import analyze
 from paimonlab.workers import Divided
 from tests.spark.test_compaction_jobs import files_of, files_on_disk, opened, rows_of
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 COLUMNS = {"id": "INT NOT NULL", "v": "STRING", "p": "INT NOT NULL"}
 
 

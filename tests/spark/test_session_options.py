@@ -19,6 +19,8 @@ from paimonlab.spec.options.registry import find_option
 from paimonlab.spec.options.table_options import Options, check_supported
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 INSERT = "INSERT INTO paimon.db.t VALUES (9, 'new', 'x')"
 SELECT = "SELECT id FROM paimon.db.t ORDER BY id"
 

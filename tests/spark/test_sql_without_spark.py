@@ -6,7 +6,6 @@ import math
 import os
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,8 @@ from tests.sql_engine.generated import Queries
 from tests.sql_engine.market import market
 from tests.sql_engine.statements import statements
 from tests.sql_engine.two_tables import T, U, tables
+
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 SEED = int(os.environ.get("PAIMONLAB_SEED", "20261123"))
 COUNT = int(os.environ.get("PAIMONLAB_SQL_QUERIES", "22"))
@@ -168,20 +169,6 @@ EVERYDAY = (
     "SELECT count(*), count(y.id) FROM {t} TABLESAMPLE (7 ROWS) x JOIN {v} TABLESAMPLE (3 ROWS) y",
 )
 """What people write every day, over ``{t}`` and ``{v}``, which has an array and a map."""
-
-
-@pytest.fixture(autouse=True)
-def _interpreted(spark: SparkSession) -> Iterator[None]:
-    """Let Spark make no Java of each query, which answers the same and takes long."""
-    settings = {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    yield
-    for key in settings:
-        spark.conf.unset(key)
 
 
 def test_functions_of_every_day(spark: SparkSession, catalog: Catalog) -> None:

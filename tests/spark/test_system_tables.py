@@ -13,6 +13,8 @@ from paimonlab.errors import NotFoundError, PaimonError
 from paimonlab.table.system import SYSTEM_TABLES
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def table(catalog: Catalog) -> Table:

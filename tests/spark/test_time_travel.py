@@ -18,6 +18,8 @@ from paimonlab.errors import (
 )
 from paimonlab.table.table import Table
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def table(catalog: Catalog) -> Table:

@@ -13,6 +13,8 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.table.table import Table
 from tests.spark.test_time_travel import paimon_options
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def found(frame: DataFrame) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in frame.collect())

@@ -27,6 +27,8 @@ from tests.random_changes.kinds import KINDS, our_columns
 from tests.spark.rows.test_statements import COLUMNS, counts, five_rows, rows
 from tests.spark.test_expressions import ERRORS, SAME, rows_with_divisors, shown
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 CONDITIONS = [
     "l % 100 = 10",
     "l % 4 = 2 OR i IS NULL",

@@ -15,6 +15,8 @@ from paimonlab.errors import UnsupportedError
 from paimonlab.table.table import Table
 from tests.spark.rows.test_statements import rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 OPTION = "write.merge-schema"
 SETTING = f"spark.paimon.{OPTION}"
 LARGEST = 2**63 - 1

@@ -10,6 +10,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.spec.snapshot import CommitKind
 from tests.spark.rows.test_statements import KINDS, counts, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def test_subqueries_choose_rows(catalog: Catalog, spark: SparkSession) -> None:
     made = catalog.create_table("db.t", {"id": "INT", "dt": "STRING"}, partition_keys=["dt"])

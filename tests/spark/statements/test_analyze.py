@@ -10,6 +10,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import ColumnNotFoundError, UnsupportedError
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def orders(spark: SparkSession, catalog: Catalog) -> None:

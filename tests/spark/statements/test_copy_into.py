@@ -28,6 +28,8 @@ from paimonlab.spark.copying.rows import CheckedRows
 from paimonlab.table.committing.loads import FileLoader
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:

@@ -17,6 +17,8 @@ from paimonlab.spec.function import AddDefinition, Function, LambdaDefinition, S
 from paimonlab.spec.schema.definition import Schema, new_table_schema
 from tests.catalog.kept import KeepingCatalog
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 NUMBERS = new_table_schema(Schema({"x": "INT"}), time_millis=0).fields
 
 

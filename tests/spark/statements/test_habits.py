@@ -14,6 +14,8 @@ from paimonlab.sql_engine import changes, engine
 from paimonlab.sql_engine.tables import Sources
 from tests.spark.test_ddl import rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def test_a_primary_key_is_a_clause(spark: SparkSession, catalog: Catalog) -> None:
     spark.sql(

@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 KINDS = {
     "vectors": "'deletion-vectors.enabled' = 'true'",
     "first row": "'merge-engine' = 'first-row'",

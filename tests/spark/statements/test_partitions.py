@@ -10,6 +10,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import DataError, UnsupportedError
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 EVERY = {(1, "x", 1), (2, "x", 2), (3, "y", 1), (4, None, 1)}
 
 

@@ -14,6 +14,8 @@ from paimonlab.errors import PaimonError, SchemaError, UnsupportedError
 from paimonlab.spark.statements.replace_using import merge_text
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 Row = tuple[Any, ...]
 OLD: list[Row] = [(1, "a", "x"), (1, "b", "y"), (2, "c", "x"), (None, "d", "z"), (3, "e", None)]
 NEW: list[Row] = [(1, "n", "x"), (1, "m", "w"), (None, "o", "y"), (9, "p", None), (9, "q", "w")]

@@ -16,6 +16,8 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
 from tests.spark.test_ddl import ORDERS, columns, plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 KEYED = "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1')"
 
 

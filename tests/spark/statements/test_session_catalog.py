@@ -15,6 +15,8 @@ from paimonlab.errors import AlreadyExistsError, UnsupportedError
 from paimonlab.spark import connect, serve
 from paimonlab.spark.jvm.bridge import Bridge
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture(scope="module")
 def shared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:

@@ -20,6 +20,8 @@ from paimonlab.spark import connect
 from paimonlab.spec.sql_text.reader import StatementSyntaxError
 from tests.spark.test_ddl import plain_table, rows
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 @pytest.fixture
 def orders(spark: SparkSession, catalog: Catalog) -> None:

@@ -14,6 +14,8 @@ from paimonlab.errors import AlreadyExistsError, SchemaError, UnsupportedError
 from paimonlab.spec.view import AddDialect
 from tests.catalog.kept import KeepingCatalog
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 
 def rows(spark: SparkSession, query: str) -> list[Any]:
     return sorted(tuple(row) for row in spark.sql(query).collect())

@@ -12,9 +12,11 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from paimonlab.spark import connect
+from tests.spark.interpreting import INTERPRETED
 from tools import short_java
 
 CONF = {
+    **INTERPRETED,
     "spark.driver.extraJavaOptions": short_java.spark_options(),
     "spark.sql.shuffle.partitions": "2",
 }
