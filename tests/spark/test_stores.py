@@ -30,6 +30,8 @@ from tests.secret_options import MARK
 from tests.storage.stores.proxy import Proxy, proxy_of
 from tests.storage.stores.server import ServerMissingError, make_bucket, running
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 pytest.importorskip("obstore")
 _LINE = '{"op":"c","before":null,"after":{"id":"%s","v":"%s"},"source":{"db":"d","table":"t"}}'
 TOKEN_SECONDS = 2
@@ -70,6 +72,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             yield Store(proxy)
     except ServerMissingError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def before(spark: SparkSession) -> int:
+    """Return the number of the last statement before there was a key; -1: there was none."""
+    return max((one.executionId() for one in executions_of(spark)[-1:]), default=-1)
 
 
 @pytest.fixture(scope="module")
@@ -146,14 +154,25 @@ def plan_of(spark: SparkSession, statement: str) -> str:
     return str(spark.sql(f"EXPLAIN EXTENDED {statement}").collect()[0][0])
 
 
-def shown(spark: SparkSession) -> str:
-    """Return all that Spark keeps to show: plans, jobs, stages, settings, its log."""
-    java = spark._jsparkSession
+def executions_of(spark: SparkSession) -> list[Any]:
+    """Return what Spark keeps of statements, the oldest first."""
+    as_java = spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava  # type: ignore[union-attr]
+    return [*as_java(spark._jsparkSession.sharedState().statusStore().executionsList())]
+
+
+def shown(spark: SparkSession, since: int) -> str:
+    """Return all that Spark keeps to show: plans, jobs, stages, settings, its log.
+
+    Of statements only those after the one with the number ``since``: it keeps a thousand, and each
+    takes tens of calls.
+    """
     as_java = spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava  # type: ignore[union-attr]
     texts = [Path(spark.conf.get(LOG_FILE_KEY) or "").read_text(errors="replace")]
-    statements = java.sharedState().statusStore()
+    statements = spark._jsparkSession.sharedState().statusStore()
     nodes: list[str] = []
-    for one in as_java(statements.executionsList()):
+    for one in executions_of(spark):
+        if one.executionId() <= since:
+            continue
         texts += [one.description(), one.details(), one.physicalPlanDescription()]
         with suppress(Py4JJavaError):  # one whose job went on after it was dropped has no graph
             graph = statements.planGraph(one.executionId())
@@ -188,7 +207,7 @@ def test_jobs_read_changes_into_a_store(lake: pl.Catalog, tmp_path: Path) -> Non
 
 
 def test_executors_read_and_write_a_store_with_keys_of_the_options(
-    spark: SparkSession, lake: pl.Catalog, store: Store, tmp_path: Path
+    spark: SparkSession, before: int, lake: pl.Catalog, store: Store, tmp_path: Path
 ) -> None:
     said = live(spark, "lake.own", tmp_path / "checkpoint")
 
@@ -197,11 +216,11 @@ def test_executors_read_and_write_a_store_with_keys_of_the_options(
     assert any("/bucket-0/data-" in path for path in store.put)
     assert lake.table("own.t").scan().count() == 70
     assert MARK not in "".join(said)
-    assert_shows_none(spark, tmp_path / "checkpoint")
+    assert_shows_none(spark, before, tmp_path / "checkpoint")
 
 
 def test_executors_ask_a_server_for_tokens_of_their_own(
-    spark: SparkSession, tokens: list[str], store: Store, tmp_path: Path
+    spark: SparkSession, before: int, tokens: list[str], store: Store, tmp_path: Path
 ) -> None:
     store.proxy.signatures.clear()
     said = live(spark, "vended.more", tmp_path / "checkpoint")
@@ -210,17 +229,19 @@ def test_executors_ask_a_server_for_tokens_of_their_own(
     assert len(vended) > 2, "tokens of the driver, of executors, and those that were renewed"
     assert set(tokens) == {"more.t", "more.copy"}
     assert MARK not in "".join(said)
-    assert_shows_none(spark, tmp_path / "checkpoint")
+    assert_shows_none(spark, before, tmp_path / "checkpoint")
 
 
-def assert_shows_none(spark: SparkSession, checkpoint: Path) -> None:
-    assert MARK not in shown(spark)
+def assert_shows_none(spark: SparkSession, before: int, checkpoint: Path) -> None:
+    assert MARK not in shown(spark, before)
     kept = [path for path in checkpoint.rglob("*") if path.is_file()]
     assert kept
     assert not any(MARK.encode() in path.read_bytes() for path in kept)
 
 
-def test_a_task_that_fails_names_the_file_and_no_key(spark: SparkSession, lake: pl.Catalog) -> None:
+def test_a_task_that_fails_names_the_file_and_no_key(
+    spark: SparkSession, before: int, lake: pl.Catalog
+) -> None:
     lake.create_database("lost")
     table = lake.create_table("lost.t", {"id": "INT"})
     table.write([{"id": 1}])
@@ -231,7 +252,7 @@ def test_a_task_that_fails_names_the_file_and_no_key(spark: SparkSession, lake: 
     with pytest.raises(Exception, match=name) as raised:
         spark.sql("SELECT * FROM lake.lost.t").collect()
     assert MARK not in str(raised.value)
-    assert MARK not in shown(spark)
+    assert MARK not in shown(spark, before)
 
 
 def test_a_path_is_read_with_keys_of_the_environment(
