@@ -185,12 +185,12 @@ def _many(number: int, noun: str) -> str:
 def span_text(millis: float) -> str:
     """Write a span of time in the largest unit that it reaches.
 
-    >>> span_text(90_000), span_text(3 * 86_400_000)
-    ('1.5 min', '3.0 d')
+    >>> span_text(90_000), span_text(3_000 * 86_400_000)
+    ('1.5 min', '3,000.0 d')
     """
     for size, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")):
         if millis >= size:
-            return f"{millis / size:.1f} {unit}"
+            return f"{millis / size:,.1f} {unit}"
     return f"{millis:.0f} ms"
 
 

@@ -11,7 +11,7 @@ from paimonlab.notebook.views.travel.value import Travel
 
 _WIDTH = 640
 _HEIGHT = 110
-_LETTER, _GAP = 5, 6
+_LETTER, _GAP = 6.5, 6
 """Pixels of a digit, and between labels."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30, 30, 30, 80
 
