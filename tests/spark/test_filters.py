@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from paimonlab.scan.split import DataSplit
+from paimonlab.spark.reading import filters
 from paimonlab.spark.reading.file_index import SnapshotFileIndex
 from paimonlab.spec.predicates.predicate import Predicate
 
@@ -94,10 +96,16 @@ def test_a_condition_becomes_what_is_surely_true_where_it_is(
     assert pruned_by(condition) == expected
 
 
-def test_an_in_with_very_many_values_prunes_nothing(pruned_by: Any) -> None:
+def test_an_in_with_very_many_values_prunes_nothing(
+    pruned_by: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     values = ", ".join(map(str, range(0, 2002, 2)))
 
-    assert "IN" not in pruned_by(f"i IN ({values})")
+    assert sorted(map(int, re.findall(r"\d+", pruned_by(f"i IN ({values})")))) == [
+        *range(0, 2002, 2)
+    ]
+    monkeypatch.setattr(filters, "_MOST_VALUES", 1000)
+    assert "IN" not in pruned_by(f"i IN ({values}, -1)")
 
 
 def test_a_filter_on_float_finds_the_rows_that_plain_spark_finds(

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -39,6 +42,22 @@ def merged(catalog: Catalog) -> Catalog:
             )
         )
     return catalog
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many files scans were given, the latest at the end."""
+    counts: list[int] = []
+    listing = SnapshotFileIndex._list
+
+    def counting(
+        self: SnapshotFileIndex, splits: Sequence[DataSplit], rows: frozenset[int] | None
+    ) -> tuple[object, int]:
+        counts.append(sum(len(split.files) for split in splits))
+        return listing(self, splits, rows)
+
+    monkeypatch.setattr(SnapshotFileIndex, "_list", counting)
+    return counts
 
 
 def test_only_the_columns_asked_for_are_read(merged: Catalog, spark: SparkSession) -> None:
@@ -103,26 +122,56 @@ def test_spark_reads_the_files_itself_in_generated_code(
 def test_filters_prune_files(
     merged: Catalog,
     spark: SparkSession,
-    monkeypatch: pytest.MonkeyPatch,
+    listed: list[int],
     where: str,
     files: int,
 ) -> None:
-    listed: list[int] = []
-    listing = SnapshotFileIndex._list
-
-    def counting(
-        self: SnapshotFileIndex, splits: Sequence[DataSplit], rows: frozenset[int] | None
-    ) -> tuple[object, int]:
-        listed.append(sum(len(split.files) for split in splits))
-        return listing(self, splits, rows)
-
-    monkeypatch.setattr(SnapshotFileIndex, "_list", counting)
     expected = merged.table("db.t").scan(where=where).to_arrow().sort_by("id")
 
     found = spark.sql(f"SELECT * FROM paimon.db.t WHERE {where} ORDER BY id").toArrow()
 
     assert found.to_pylist() == expected.to_pylist()
     assert listed == [files]
+
+
+def test_many_values_of_an_in_prune_as_few_do(
+    catalog: Catalog, spark: SparkSession, listed: list[int]
+) -> None:
+    day = dt.date(2020, 1, 1)
+    kinds = {"k": "BIGINT NOT NULL", "s": "STRING", "d": "DATE", "n": "DECIMAL(9, 2)"}
+    kinds["c"] = "CHAR(6)"
+    options = {"bucket": "1", "write-only": "true"}
+    keyed: dict[str, Any] = {"primary_keys": ["k"], "options": options}
+    for name, more in (("a", {}), ("k", keyed)):
+        table = catalog.create_table(f"db.{name}", kinds, **more)
+        for first in range(0, 4000, 1000):
+            numbers = range(first, first + 1000, 5)
+            table.write(
+                {
+                    "k": numbers,
+                    "s": [f"s{one:04}" for one in numbers],
+                    "d": [day + dt.timedelta(one) for one in numbers],
+                    "n": [Decimal(one) / 4 for one in numbers],
+                    "c": [f"c{one:04}" for one in numbers],
+                }
+            )
+    chosen = [*range(1000, 1600), *range(3000, 3600), *range(9000, 9010)]
+    values = {
+        "k": [str(one) for one in chosen],
+        "s": [f"'s{one:04}'" for one in chosen],
+        "d": [f"DATE '{day + dt.timedelta(one)}'" for one in chosen],
+        "n": [f"{Decimal(one) / 4}" for one in chosen],
+        "c": [f"'c{one:04}'" for one in chosen[:1200:5]],
+    }
+    conditions = {column: f"{column} IN ({', '.join(values[column])})" for column in values}
+
+    for column, where in conditions.items():
+        if column != "c":  # here values are as they are stored
+            ours = catalog.table("db.a").scan(["k"], where)
+            assert (ours.plan().files.num_rows, ours.count()) == (2, 240)
+    for name, column in (("k", "k"), ("a", "s"), ("a", "c"), ("a", "d")):
+        found = spark.sql(f"SELECT k FROM paimon.db.{name} WHERE {conditions[column]}").collect()
+        assert (len(found), listed.pop()) == (240, 2), column
 
 
 def test_a_filter_without_a_predicate_prunes_nothing(merged: Catalog, spark: SparkSession) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import io
 import pickle
 from decimal import Decimal
@@ -29,7 +30,7 @@ from paimonlab.spec.predicates.predicate import (
     split_and,
     to_arrow_filter,
 )
-from paimonlab.spec.types.arrow import arrow_schema
+from paimonlab.spec.types.arrow import arrow_schema, to_arrow
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.spec.types.text import parse_type
 from tests.spec.predicate_model import (
@@ -276,6 +277,45 @@ def test_many_values_of_an_in_are_judged_by_their_range() -> None:
 
     assert mask.tolist() == [False, False]
     assert hit.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("STRING", [f"{'é' * (number % 3)}{number:03}" for number in range(500)]),
+        ("DATE", [dt.date(2024, 1, 1) + dt.timedelta(number) for number in range(500)]),
+        ("DECIMAL(9, 2)", [Decimal(number) / 4 for number in range(-250, 250)]),
+        (
+            "TIMESTAMP(3)",
+            [dt.datetime(2024, 1, 1, number // 60, number % 60) for number in range(500)],
+        ),
+        ("BYTES", [bytes([number % 2 * 200, number // 2]) for number in range(500)]),
+        ("DOUBLE", [number / 4 for number in range(500)]),
+    ],
+)
+def test_many_values_of_an_in_are_judged_as_each_of_them(
+    kind: str, values: list[Any], rng: np.random.Generator
+) -> None:
+    field = DataField(0, "x", parse_type(kind))
+    arrow_type = to_arrow(field.type)
+    ordered = sorted(values)
+    ends = np.sort(rng.integers(0, len(values), (60, 2)), axis=1)
+    low, high = (
+        [None if rng.random() < 0.1 else ordered[place] for place in column] for column in ends.T
+    )
+    counts = pa.array([9] * 60, pa.int64())
+    nulls = pa.array([int(one) for one in rng.choice([0, 9], 60, p=[0.9, 0.1])], pa.int64())
+    stats = {"x": ColumnStats(pa.array(low, arrow_type), pa.array(high, arrow_type), nulls, counts)}
+    listed = [values[int(place)] for place in rng.choice(len(values) // 5, 70, replace=False) * 5]
+
+    found = may_match_stats(bind(col("x").is_in(listed), [field], "t"), stats)
+
+    each = [may_match_stats(bind(col("x") == one, [field], "t"), stats) for one in listed]
+    needed = np.logical_or.reduce(each)
+    if kind == "DOUBLE":  # only the range of all is looked at
+        assert (found | ~needed).all()
+    else:
+        assert found.tolist() == needed.tolist()
 
 
 def test_nothing_known_rules_nothing_out() -> None:

@@ -20,6 +20,10 @@ from paimonlab.spark.reading.filters import to_predicate
 from paimonlab.spark.reading.full_scans import check_full_scan
 from paimonlab.spark.shipping import ship
 from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.visible_text import shortened
+
+_SHOWN = 2000
+"""Characters of a condition that plans show."""
 
 
 class ArrowScan(Proxy):
@@ -48,7 +52,7 @@ class ArrowScan(Proxy):
         self._floats = floats = [
             field.name for field in rows.schema if isinstance(field.dataType, FloatType)
         ]
-        self._predicate = to_predicate(filters, names, floats)
+        self._predicate = to_predicate(bridge, filters, names, floats)
 
     def readSchema(self) -> Any:
         """Return the columns that are read."""
@@ -58,7 +62,8 @@ class ArrowScan(Proxy):
         """Say what is read, for plans."""
         name = self._rows.name
         columns = ", ".join(self._schema.names)
-        return f"Paimon({name}) by Python, columns: [{columns}], filter: {self._predicate}"
+        condition = shortened(str(self._predicate), _SHOWN)
+        return f"Paimon({name}) by Python, columns: [{columns}], filter: {condition}"
 
     def toBatch(self) -> Proxy:
         """Return the batch: this."""

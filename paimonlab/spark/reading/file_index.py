@@ -181,9 +181,10 @@ class SnapshotFileIndex(PinnedRead):
         return [file for file in own if self._number(split, file) in rows]
 
     def _predicate(self, filters: Any) -> Predicate:
+        bridge = self._bridge
         return all_of(
-            to_predicate(source_filters(self._bridge, filters), self._names, self._floats),
-            padded_predicate(filters, self._names),
+            to_predicate(bridge, source_filters(bridge, filters), self._names, self._floats),
+            padded_predicate(bridge, filters, self._names),
         )
 
     def _paths(self) -> list[str]:

@@ -16,6 +16,7 @@ from py4j.java_gateway import JavaObject
 from pyspark.errors import PySparkException
 
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.reading.filter_values import listed_values
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.predicates.predicate import (
     AlwaysFalse,
@@ -28,8 +29,8 @@ from paimonlab.spec.predicates.predicate import (
 from paimonlab.spec.types.data_types import AtomicType, DataType, TypeRoot
 
 _STRATEGY = "org.apache.spark.sql.execution.datasources.DataSourceStrategy"
-_MAX_VALUES = 1000
-"""An IN with more values prunes nothing."""
+_MOST_VALUES = 100_000
+"""An IN with more values prunes nothing: plans that are kept would hold them."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Names = Mapping[str, str]
@@ -40,11 +41,15 @@ class _UntranslatableError(Exception):
     """A filter that has no predicate."""
 
 
-def to_predicate(filters: Iterable[Any], names: Names, floats: Collection[str] = ()) -> Predicate:
+def to_predicate(
+    bridge: Bridge, filters: Iterable[Any], names: Names, floats: Collection[str] = ()
+) -> Predicate:
     """Translate ``org.apache.spark.sql.sources.Filter`` objects that hold together.
 
     Parameters
     ----------
+    bridge
+        The session.
     filters
         Spark's filters.
     names
@@ -58,14 +63,16 @@ def to_predicate(filters: Iterable[Any], names: Names, floats: Collection[str] =
         Not bound; `AlwaysTrue` if nothing could be translated.
     """
     written = {quoted(scan): read for scan, read in names.items()} | dict(names)
-    translated = (_one_predicate(item, written, floats) for item in filters)
+    translated = (_one_predicate(bridge, item, written, floats) for item in filters)
     return all_of(*(predicate for predicate in translated if predicate is not None))
 
 
-def _one_predicate(spark_filter: Any, names: Names, floats: Collection[str]) -> Predicate | None:
+def _one_predicate(
+    bridge: Bridge, spark_filter: Any, names: Names, floats: Collection[str]
+) -> Predicate | None:
     """Translate one filter; None if that is not possible without a change of its meaning."""
     try:
-        return _translate(spark_filter, names, floats)
+        return _translate(bridge, spark_filter, names, floats)
     except _UntranslatableError:
         return None
 
@@ -115,20 +122,23 @@ def source_filters(bridge: Bridge, expressions: Any) -> list[Any]:
     return translated_filters
 
 
-def _translate(item: Any, names: Names, floats: Collection[str]) -> Predicate:
+def _translate(bridge: Bridge, item: Any, names: Names, floats: Collection[str]) -> Predicate:
     kind = item.getClass().getSimpleName()
     if kind in _JOINS:
-        sides = (_translate(side, names, floats) for side in (item.left(), item.right()))
+        sides = (_translate(bridge, side, names, floats) for side in (item.left(), item.right()))
         return _JOINS[kind](*sides)
     if kind == "Not":
-        return ~_translate(item.child(), names, floats)
+        return ~_translate(bridge, item.child(), names, floats)
     if kind in {"AlwaysTrue", "AlwaysFalse"}:
         return AlwaysTrue() if kind == "AlwaysTrue" else AlwaysFalse()
-    name = names.get(item.attribute()) if kind in _TESTS or kind in _COMPARISONS else None
+    is_known = kind in _TESTS or kind in _COMPARISONS or kind == "In"
+    name = names.get(item.attribute()) if is_known else None
     if name is None:
         raise _UntranslatableError
     if kind in _TESTS:
         return _TESTS[kind](name)
+    if kind == "In":
+        return _is_in(bridge, name, item, is_float=name in floats)
     return _COMPARISONS[kind](name, item, _float_value if name in floats else _value)
 
 
@@ -139,14 +149,11 @@ def _null_safe_equal(name: str, item: Any, read: Callable[[Any], Any]) -> Predic
     return all_of(col(name).is_not_null(), col(name) == read(item.value()))
 
 
-def _is_in(name: str, item: Any, read: Callable[[Any], Any]) -> Predicate:
-    values = item.values()
-    if len(values) > _MAX_VALUES:
-        raise _UntranslatableError  # each value is a call to the JVM
-    listed = list(values)
-    if None in listed:
-        raise _UntranslatableError  # NOT IN with a null is never true
-    return col(name).is_in([read(value) for value in listed])
+def _is_in(bridge: Bridge, name: str, item: Any, *, is_float: bool) -> Predicate:
+    values = listed_values(bridge, item, _MOST_VALUES)
+    if values is None:  # a null as well: NOT IN with one is never true
+        raise _UntranslatableError
+    return col(name).is_in(map(_single, values) if is_float else values)
 
 
 _JOINS: dict[str, Callable[[Predicate, Predicate], Predicate]] = {"And": all_of, "Or": any_of}
@@ -162,7 +169,6 @@ _COMPARISONS: dict[str, Callable[[str, Any, Callable[[Any], Any]], Predicate]] =
     "GreaterThanOrEqual": lambda name, item, read: col(name) >= read(item.value()),
     "LessThan": lambda name, item, read: col(name) < read(item.value()),
     "LessThanOrEqual": lambda name, item, read: col(name) <= read(item.value()),
-    "In": _is_in,
     "StringStartsWith": lambda name, item, _: col(name).starts_with(item.value()),
     "StringEndsWith": lambda name, item, _: col(name).ends_with(item.value()),
     "StringContains": lambda name, item, _: col(name).contains(item.value()),

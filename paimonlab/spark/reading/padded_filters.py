@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.reading.filter_values import texts_in_set
 from paimonlab.spec.predicates.predicate import AlwaysFalse, Predicate, all_of, any_of, col
 
 _BLANK = " "
-_MAX_VALUES = 100
-"""An IN with more values prunes nothing: each is two calls to the JVM."""
+_MOST_RANGES = 1000
+"""Values of an IN that choose files one by one; of more the least and the greatest do."""
 
 
-def padded_predicate(expressions: Any, names: Mapping[str, str]) -> Predicate:
+def padded_predicate(bridge: Bridge, expressions: Any, names: Mapping[str, str]) -> Predicate:
     """Translate equalities of padded columns.
 
     Parameters
     ----------
+    bridge
+        The session.
     expressions
         A Scala ``Seq`` of Catalyst expressions that hold together.
     names
@@ -33,12 +37,12 @@ def padded_predicate(expressions: Any, names: Mapping[str, str]) -> Predicate:
         padded column.
     """
     translated_all = (
-        _translated(expressions.apply(place), names) for place in range(expressions.size())
+        _translated(bridge, expressions.apply(place), names) for place in range(expressions.size())
     )
     return all_of(*(predicate for predicate in translated_all if predicate is not None))
 
 
-def _translated(expression: Any, names: Mapping[str, str]) -> Predicate | None:
+def _translated(bridge: Bridge, expression: Any, names: Mapping[str, str]) -> Predicate | None:
     kind = expression.getClass().getSimpleName()
     if kind == "EqualTo":
         sides = (expression.left(), expression.right())
@@ -48,15 +52,12 @@ def _translated(expression: Any, names: Mapping[str, str]) -> Predicate | None:
                 return _equals(name, [other])
     elif kind == "In":
         name = names.get(_padded_column(expression.value()))
-        if name is not None and expression.list().size() <= _MAX_VALUES:
+        if name is not None:
             return _equals(name, _items(expression.list()))
     elif kind == "InSet":
         name = names.get(_padded_column(expression.child()))
-        if name is not None and expression.hset().size() <= _MAX_VALUES:
-            return _is_any(
-                name,
-                [str(value) for value in _items(expression.hset().toSeq()) if value is not None],
-            )
+        if name is not None:
+            return _is_any(name, texts_in_set(bridge, expression))
     return None
 
 
@@ -86,5 +87,8 @@ def _equals(name: str, values: Any) -> Predicate | None:
 
 def _is_any(name: str, texts: list[str]) -> Predicate:
     """Say that a value is one of these: as stored it lies between the bare and the padded one."""
-    ranges = [all_of(col(name) >= text.rstrip(_BLANK), col(name) <= text) for text in texts]
+    ends = [(text.rstrip(_BLANK), text) for text in texts]
+    if len(ends) > _MOST_RANGES:
+        ends = [(min(low for low, _ in ends), max(texts))]
+    ranges = [all_of(col(name) >= low, col(name) <= high) for low, high in ends]
     return any_of(*ranges) if ranges else AlwaysFalse()

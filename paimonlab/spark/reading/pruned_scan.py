@@ -107,7 +107,7 @@ class PrunedScan(KnownScan):
         utilities = self._bridge.module(_PREDICATE_UTILS)
         translated = [utilities.toV1(predicate) for predicate in predicates]
         filters = [one.get() for one in translated if one.isDefined()]
-        self._told.predicate = to_predicate(filters, self._names, self._floats)
+        self._told.predicate = to_predicate(self._bridge, filters, self._names, self._floats)
 
     def pushedPredicates(self) -> Any:
         """Return nothing: Spark 4.3 asks."""

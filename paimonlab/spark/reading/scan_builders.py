@@ -80,7 +80,7 @@ class ArrowScanBuilder(ColumnsScanBuilder):
         self._pushed = [
             item
             for item in filters
-            if not isinstance(to_predicate([item], self._names), AlwaysTrue)
+            if not isinstance(to_predicate(self._bridge, [item], self._names), AlwaysTrue)
         ]
         return self._bridge.array(_SOURCE_FILTER, list(filters))
 

@@ -36,7 +36,7 @@ from paimonlab.spec.predicates.tree import (
 Mask = npt.NDArray[np.bool_]
 
 _MOST_SINGLE_LOOKS = 64
-"""Values of an IN that are looked for one by one; of more only the range is."""
+"""Values of an IN that are looked for one by one; of more all at once."""
 
 
 class ColumnStats(NamedTuple):
@@ -205,6 +205,8 @@ def _any_within(values: pa.Array, stats: ColumnStats) -> Mask:
     if pt.is_integer(values.type) and stats.min.type == stats.max.type == values.type:
         return _any_number_within(values, stats)
     if len(values) > _MOST_SINGLE_LOOKS:
+        if not pt.is_floating(values.type) and stats.min.type == stats.max.type == values.type:
+            return _any_number_within(*_ranks(values, stats))
         ends = pc.min_max(values)
         return _reaches_down_to(ends["max"], stats) & _reaches_up_to(ends["min"], stats)
     looks = [_compare(Comparator.EQ, value, stats) for value in values]
@@ -219,6 +221,19 @@ def _any_number_within(values: pa.Array, stats: ColumnStats) -> Mask:
     first = np.where(_is_known(stats.min), low, 0)
     after = np.where(_is_known(stats.max), high, len(values))
     return first < after
+
+
+def _ranks(values: pa.Array, stats: ColumnStats) -> tuple[pa.Array, ColumnStats]:
+    """Put numbers in the place of values and ends that compare as they do."""
+    every = pa.concat_arrays([values, stats.min, stats.max])
+    ranks = pc.rank(every, tiebreaker="dense").cast(pa.int64())
+    low = ranks.slice(len(values), len(stats.min))
+    high = ranks.slice(len(values) + len(stats.min))
+    unknown = arrow_scalar(None, pa.int64())
+    return ranks.slice(0, len(values)), stats._replace(
+        min=pc.if_else(stats.min.is_valid(), low, unknown),
+        max=pc.if_else(stats.max.is_valid(), high, unknown),
+    )
 
 
 def _numbers(values: pa.Array) -> npt.NDArray[np.integer]:
