@@ -25,6 +25,7 @@ from paimonlab.spec.predicates.predicate import (
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataField, TypeRoot
+from paimonlab.spec.types.system_fields import ROW_ID
 
 _MOST_BUCKET_KEYS = 10_000
 """Keys that are hashed to find their buckets; of more, all buckets are looked at."""
@@ -39,6 +40,8 @@ class Conditions(Struct, frozen=True):
     """The part over partition columns alone."""
     key: Predicate
     """The part over primary key columns alone, at least one of them no partition column."""
+    row_id: Predicate
+    """The part over ids of rows alone."""
     value: Predicate
     """The rest of the parts, and those over primary key columns."""
     is_impossible: bool
@@ -52,11 +55,13 @@ class Conditions(Struct, frozen=True):
         parts = [part for part in split_and(whole) if columns(part)]
         on_partition = [part for part in parts if columns(part) <= set(schema.partition_keys)]
         rest = [part for part in parts if part not in on_partition]
+        on_row_id = [part for part in rest if columns(part) == {ROW_ID}]
         on_key = [part for part in rest if columns(part) <= set(schema.primary_keys)]
         return cls(
             whole=whole,
             partition=all_of(*on_partition),
             key=all_of(*on_key),
+            row_id=all_of(*on_row_id),
             value=all_of(*rest),
             is_impossible=not all(map(_is_true, constants)),
         )

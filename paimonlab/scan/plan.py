@@ -32,13 +32,14 @@ from paimonlab.scan.pruning import (
     matches_keys,
     matches_manifests,
     matches_partitions,
+    matches_row_ids,
     matches_values,
 )
 from paimonlab.scan.sampling import FileSample
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, place
 from paimonlab.spec.manifests.manifest import NO_ENTRIES, ManifestFileMeta
-from paimonlab.spec.predicates.predicate import Predicate
+from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataType
@@ -208,6 +209,7 @@ def plan(
         live([entries], referrer=snapshot.file_name),
         [
             *_visible(request, schema, options),
+            *_by_row_ids(conditions, schema, schemas),
             Filter(
                 "after key ranges", lambda files: matches_keys(files, conditions, schema, schemas)
             ),
@@ -268,6 +270,16 @@ def _visible(request: ScanRequest, schema: TableSchema, options: ScanOptions) ->
         least = 0 if sees_all else 1
     if least or not sees_all:
         yield Filter("compacted", lambda files: _levels(files) >= least, is_hidden=sees_all)
+
+
+def _by_row_ids(
+    conditions: Conditions, schema: TableSchema, schemas: SchemaManager
+) -> Iterator[Filter]:
+    """Leave out files that have none of the rows that are asked for by their ids."""
+    if not isinstance(conditions.row_id, AlwaysTrue):
+        yield Filter(
+            "after row ids", lambda files: matches_row_ids(files, conditions, schema, schemas)
+        )
 
 
 def _levels(files: pa.Table) -> npt.NDArray[np.int32]:

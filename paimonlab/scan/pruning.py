@@ -30,6 +30,7 @@ from paimonlab.spec.predicates.predicate import (
 )
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import DataField, DataType, with_nullable
+from paimonlab.spec.types.system_fields import ROW_ID
 
 Mask = npt.NDArray[np.bool_]
 
@@ -110,6 +111,19 @@ def matches_keys(
     names = columns(conditions.key) & set(schema.trimmed_primary_keys)
     stats = column_stats(files, "key_stats", names, schema, schemas)
     return may_match_stats(conditions.key, stats, count=files.num_rows)
+
+
+def matches_row_ids(
+    files: pa.Table, conditions: Conditions, schema: TableSchema, schemas: SchemaManager
+) -> Mask:
+    """Mark files that may have rows with such ids.
+
+    Files that hold columns of the same rows have the same ids, so either all are read or none.
+    """
+    if isinstance(conditions.row_id, AlwaysTrue) or not files.num_rows:
+        return np.ones(files.num_rows, np.bool_)
+    stats = column_stats(files, "value_stats", [ROW_ID], schema, schemas)
+    return may_match_stats(conditions.row_id, stats, count=files.num_rows)
 
 
 def matches_values(

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from msgspec import Struct
 from msgspec.structs import replace
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar
+from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled
 from paimonlab.errors import ColumnNotFoundError
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.scan.entries import codes, group_codes, list_codes
@@ -29,6 +29,7 @@ from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, TRACKING_FIELDS
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, TypeRoot, with_nullable
+from paimonlab.spec.types.system_fields import ROW_ID
 
 Kind: TypeAlias = Literal["key_stats", "value_stats"]
 
@@ -36,9 +37,13 @@ _INTEGERS = (TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INT, TypeRoot.BIGINT)
 _BLANK_END = r"(?s) *([\x00-\x1f].*)?\z"
 """The end of a least CHAR that another value may lack: statistics of ORC files count the blanks
 at the end, which are not read, so that "a" may be less than a minimum of "a\\t" or "a "."""
-_OF_GROUPS = ("file_name", "row_count", "schema_id", "value_stats_cols", "write_cols")
-"""Columns of entries that say what the statistics of files are over."""
+_OF_GROUPS = (
+    *("file_name", "row_count", "schema_id", "value_stats_cols", "write_cols"),
+    "first_row_id",
+)
+"""Columns of entries that say what the statistics of files are over, and which ids rows have."""
 _GROWING = (TypeRoot.VARCHAR, TypeRoot.VARBINARY)
+_NO_NUMBER = arrow_scalar(None, pa.int64())
 
 
 def column_stats(
@@ -93,6 +98,10 @@ class _Group(Struct, frozen=True, dict=True):
     min_values: pa.Array
     max_values: pa.Array
     null_counts: pa.Array
+    first_row_id: pa.Array
+    """Null: the metadata of the file give its rows no ids."""
+    may_hold_ids: bool
+    """Whether there may be a column of ids in the files."""
     path: str
     """One of the files, for messages."""
     wanted: frozenset[int] = frozenset()
@@ -100,6 +109,8 @@ class _Group(Struct, frozen=True, dict=True):
 
     def column(self, field: DataField) -> ColumnStats:
         """Return the statistics of one column of the read schema."""
+        if field.name == ROW_ID:
+            return self._row_ids(field)
         if field.name in TRACKING_COLUMNS:
             return self._unknown(field)  # where a file has no value, the reader makes one
         old = next((known for known in self.file_schema.fields if known.id == field.id), None)
@@ -145,6 +156,28 @@ class _Group(Struct, frozen=True, dict=True):
             _element(self.null_counts, position, len(self._types)),
             self.row_count,
         )
+
+    def _row_ids(self, field: DataField) -> ColumnStats:
+        """Return which ids rows have: those of their places, or those that are stored.
+
+        Where a file with ids in its metadata has a column of them as well, places count for rows
+        whose value is null.
+        """
+        if not self.may_hold_ids:
+            last = pc.subtract(pc.add(self.first_row_id, self.row_count), arrow_scalar(1))
+            none = pc.if_else(self.first_row_id.is_valid(), arrow_scalar(0), _NO_NUMBER)
+            return ColumnStats(self.first_row_id, last, none, self.row_count)
+        ids = [known.id for known in self.stats_fields or ()]
+        if field.id not in ids:
+            return self._unknown(field)
+        stored = self._known(ids.index(field.id), field)
+        has_all = pc.equal(stored.null_count, arrow_scalar(0))
+        is_known = pc.or_(self.first_row_id.is_null(), null_filled(has_all, False))
+        low, high, nulls = (
+            pc.if_else(is_known, values, _NO_NUMBER)
+            for values in (stored.min, stored.max, stored.null_count)
+        )
+        return ColumnStats(low, high, nulls, self.row_count)
 
     def _nulls(self, position: int, old: DataField, field: DataField) -> ColumnStats:
         """Keep how many nulls there are where values changed inside of them only."""
@@ -215,8 +248,25 @@ def _group(
         min_values=low,
         max_values=high,
         null_counts=nulls,
+        first_row_id=ours["first_row_id"].combine_chunks(),
+        may_hold_ids=kind != "value_stats" or _may_hold_ids(ours, file_schema),
         path=f"statistics of {ours['file_name'][0].as_py()} and its like",
     )
+
+
+def _may_hold_ids(entries: pa.Table, file_schema: TableSchema) -> bool:
+    """Say whether files whose statistics are over the same columns may have a column of ids.
+
+    Metadata name it, but for those that versions of Java before 1.4 wrote: there statistics of all
+    columns have one for it.
+    """
+    written = entries["write_cols"][0].as_py()
+    if written is not None:
+        return ROW_ID in written
+    if entries["value_stats_cols"][0].as_py() is not None:
+        return True
+    arity = binary_row.arity_of(entries["value_stats_min_values"][0].as_py())
+    return arity != len(file_schema.fields)
 
 
 def _stats_fields(

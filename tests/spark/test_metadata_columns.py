@@ -11,7 +11,7 @@ from paimonlab import UpdateColumnType
 from paimonlab.catalog import Catalog
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.table.table import Table
-from tests.spark.plans import files_read
+from tests.spark.plans import files_read, pieces_read
 
 PLACES = "__paimon_file_path, __paimon_row_index, __paimon_bucket"
 
@@ -171,6 +171,46 @@ def test_ids_of_rows_are_those_of_our_reader(catalog: Catalog, spark: SparkSessi
     assert [tuple(row) for row in found.collect()] == [
         tuple(row.values()) for row in expected.to_pylist()
     ]
+
+
+FILES_OF_IDS = {
+    "7 = _ROW_ID AND id > 0": 1,
+    f"_ROW_ID IN ({', '.join(str(10 * one + 3) for one in range(1200))})": 3,
+    "_ROW_ID BETWEEN 9 AND 15": 3,
+    "_ROW_ID > 29": 0,
+    "_ROW_ID < 5 OR _ROW_ID <=> 28": 2,
+    "_ROW_ID % 10 = 7": 6,
+}
+"""How many of six files with five rows each are read."""
+
+
+def test_ids_of_rows_choose_files(catalog: Catalog, spark: SparkSession) -> None:
+    tracked = {"row-tracking.enabled": "true", "write-only": "true"}
+    evolving = {"data-evolution.enabled": "true", "source.split.target-size": "1 b"}
+    for name, options in (("t", {}), ("e", evolving)):
+        columns = {"id": "BIGINT", "v": "STRING"}
+        table = catalog.create_table(f"db.{name}", columns, options=tracked | options)
+        for first in range(0, 30, 5):
+            table.write({"id": [*range(first, first + 5)]})
+    evolved = catalog.table("db.e")
+    assert isinstance(evolved, Table)
+    evolved.write_columns({"_ROW_ID": [*range(30)], "v": ["new"] * 30})
+    plain = spark.range(30).selectExpr("id", "id AS _ROW_ID")
+
+    for where, files in FILES_OF_IDS.items():
+        found = spark.sql(f"SELECT id FROM paimon.db.t WHERE {where}")
+        assert files_read(found) == files, where
+        expected = plain.where(where).collect()
+        assert sorted(row.id for row in found.collect()) == [row.id for row in expected]
+    for where in ("_ROW_ID IN (7, 22)", "_ROW_ID BETWEEN 9 AND 15"):
+        found = spark.sql(f"SELECT id, _ROW_ID FROM paimon.db.e WHERE {where} AND v = 'new'")
+        assert sorted(found.collect()) == plain.where(where).collect()
+        assert pieces_read(found, "db.e") == (2 if "IN" in where else 3)
+    spark.sql("UPDATE paimon.db.t SET id = 100 WHERE _ROW_ID IN (8, 17)")
+    spark.sql("DELETE FROM paimon.db.t WHERE _ROW_ID BETWEEN 9 AND 10")
+    left = spark.sql("SELECT _ROW_ID, id FROM paimon.db.t WHERE _ROW_ID > 6 AND _ROW_ID < 18")
+    ids = {number: number for number in range(7, 18) if number not in (9, 10)} | {8: 100, 17: 100}
+    assert dict(map(tuple, left.collect())) == ids
 
 
 def test_files_that_spark_cannot_read_itself_have_metadata_columns(

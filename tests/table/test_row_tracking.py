@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -86,6 +87,51 @@ def test_rows_are_found_by_their_ids(catalog: paimonlab.Catalog) -> None:
     assert table.scan(["a"], "_ROW_ID IN (3, 7)").to_arrow()["a"].to_pylist() in ([3, 7], [7, 3])
     assert table.scan(where="_SEQUENCE_NUMBER = 2").count() == 5
     assert table.scan(where="_ROW_ID > 8 AND b = 'b9'").to_arrow().column_names == ["a", "b", "p"]
+
+
+FILES_OF_IDS = {
+    "_ROW_ID = 7": 1,
+    "_ROW_ID IN (7, 33)": 2,
+    f"_ROW_ID IN ({', '.join(str(10 * one + 3) for one in range(1500))})": 4,
+    "_ROW_ID BETWEEN 9 AND 15": 3,
+    "_ROW_ID < 5": 1,
+    "_ROW_ID > 34": 1,
+    "_ROW_ID >= 40": 0,
+    "_ROW_ID <= 4 OR _ROW_ID = 39": 2,
+    "NOT _ROW_ID < 35": 1,
+    "_ROW_ID IS NULL": 0,
+    "_ROW_ID = 7 AND b = 'b7'": 1,
+    "_ROW_ID = 33 OR a = 7": 2,
+}
+"""How many of eight files with five rows each have such ids."""
+
+
+@pytest.mark.parametrize("options", [TRACKED, EVOLVING], ids=["tracked", "evolving"])
+def test_ids_choose_files(catalog: paimonlab.Catalog, options: dict[str, str]) -> None:
+    table = make(catalog, options)
+    for step in range(8):
+        table.write(rows_of(5, first=5 * step))
+
+    planned = {where: table.scan(where=where).plan().files.num_rows for where in FILES_OF_IDS}
+
+    assert planned == FILES_OF_IDS
+    if options is EVOLVING:
+        table.write_columns(pa.table({"_ROW_ID": [11, 12], "b": ["x", "y"]}))
+        assert table.scan(where="_ROW_ID = 13").plan().files.num_rows == 2, "a and b are apart"
+    else:
+        table.update({"b": "'new'"}, where="a IN (3, 33)")
+        table.delete("a IN (8, 39)")
+        assert table.scan(where="_ROW_ID = 3").plan().files.num_rows < 3
+    rows = table.scan(["_ROW_ID", "a", "b"]).to_arrow()
+    for where in FILES_OF_IDS:
+        found = table.scan(["_ROW_ID", "a", "b"], where).to_arrow().sort_by("_ROW_ID")
+        assert found == asked(rows, where), where
+
+
+def asked(rows: pa.Table, where: str) -> pa.Table:
+    """Return the rows of a condition, which DuckDB looks at."""
+    found = duckdb.from_arrow(rows).filter(where).order("_ROW_ID").to_arrow_table()
+    return found.cast(rows.schema)
 
 
 def test_overwritten_rows_have_new_ids(catalog: paimonlab.Catalog) -> None:

@@ -19,6 +19,7 @@ from paimonlab.spark.reading.relation_schema import scan_schema, undeclared
 from paimonlab.spark.reading.scan import SnapshotScan
 from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.row_tracking import with_tracking
+from paimonlab.spec.types.system_fields import ROW_ID
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,6 +85,7 @@ class SnapshotRows:
             ids = TRACKING_SCHEMA if is_tracked(snapshot.scan.definition) else StructType()
             missing = (field for field in ids if field.name not in self.own)
             schema = StructType([*schema, *OWN_SCHEMA, *missing])
+            self.own = (*self.own, *(name for name in ids.names if name == ROW_ID))
         self.schema = schema
 
     def pieces(self, columns: Sequence[str], predicate: Predicate) -> list[Piece]:

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from paimonlab.read.placed import has_places
 from paimonlab.read.read_plan import ReadOptions, ReadPlan
@@ -20,10 +20,14 @@ from paimonlab.scan.split import DataSplit
 from paimonlab.spark.reading.file_shape import FileShape, file_shape, too_precise
 from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spec.manifests.data_file import DataFileMeta
-from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind
+from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate, bind, columns
+from paimonlab.spec.schema.row_tracking import TRACKING_COLUMNS, with_tracking
 from paimonlab.storage.paths import is_plain
 from paimonlab.table.plans.read import read_plan
 from paimonlab.table.reading.scan import Scan
+
+if TYPE_CHECKING:
+    from paimonlab.spec.schema.definition import TableSchema
 
 _KEPT_PLANS = 16
 _PARQUET = ".parquet"
@@ -126,7 +130,7 @@ class SnapshotScan:
         """Say whether there are files, and a predicate rules none out."""
         count = sum(len(split.files) for split in self.plan.splits)
         is_nothing = isinstance(predicate, AlwaysTrue)
-        return count > 0 and (is_nothing or len(self._names(predicate)) == count)
+        return count > 0 and (is_nothing or len(self.names(predicate)) == count)
 
     def native_splits(self, shape: FileShape, predicate: Predicate) -> list[DataSplit]:
         """Return the splits with files of a shape, without files that the predicate rules out.
@@ -158,7 +162,7 @@ class SnapshotScan:
 
     def bound(self, predicate: Predicate) -> Predicate:
         """Return the predicate with constants of the columns' types."""
-        return bind(predicate, self.scan.schema.fields, self.scan.definition.name)
+        return bind(predicate, self._schema_of(predicate).fields, self.scan.definition.name)
 
     def path(self, split: DataSplit, file: DataFileMeta) -> str:
         """Return where a file is; each folder is looked at once."""
@@ -265,7 +269,7 @@ class SnapshotScan:
     def _kept(self, splits: Iterable[DataSplit], predicate: Predicate) -> list[DataSplit]:
         if isinstance(predicate, AlwaysTrue):
             return list(splits)
-        names = self._names(predicate)
+        names = self.names(predicate)
         kept = []
         for split in splits:
             narrowed = split.with_files(lambda file: file.file_name in names)
@@ -273,13 +277,19 @@ class SnapshotScan:
                 kept.append(split if len(narrowed.files) == len(split.files) else narrowed)
         return kept
 
-    def _names(self, predicate: Predicate) -> frozenset[str]:
+    def _schema_of(self, predicate: Predicate) -> TableSchema:
+        """Return the schema that has the columns of a predicate: ids of rows are in none."""
+        schema = self.scan.schema
+        return with_tracking(schema) if columns(predicate) & TRACKING_COLUMNS else schema
+
+    def names(self, predicate: Predicate) -> frozenset[str]:
         """Names of the files that may hold rows of a predicate; they are unique in a table."""
         with self._lock:
             if predicate in self._pruned:
                 self._pruned.move_to_end(predicate)
                 return self._pruned[predicate]
-        narrowed = replace(self.scan, predicate=self.bound(predicate))
+        schema, bound = self._schema_of(predicate), self.bound(predicate)
+        narrowed = replace(self.scan, schema=schema, predicate=bound)
         names = frozenset(
             file.file_name for split in narrowed.plan().splits for file in split.files
         )

@@ -2,13 +2,14 @@
 
 A rule looks at what is left of a query before Spark orders its joins. Where a filter is on
 partition columns, the scan gets the files of those partitions, so that their size decides what is
-broadcast; a limit without other conditions leaves as few files as have enough rows, and one of
-ordered rows those that may have one of the first (`topmost`); a count of rows is a value; and what
-is asked of partition columns alone, or counts rows by them, is answered by a row of each
-partition. So is what asks for the least and greatest values of columns only, by the statistics of
-files in which every row counts. What ANALYZE found out about columns (`known_columns`) decides in
-Spark how many rows come of filters and joins, where its settings ask for that. The rule is a Java
-class (`choosing`), which asks Python only where there is something to win.
+broadcast; where one is on ids of rows, it gets the files that may have them (`row_ids`); a limit
+without other conditions leaves as few files as have enough rows, and one of ordered rows those
+that may have one of the first (`topmost`); a count of rows is a value; and what is asked of
+partition columns alone, or counts rows by them, is answered by a row of each partition. So is what
+asks for the least and greatest values of columns only, by the statistics of files in which every
+row counts. What ANALYZE found out about columns (`known_columns`) decides in Spark how many rows
+come of filters and joins, where its settings ask for that. The rule is a Java class (`choosing`),
+which asks Python only where there is something to win.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from paimonlab.spark.reading.masks import MASK_COLUMN
 from paimonlab.spark.reading.optimizing.choosing import RULE, SOURCE
 from paimonlab.spark.reading.optimizing.extremes import extremes
 from paimonlab.spark.reading.optimizing.known_columns import known_columns
+from paimonlab.spark.reading.optimizing.row_ids import with_row_ids
 from paimonlab.spark.reading.optimizing.topmost import Order, with_the_first
 from paimonlab.spark.reading.pinned import read_of
 from paimonlab.spark.reading.scan import Choice
@@ -60,6 +62,8 @@ class _Answers(Proxy):
             return extremes(index, filters, what.split("\0")[1:])
         if what == "columns":
             return known_columns(index)
+        if what == "row ids":
+            return with_row_ids(index, filters)
         if what.startswith("top"):
             _, name, direction, nulls = what.split("\0")
             order = Order(name, is_rising=direction == "ASC", nulls_first=nulls == "NULLS FIRST")

@@ -27,10 +27,12 @@ import org.apache.spark.sql.catalyst.catalog.CatalogStatistics;
 import org.apache.spark.sql.catalyst.catalog.CatalogStorageFormat;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType;
+import org.apache.spark.sql.catalyst.expressions.Add;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Coalesce;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
@@ -346,8 +348,7 @@ public final class Choosing extends Rule {
       ArrayList conditions = new ArrayList();
       conjuncts(plan.condition(), conditions);
       Scan scan = new Scan((LogicalRelation) plan.child(), conditions, this.mask);
-      if (scan.filters.isEmpty()) return null;
-      Object index = scan.answer(this.ask, "files", -1L);
+      Object index = scan.files(this.ask);
       return index == null ? null : new Filter(plan.condition(), scan.with(index));
     }
   }
