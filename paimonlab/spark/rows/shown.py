@@ -1,10 +1,11 @@
 """What ``EXPLAIN`` shows of a statement that changes rows: its conditions, its source, its clauses.
 
 Spark asks for the text of each plan that it runs, so it is put together in the JVM, and not before
-it is asked for.
+it is asked for. Subqueries are shown as the statement has them, as far as their parts know where in
+its text they stand.
 
 Source: apache/spark@v4.2.0 and v4.3.0 ``DeleteFromTable``, ``UpdateTable``, ``MergeIntoTable``,
-``SubqueryAlias``.
+``SubqueryAlias``, ``SubqueryExpression``, ``Origin``.
 """
 
 from __future__ import annotations
@@ -17,8 +18,15 @@ from paimonlab.spark.jvm.compiled import new
 _SOURCE = """
 package org.paimonlab.spark;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Exists;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.InSubquery;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.expressions.objects.AssertNotNull;
 import org.apache.spark.sql.catalyst.plans.logical.Assignment;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteAction;
@@ -31,12 +39,19 @@ import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateAction;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.plans.logical.View;
+import org.apache.spark.sql.catalyst.trees.Origin;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Function1;
 import scala.Option;
 import scala.collection.immutable.Seq;
+import scala.runtime.AbstractPartialFunction;
 
 /** A statement as it is written in SQL, as far as it has a short form. */
 public final class Shown {
   private static final int MOST = 2000;
+  private static final Pattern QUERY =
+      Pattern.compile("(?i)((SELECT|FROM|WITH|VALUES|TABLE)\\\\b|[(]).*");
   private final String begin;
   private final LogicalPlan plan;
   private String text = null;
@@ -62,7 +77,7 @@ public final class Shown {
   private static String rest(LogicalPlan plan) {
     if (plan instanceof DeleteFromTable) {
       DeleteFromTable delete = (DeleteFromTable) plan;
-      String condition = delete.condition().sql();
+      String condition = sql(delete.condition());
       return alias(delete.table()) + (condition.equals("true") ? "" : " WHERE " + condition);
     }
     if (plan instanceof UpdateTable) {
@@ -73,14 +88,14 @@ public final class Shown {
     MergeIntoTable merge = (MergeIntoTable) plan;
     return alias(merge.targetTable())
         + " USING " + source(merge.sourceTable())
-        + " ON " + merge.mergeCondition().sql()
+        + " ON " + sql(merge.mergeCondition())
         + clauses(" WHEN MATCHED", merge.matchedActions())
         + clauses(" WHEN NOT MATCHED", merge.notMatchedActions())
         + clauses(" WHEN NOT MATCHED BY SOURCE", merge.notMatchedBySourceActions());
   }
 
   private static String conditionOf(String word, Option condition) {
-    return condition.isDefined() ? word + ((Expression) condition.get()).sql() : "";
+    return condition.isDefined() ? word + sql((Expression) condition.get()) : "";
   }
 
   private static String clauses(String when, Seq actions) {
@@ -129,7 +144,109 @@ public final class Shown {
   private static String value(Assignment assignment) {
     Expression value = assignment.value();
     while (value instanceof AssertNotNull) value = (Expression) ((AssertNotNull) value).child();
-    return value.sql();
+    return sql(value);
+  }
+
+  /** Writes an expression as SQL, its subqueries as they were written. */
+  private static String sql(Expression expression) {
+    ArrayList queries = new ArrayList();
+    String all = ((Expression) expression.transform(new Queries(queries))).sql();
+    for (int i = 0; i < queries.size(); i++) {
+      all = all.replace("'" + Queries.mark(i) + "'", (String) queries.get(i));
+    }
+    return all;
+  }
+
+  /** Puts texts in the place of subqueries, which have no SQL of their own. */
+  public static final class Queries extends AbstractPartialFunction {
+    private final List texts;
+
+    public Queries(List texts) { this.texts = texts; }
+
+    static String mark(int number) { return (char) 1 + "query " + number + (char) 1; }
+
+    public boolean isDefinedAt(Object one) {
+      return one instanceof InSubquery || one instanceof SubqueryExpression;
+    }
+
+    public Object applyOrElse(Object one, Function1 otherwise) {
+      if (!this.isDefinedAt(one)) return otherwise.apply(one);
+      String mark = mark(this.texts.size());
+      this.texts.add(text(one));
+      return new Literal(UTF8String.fromString(mark), DataTypes.StringType);
+    }
+
+    private static String text(Object one) {
+      if (!(one instanceof InSubquery)) {
+        String query = subquery((LogicalPlan) ((SubqueryExpression) one).plan());
+        return one instanceof Exists ? "EXISTS " + query : query;
+      }
+      Seq values = ((InSubquery) one).values();
+      StringBuilder all = new StringBuilder();
+      for (int i = 0; i < values.size(); i++) {
+        all.append(i == 0 ? "" : ", ").append(sql((Expression) values.apply(i)));
+      }
+      String tuple = values.size() == 1 ? all.toString() : "(" + all.toString() + ")";
+      return "(" + tuple + " IN " + subquery((LogicalPlan) ((InSubquery) one).query().plan()) + ")";
+    }
+  }
+
+  private static String subquery(LogicalPlan plan) {
+    String written = written(plan);
+    if (written == null) return query(plan);
+    String inner = written.substring(1, written.length() - 1);
+    return written.charAt(0) == '(' && isWhole(inner) ? written : "(" + written + ")";
+  }
+
+  /** The text of a query as it was written; null: its parts do not know, or not all of it. */
+  private static String written(LogicalPlan plan) {
+    Option text = plan.origin().sqlText();
+    if (!text.isDefined()) return null;
+    int[] range = {Integer.MAX_VALUE, -1};
+    widen(plan, text.get(), range);
+    String all = (String) text.get();
+    if (range[0] > range[1] || range[1] >= all.length()) return null;
+    String query = all.substring(range[0], range[1] + 1).replaceAll("\\\\s+", " ");
+    // Some parts have the parentheses around the query for their own, others do not.
+    if (!isWhole(query)) {
+      if (query.startsWith("(")) query = query.substring(1);
+      else if (query.endsWith(")")) query = query.substring(0, query.length() - 1);
+    }
+    return isWhole(query) && QUERY.matcher(query).matches() ? query : null;
+  }
+
+  /** Whether each parenthesis and each quote has its other one. */
+  private static boolean isWhole(String text) {
+    int open = 0;
+    char quote = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char one = text.charAt(i);
+      if (quote != 0) {
+        if (one == '\\\\' && quote != '`') i++;
+        if (one == quote) quote = 0;
+      } else if (one == '\\'' || one == '"' || one == '`') {
+        quote = one;
+      } else if (one == '(') {
+        open++;
+      } else if (one == ')' && --open < 0) {
+        return false;
+      }
+    }
+    return open == 0 && quote == 0;
+  }
+
+  private static void widen(LogicalPlan plan, Object text, int[] range) {
+    Origin origin = plan.origin();
+    boolean isThere = origin.sqlText().isDefined() && origin.sqlText().get().equals(text)
+        && origin.startIndex().isDefined() && origin.stopIndex().isDefined();
+    if (isThere) {
+      range[0] = Math.min(range[0], ((Integer) origin.startIndex().get()).intValue());
+      range[1] = Math.max(range[1], ((Integer) origin.stopIndex().get()).intValue());
+    }
+    Seq children = plan.children();
+    for (int i = 0; i < children.size(); i++) {
+      widen((LogicalPlan) children.apply(i), text, range);
+    }
   }
 
   /** The name that a statement gives to its target; a catalog gives it the one inside. */

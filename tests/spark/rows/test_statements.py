@@ -263,6 +263,40 @@ def test_explain_changes_nothing(one_of_three: Table, spark: SparkSession) -> No
             ),
             r"MERGE INTO paimon\.db\.t USING \(SELECT \.\.\. FROM paimon\.db\.s\) AS q ON ",
         ),
+        (
+            (
+                "DELETE FROM paimon.db.t WHERE id IN (SELECT id FROM paimon.db.s\n "
+                "WHERE v IN ('x', ')') ORDER BY id LIMIT 3) AND v <> 'y'"
+            ),
+            (
+                r"WHERE \(\(\S*\bid IN \(SELECT id FROM paimon\.db\.s WHERE v IN \('x', '\)'\) "
+                r"ORDER BY id LIMIT 3\)\) AND "
+            ),
+        ),
+        (
+            (
+                "UPDATE paimon.db.t SET v = (SELECT max(v) FROM paimon.db.s) WHERE NOT EXISTS "
+                "(SELECT 1 FROM paimon.db.s WHERE s.id = t.id AND s.id IN (SELECT 7))"
+            ),
+            (
+                r"SET v = \(SELECT max\(v\) FROM paimon\.db\.s\) WHERE \(NOT EXISTS "
+                r"\(SELECT (1|\.\.\.) FROM paimon\.db\.s\b.*\)\)$"
+            ),
+        ),
+        (
+            (
+                "DELETE FROM paimon.db.t WHERE (id, v) NOT IN "
+                "(WITH q AS (SELECT id, v FROM paimon.db.s) SELECT * FROM q)"
+            ),
+            r"\(NOT \(\(\S*\bid, \S*\bv\) IN \(SELECT \.\.\. FROM paimon\.db\.s, q\)\)\)$",
+        ),
+        (
+            (
+                "MERGE INTO paimon.db.t USING paimon.db.s ON t.id = s.id "
+                "WHEN MATCHED AND s.v = (SELECT min(v) FROM paimon.db.s) THEN DELETE"
+            ),
+            r"WHEN MATCHED AND \(\S*\bs\.v = \(SELECT min\(v\) FROM paimon\.db\.s\)\) THEN DELETE$",
+        ),
     ],
 )
 def test_explain_shows_source_conditions_and_clauses(
