@@ -23,7 +23,7 @@ from paimonlab import errors
 from paimonlab.errors import PaimonError
 from paimonlab.spark.jvm.file_failures import damaged_file
 from paimonlab.spark.jvm.java_names import names_of
-from paimonlab.spark.jvm.missing_names import with_near_names, with_place_column
+from paimonlab.spark.jvm.missing_names import with_hint
 
 _KEPT = 16
 """Errors that are remembered; older ones surface as what PySpark makes of the Java exception."""
@@ -38,9 +38,6 @@ _OF_WORKERS = (
 """What PySpark makes of an error of a Python worker, among others."""
 _END_OF_ITERATION = "java.util.NoSuchElementException"
 """Ends each loop over a Java collection in py4j; PySpark would ask forty times what it means."""
-_NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
-_UNRESOLVED = "UNRESOLVED_COLUMN"
-"""Begins the conditions of columns that are not there."""
 _SPARK_EXCEPTION = "org.apache.spark.SparkException"
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+\s*$")
 
@@ -98,13 +95,10 @@ def install() -> None:
 
 
 def _with_hints(converted: Any) -> Any:
-    condition = converted.getCondition() or ""
-    if condition == _NOT_FOUND:
-        relation = (converted.getMessageParameters() or {}).get("relationName", "")
-        converted._desc = with_near_names(converted._desc, relation)
-    elif condition.startswith(_UNRESOLVED):
-        column = (converted.getMessageParameters() or {}).get("objectName", "")
-        converted._desc = with_place_column(converted._desc, column)
+    parameters = converted.getMessageParameters() or {}
+    name = parameters.get("relationName") or parameters.get("objectName")
+    if name:
+        converted._desc = with_hint(converted._desc, converted.getCondition() or "", name)
     return converted
 
 

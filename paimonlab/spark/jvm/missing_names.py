@@ -15,6 +15,9 @@ from typing import Any
 from py4j.protocol import Py4JError
 
 _KEPT = 16
+_NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
+_UNRESOLVED = "UNRESOLVED_COLUMN"
+"""Begins the conditions of columns that are not there."""
 _SENTENCE = "cannot be found."
 _OF_COLUMNS = "cannot be resolved."
 _PATH, _INDEX = "__paimon_file_path", "__paimon_row_index"
@@ -67,6 +70,23 @@ def remember_missing(
     _missing.append(_Missing(identifier, name_of, near))
 
 
+def with_hint(message: str, condition: str, name: str) -> str:
+    """Add to Spark's message that a name is missing what we know of it, unless it says so.
+
+    Parameters
+    ----------
+    message
+        Spark's.
+    condition
+        Spark's name of the error.
+    name
+        The name in it, each part in back-quotes.
+    """
+    if condition == _NOT_FOUND:
+        return with_near_names(message, name)
+    return with_place_column(message, name) if condition.startswith(_UNRESOLVED) else message
+
+
 def with_near_names(message: str, relation: str) -> str:
     """Add to Spark's message that a table is missing which tables have a name near its own.
 
@@ -84,7 +104,8 @@ def with_near_names(message: str, relation: str) -> str:
     for one in reversed(_missing):
         name = one.name()
         if name and name[-len(parts) :] == parts:
-            return f"{before}{found}{one.near(name)}{after}"
+            near = one.near(name)
+            return message if near and near in after else f"{before}{found}{near}{after}"
     return message
 
 
@@ -105,7 +126,7 @@ def with_place_column(message: str, column: str) -> str:
     """
     before, found, after = message.partition(_OF_COLUMNS)
     said = _place_column([part.lower() for part in _parts(column)]) if found else ""
-    return f"{before}{found} {said}{after}" if said else message
+    return f"{before}{found} {said}{after}" if said and said not in after else message
 
 
 def _place_column(parts: Sequence[str]) -> str:

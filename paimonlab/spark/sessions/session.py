@@ -29,6 +29,7 @@ from paimonlab.spark.catalogs.writer_options import let_writers_define_tables
 from paimonlab.spark.functions.table_functions import offer_table_functions
 from paimonlab.spark.java import Java, find_java
 from paimonlab.spark.jvm.bridge import Bridge
+from paimonlab.spark.jvm.hints import add_hints
 from paimonlab.spark.jvm.python_tasks import offer
 from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.reading.metadata_columns import offer_metadata_columns
@@ -168,6 +169,7 @@ def _extend(bridge: Bridge) -> None:
     group_by_bucket(bridge)
     offer_table_functions(bridge)
     resolve_written_tables(bridge)
+    add_hints(bridge)
 
 
 def any_session(

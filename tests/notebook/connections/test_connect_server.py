@@ -13,6 +13,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from pyspark.errors import AnalysisException
 from pyspark.sql.connect.session import SparkSession as Client
 
 from paimonlab.catalog import settings
@@ -113,6 +114,25 @@ def test_values_keep_their_types_both_ways(there: InteractiveShell) -> None:
     assert found[0]["nan"] != found[0]["nan"]
     assert found[1]["s"] is None
     assert names.to_arrow()["id"].to_pylist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT _metadata.file_path FROM db.t", "Tables of Paimon call it __paimon_file_path."),
+        ("SELECT id FROM db.t WHERE id IN (SELECT _pos FROM db.t)", "call it __paimon_row_index."),
+        ("SELECT _metadata.file_size FROM db.t", "Tables of Paimon have __paimon_file_path, "),
+    ],
+)
+def test_errors_of_the_server_say_which_metadata_column_is_meant(
+    session: Client, query: str, said: str
+) -> None:
+    with pytest.raises(AnalysisException) as told:
+        session.sql(query).collect()
+
+    message = str(told.value).split(";")[0]
+    assert message.count(said) == 1, message
+    assert told.value.getSqlState() == "42703"
 
 
 def test_a_limit_tells_that_there_are_more_rows(there: InteractiveShell, tmp_path: Path) -> None:
