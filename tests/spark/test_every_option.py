@@ -14,7 +14,13 @@ import pytest
 import paimonlab
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
-from paimonlab.spark.session_options import FULL_SCAN, MERGE_SCHEMA, SessionOption, options_of
+from paimonlab.spark.session_options import (
+    FULL_SCAN,
+    MERGE_SCHEMA,
+    OF_WRITES,
+    SessionOption,
+    options_of,
+)
 from paimonlab.spark.streaming.options import STREAM_OPTIONS, split_options
 from paimonlab.spark.writing.access import check_options, check_options_of_write
 from paimonlab.spec.options.registry import FALLBACK_KEYS
@@ -59,7 +65,7 @@ def test_a_read_takes_what_chooses_rows_and_refuses_all_else() -> None:
         if not refused(lambda key, value: check_options("db.t", {key: value}), key, "7")
     }
 
-    assert taken == {*READ_OPTIONS, MERGE_SCHEMA}  # the latter is that of a write
+    assert taken == {*READ_OPTIONS, *OF_WRITES}  # the latter are those of a write
 
 
 def test_a_write_takes_the_merging_of_schemas_and_refuses_all_else(tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ from paimonlab.table.table import Table
 _CONSTRAINT = re.compile(
     r"\s*ALTER\s+TABLE\s+\S+\s+(?P<verb>ADD|DROP)\s+CONSTRAINT\b", re.IGNORECASE
 )
-REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - {*READ_OPTIONS, MERGE_SCHEMA}))
+_OF_ACCESS = frozenset({*READ_OPTIONS, *OF_WRITES})
+REFUSED_OPTIONS = tuple(sorted(KNOWN_OPTIONS.keys() - _OF_ACCESS))
 """Table options that a read cannot set for itself."""
-_OF_ACCESS = frozenset({*READ_OPTIONS, MERGE_SCHEMA})
 
 
 def check_access(bridge: Bridge, table: Any, arguments: tuple[Any, ...]) -> None:
@@ -68,11 +68,8 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
     """
     for key in options:
         if find_option(key) is not None and key not in _OF_ACCESS:
-            what = f"{key} = {options[key]!r} for one read or write of {table}"
-            if key in (EXPLICIT_CAST, TYPE_WIDENING):
-                raise UnsupportedError(what, f"set it in the session: {PREFIX}{key}")
             raise UnsupportedError(
-                what,
+                f"{key} = {options[key]!r} for one read or write of {table}",
                 (f"SET {PREFIX}{key}, or " if key.startswith(READS) else "")
                 + "set it on the table: ALTER TABLE … SET TBLPROPERTIES, or "
                 "writeTo(…).tableProperty where it is created",
@@ -80,7 +77,7 @@ def check_options(table: str, options: Mapping[str, str]) -> None:
 
 
 def check_options_of_write(
-    table: Table, options: Mapping[str, str], *, is_new: bool = False
+    table: Table, options: Mapping[str, str], *, is_new: bool = False, merges: bool = False
 ) -> None:
     """Refuse options of one write that would have no effect.
 
@@ -93,6 +90,8 @@ def check_options_of_write(
         Those of the write.
     is_new
         Whether the statement makes the table, so that its columns are those of the rows.
+    merges
+        Whether the rows bring their columns: ``write.merge-schema``.
 
     Raises
     ------
@@ -105,6 +104,12 @@ def check_options_of_write(
         if not _is_own(table, key, value) and not (is_new and key in OF_WRITES)
     }
     check_options(table.name, given)
+    for key in () if merges else (EXPLICIT_CAST, TYPE_WIDENING):
+        if key in given:
+            raise UnsupportedError(
+                f"{key} = {given[key]!r} for a write to {table.name} without {MERGE_SCHEMA}",
+                f"it is about how columns change; set {MERGE_SCHEMA} = 'true' as well",
+            )
     for key in READ_OPTIONS:
         if key in given:
             raise UnsupportedError(

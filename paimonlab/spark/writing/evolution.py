@@ -2,7 +2,9 @@
 
 Spark can do that (``INSERT WITH SCHEMA EVOLUTION``, ``MERGE WITH SCHEMA EVOLUTION``); a rule of
 its analyzer, which runs before tables are looked up, turns the option into that. Which columns
-take the type of the rows the table says: Spark alone would make them narrower as well.
+take the type of the rows the table says: Spark alone would make them narrower as well. What a write
+itself says of that the rule keeps for the thread that analyses it: Spark asks a table about a
+change, not about the write.
 
 Source: apache/paimon@1.4.2 ``PaimonAnalysis``, ``SchemaHelper``; apache/spark@v4.2.0 and v4.3.0
 ``ResolveSchemaEvolution``, ``SupportsSchemaEvolution``.
@@ -10,6 +12,7 @@ Source: apache/paimon@1.4.2 ``PaimonAnalysis``, ``SchemaHelper``; apache/spark@v
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +25,7 @@ from paimonlab.spark.jvm.rules import add_analyzer_rule
 from paimonlab.spark.session_options import (
     EXPLICIT_CAST,
     MERGE_SCHEMA,
+    OF_WRITES,
     TYPE_WIDENING,
     session_options,
 )
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
 _FLAG = "withSchemaEvolution"
+_OF_TYPES = (EXPLICIT_CAST, TYPE_WIDENING)
+_OWN = "Evolution$Own"
 _RULE = "Evolution$Merging"
 _SOURCE = """
 package org.paimonlab.spark;
@@ -54,6 +60,16 @@ import scala.runtime.AbstractPartialFunction;
 
 public final class Evolution {
   private static final String KEY = "write.merge-schema";
+  static final ThreadLocal OWN = new ThreadLocal();
+
+  /** What the write that this thread analyses says itself of how columns change; null: nothing. */
+  public static final class Own {
+    public Own() {}
+
+    public void set(String text) { OWN.set(text); }
+
+    public String get() { return (String) OWN.get(); }
+  }
 
   static boolean isWrite(Object plan) {
     return plan instanceof InsertIntoStatement
@@ -91,6 +107,7 @@ public final class Evolution {
         if (((LogicalPlan) inner).children().size() != 1) return plan;
         inner = ((LogicalPlan) inner).children().head();
       }
+      OWN.remove();
       boolean isMentioned = hasOption((LogicalPlan) inner)
           || SQLConf.get().getAllConfs().keysIterator().mkString("\\n").contains(KEY);
       return isMentioned ? ((LogicalPlan) plan).transformUp(new Replacing(this.merge)) : plan;
@@ -133,12 +150,22 @@ def may_change(bridge: Bridge, catalog: str, table: Table, change: Any) -> bool:
     """
     if change.getClass().getSimpleName() != "UpdateColumnType":
         return True
-    given = _given(bridge, catalog, table.identifier.database, table.identifier.table)
+    place = (catalog, table.identifier.database, table.identifier.table)
+    given = _given(bridge, *place) | _own(bridge, place)
     if TYPE_WIDENING in given and not _is_true(given, TYPE_WIDENING):
         return False
     name = ".".join(change.fieldNames())
     wanted = from_spark(bridge.python_type(change.newDataType()), column=name)
     return takes_type(table.schema, name, wanted, explicitly=_is_true(given, EXPLICIT_CAST))
+
+
+def merges_schema(bridge: Bridge, catalog: str, table: Table, options: Mapping[str, str]) -> bool:
+    """Return whether options of a write, or of the session, let rows bring their columns.
+
+    That they are written by name is not looked at.
+    """
+    given = _given(bridge, catalog, table.identifier.database, table.identifier.table)
+    return _is_true(given | dict(options))
 
 
 def check_keeps_columns(bridge: Bridge, table: Table, definition: Any, catalog: str) -> None:
@@ -161,6 +188,20 @@ def check_keeps_columns(bridge: Bridge, table: Table, definition: Any, catalog: 
 def _given(bridge: Bridge, catalog: str, database: str, table: str) -> dict[str, str]:
     found = session_options(bridge, (catalog, database, table))
     return {key: option.value for key, option in found.items()}
+
+
+def _own(bridge: Bridge, place: tuple[str, str, str]) -> dict[str, str]:
+    """Return what the write that is being analysed says itself of how columns of a table change."""
+    text = new(bridge, _SOURCE, _OWN).get()
+    if text is None:
+        return {}
+    key, own = json.loads(text)
+    return own if key == _key(*place) else {}
+
+
+def _key(catalog: str, database: str, table: str) -> str:
+    """Name a table, all of whose branches are one."""
+    return "\0".join((catalog, database, table.partition("$")[0])).lower()
 
 
 def _is_true(options: Mapping[str, str], key: str = MERGE_SCHEMA) -> bool:
@@ -196,6 +237,9 @@ class _Merging(Proxy):
             return plan
         if not _is_true(_given(bridge, *place) | options):
             return plan
+        own = {key: options[key] for key in _OF_TYPES if key in options}
+        if own:
+            new(bridge, _SOURCE, _OWN).set(json.dumps([_key(*place), own]))
         return copied(bridge, plan, **{_FLAG: True})
 
 
@@ -204,9 +248,10 @@ def _check_is_of_session(options: Mapping[str, str], table: str) -> None:
 
     An option of the session is about writes by name: to others it says nothing, as in Java.
     """
-    if _is_true(options):
+    if _is_true(options) or any(key in options for key in _OF_TYPES):
+        named = MERGE_SCHEMA if MERGE_SCHEMA in options else next(iter(OF_WRITES & {*options}))
         raise UnsupportedError(
-            f"{MERGE_SCHEMA} = 'true' for rows that are written to {table} by position",
+            f"{named} = {options[named]!r} for rows that are written to {table} by position",
             "write them by name: INSERT INTO … BY NAME, writeTo(…).append()",
         )
 

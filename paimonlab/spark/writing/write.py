@@ -25,7 +25,7 @@ from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.values.spellings import scope_with
 from paimonlab.spark.writing.access import check_options_of_write, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
-from paimonlab.spark.writing.evolution import check_keeps_columns
+from paimonlab.spark.writing.evolution import check_keeps_columns, merges_schema
 from paimonlab.spark.writing.executor_assign import Assigning, HashAssignment
 from paimonlab.spark.writing.executor_packets import Unpacking
 from paimonlab.spark.writing.executor_small_rows import Task
@@ -185,7 +185,8 @@ def with_write_options(
 ) -> Table:
     """Put the options of the session on top of the table's; refuse ``every`` one of one write."""
     given = {key: item for key, item in every.items() if key.lower() not in OPTIONS_OF_SPARK}
-    check_options_of_write(table, given, is_new=is_new)
+    merges = merges_schema(bridge, catalog, table, given)
+    check_options_of_write(table, given, is_new=is_new, merges=merges)
     check_known(given)
     return with_session_options(bridge, table, catalog)
 

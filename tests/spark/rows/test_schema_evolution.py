@@ -19,6 +19,7 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 
 OPTION = "write.merge-schema"
 SETTING = f"spark.paimon.{OPTION}"
+CASTS, WIDENS = f"{OPTION}.explicit-cast", f"{OPTION}.type-widening"
 LARGEST = 2**63 - 1
 
 
@@ -136,6 +137,36 @@ def test_types_change_with_loss_only_if_that_is_asked_for(
     assert latest(catalog) == [(1, "a", "1"), (2, None, "7"), (3, None, "8")]
 
 
+def test_a_write_says_itself_how_types_change(
+    table: Table, catalog: Catalog, spark: SparkSession, settings: dict[str, str]
+) -> None:
+    del table
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'a', 1)")
+    longer = spark.sql("SELECT 2L id, 7L n")
+    longer.writeTo("paimon.db.t").options(**{OPTION: "true", WIDENS: "false"}).append()
+    assert spark.table("paimon.db.t").schema["n"].dataType == IntegerType()
+
+    text = spark.sql("SELECT 3L id, '8' n, 'x' a")
+    for own in ({}, {CASTS: "false"}):
+        with pytest.raises(AnalysisException, match="CANNOT_SAFELY_CAST"):
+            text.writeTo("paimon.db.t").options(**{OPTION: "true"}, **own).append()
+    assert set(types(catalog)) == {"id", "v", "n", "a"}, "Spark adds columns first"
+    text.write.options(**{OPTION: "true", CASTS: "true"}).mode("append").saveAsTable("paimon.db.t")
+    assert latest(catalog) == [(1, "a", "1", None), (2, None, "7", None), (3, None, "8", "x")]
+    with pytest.raises(AnalysisException, match="CANNOT_SAFELY_CAST"):
+        spark.sql("INSERT WITH SCHEMA EVOLUTION INTO paimon.db.t BY NAME SELECT 'y' id")
+    settings |= {SETTING: "true", f"{SETTING}.type-widening": "false"}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    other = spark.sql("SELECT 4L id, 5 n")
+    other.writeTo("paimon.db.t").option(WIDENS, "true").option(CASTS, "true").append()
+
+    assert latest(catalog) == [
+        *((1, "a", 1, None), (2, None, 7, None)),
+        *((3, None, 8, "x"), (4, None, 5, None)),
+    ]
+
+
 def test_where_columns_cannot_be_merged_that_is_an_error(
     table: Table,
     catalog: Catalog,
@@ -145,8 +176,11 @@ def test_where_columns_cannot_be_merged_that_is_an_error(
 ) -> None:
     del table
     frame = spark.sql("SELECT 1L id, 'x' v, 1 n")
-    with pytest.raises(UnsupportedError, match=f"{SETTING}.explicit-cast"):
-        frame.writeTo("paimon.db.t").option(f"{OPTION}.explicit-cast", "true").append()
+    for key in (CASTS, WIDENS):
+        with pytest.raises(UnsupportedError, match=f"{key} = 'true' .* without {OPTION}"):
+            frame.writeTo("paimon.db.t").option(key, "true").append()
+        with pytest.raises(UnsupportedError, match=r"paimon\.db\.t by position"):
+            frame.write.option(OPTION, "true").option(key, "true").insertInto("paimon.db.t")
     with pytest.raises(UnsupportedError, match=r"paimon\.db\.t by position"):
         frame.write.option(OPTION, "true").insertInto("paimon.db.t")
     settings[SETTING] = "true"
