@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import paimonlab as pl
@@ -42,10 +43,10 @@ def known_partitions(catalog: Catalog, table: str = "u") -> list[str]:
     return sorted(catalog._metastore.ask("get_partition_names", "db", table, -1))
 
 
-def parameters(catalog: Catalog, table: str) -> dict[str, str]:
+def parameters(catalog: Catalog, table: str, database: str = "db") -> dict[str, str]:
     """Return the parameters that the metastore knows of a table."""
     assert isinstance(catalog, HiveCatalog)
-    return dict(catalog._metastore.ask("get_table", "db", table).parameters)
+    return dict(catalog._metastore.ask("get_table", database, table).parameters)
 
 
 def test_spark_has_the_tables_and_views_of_a_metastore(
@@ -217,3 +218,42 @@ def test_format_tables_are_those_of_the_metastore(spark: SparkSession, catalog: 
     spark.sql("DROP TABLE c")
     spark.sql(f"DROP DATABASE {NAME}.db CASCADE")
     assert catalog.databases() == ["default"]
+
+
+def test_paimon_stands_beside_other_formats_over_a_metastore(
+    spark: SparkSession, hive_uri: str, tmp_path: Path
+) -> None:
+    options = {"metastore": "hive", "uri": hive_uri, "warehouse": str(tmp_path / "w")}
+    session = spark.newSession()
+    connect(options, catalog="spark_catalog", spark=session)
+    behind = pl.connect(options)
+    session.sql("CREATE DATABASE both")
+    session.sql("USE both")
+    session.sql(
+        "CREATE TABLE p (id INT, v STRING) USING paimon "
+        "TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1')"
+    )
+    session.sql("CREATE TABLE q USING parquet AS SELECT 2 AS id, 'B' AS v UNION SELECT 3, 'C'")
+    session.sql("INSERT INTO p VALUES (1, 'a'), (2, 'b')")
+    session.sql(
+        "MERGE INTO p USING q ON p.id = q.id WHEN MATCHED THEN UPDATE SET * "
+        "WHEN NOT MATCHED THEN INSERT *"
+    )
+
+    assert rows(session, "SELECT * FROM p") == [(1, "a"), (2, "B"), (3, "C")]
+    assert rows(session, "SELECT count(*) FROM p JOIN q USING (id, v)") == [(2,)]
+    assert [row.tableName for row in session.sql("SHOW TABLES").collect()] == ["p", "q"]
+    assert (behind.databases(), behind.tables("both")) == (["both", "default"], ["p"])
+    assert parameters(behind, "p", "both")["table_type"] == "PAIMON"
+    with pytest.raises(AnalysisException, match="ALREADY_EXISTS"):
+        session.sql("CREATE TABLE q (id INT) USING paimon")
+    session.sql("ALTER TABLE p RENAME TO r")
+    session.sql("DELETE FROM r WHERE id = 1")
+    assert behind.table("both.r").scan().count() == 2
+    session.sql("DROP TABLE q")
+    assert [row.tableName for row in session.sql("SHOW TABLES").collect()] == ["r"]
+    session.sql("USE default")
+    session.sql("DROP DATABASE both CASCADE")
+    assert behind.databases() == ["default"]
+    assert "both" not in {row[0] for row in rows(session, "SHOW DATABASES")}
+    spark.sql("USE spark_catalog.default")
