@@ -102,6 +102,8 @@ class Outcome:
     code: int
     seconds: float
     output: str
+    cpu_seconds: float = 0
+    """Of its processes and those they have waited for."""
 
     @property
     def skips(self) -> str:
@@ -332,13 +334,13 @@ class Suite:
                 if line.strip() and not is_report:
                     self._out.write(f"{part.name:<{self._width}} | {line}")
                     self._out.flush()
-        code = process.wait()
+        code, cpu_seconds = _ended(process)
         if code == 0:
             shutil.rmtree(self._root(part), ignore_errors=True)
         with self._lock:
             del self._running[part]
             seconds = time.monotonic() - started
-            self.outcomes.append(Outcome(part, code, seconds, "".join(lines)))
+            self.outcomes.append(Outcome(part, code, seconds, "".join(lines), cpu_seconds))
 
     def _end(self) -> None:
         """Interrupt what runs, so that tests clean up; end what does not listen."""
@@ -352,6 +354,16 @@ class Suite:
                 process.wait(_SECONDS_TO_END)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def _ended(process: subprocess.Popen[str]) -> tuple[int, float]:
+    """Wait for the end of a process; return its exit code and the CPU seconds it took."""
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    except ChildProcessError:  # whoever interrupts the run has waited for it
+        return process.wait(), 0
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
 
 
 def _failed_place(folder: Path, part: Part) -> Path:
@@ -463,7 +475,8 @@ def report(outcomes: Sequence[Outcome], out: TextIO) -> None:
     for outcome in outcomes:
         verdict = "passed" if outcome.code == 0 else f"FAILED with exit code {outcome.code}"
         out.write(
-            f"{outcome.part.name}: {verdict} after {outcome.seconds:.0f} s: {outcome.counts}\n"
+            f"{outcome.part.name}: {verdict} after {outcome.seconds:.0f} s, "
+            f"{outcome.cpu_seconds:.0f} s of processors: {outcome.counts}\n"
         )
     out.flush()
 

@@ -364,9 +364,20 @@ def test_the_report_shows_what_was_skipped_and_all_of_what_failed(tmp_path: Path
         if line.startswith("print")
     ]
     assert lines[-2:] == [
-        "good: passed after 0 s: 2 passed, 1 skipped in 0.01s",
-        "worse: FAILED with exit code 1 after 0 s: 1 failed in 0.01s",
+        "good: passed after 0 s, 0 s of processors: 2 passed, 1 skipped in 0.01s",
+        "worse: FAILED with exit code 1 after 0 s, 0 s of processors: 1 failed in 0.01s",
     ]
+
+
+def test_the_report_tells_the_processor_time_of_processes_that_a_part_started(
+    tmp_path: Path,
+) -> None:
+    work = "import time\nwhile time.process_time() < 0.3: pass"
+    starts = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {work!r}])"
+
+    suite = run(tmp_path, program("busy", starts), workers=1)
+
+    assert suite.outcomes[0].cpu_seconds >= 0.3
 
 
 def test_an_interrupt_ends_the_processes_and_tells_what_they_printed() -> None:
