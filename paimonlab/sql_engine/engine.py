@@ -63,6 +63,10 @@ _HINTS = {
     },
     "a day in such a text": f"Dates are written 2026-01-31; {_DAYS}",
     "to_date() of such a text": "Text and pattern fit in to_date('31.01.2026', 'dd.MM.yyyy')",
+    "from_json() of such a JSON": (
+        "try_cast(get_json_object(text, '$.name') AS INT) gives NULL where a value is of "
+        "another type"
+    ),
     "to_timestamp() of such a text": "Times are written 2026-01-31 12:00:00",
 }
 """What to write instead, by what turned out not to be proven."""

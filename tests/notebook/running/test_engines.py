@@ -45,7 +45,7 @@ def test_what_is_not_translated_goes_to_spark_only_where_it_may(
     auto: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for sql in (
-        "SELECT to_json(map('a', id)) FROM db.t",
+        "SELECT to_json(map(id, 'a')) FROM db.t",
         "DROP VIEW db.t",
         "SELECT 1 / 0",
     ):
