@@ -248,7 +248,7 @@ class Sources:
 
     def _unqualified(self, name: str, version: exp.Expression | None) -> Rows:
         frame = self.frames(name)
-        if frame is not None:
+        if frame is not None and not isinstance(frame, Table):  # a variable may hold the table
             if version is not None:
                 raise SchemaError(f"{name} is a data frame: it has no versions")
             return FrameRows.of(frame, name)

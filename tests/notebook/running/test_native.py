@@ -466,3 +466,14 @@ def test_a_comment_after_a_magic_is_passed_by(
     native: InteractiveShell, folder: Path, line: str
 ) -> None:
     assert native.run_cell(line.format(folder=folder)).success
+
+
+def test_a_variable_that_holds_a_table_is_no_data_frame(
+    native: InteractiveShell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    native.user_ns["t"] = paimonlab.connect(folder).table("db.t")
+
+    said = failure(native, capsys, "%%paimon\nSELECT * FROM t WHERE v = 'a'")
+
+    assert said[0].startswith("t is no data frame; a table is written with its database")
+    assert "Did you mean 'db.t'?" in said
