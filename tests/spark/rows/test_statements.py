@@ -269,8 +269,8 @@ def test_explain_changes_nothing(one_of_three: Table, spark: SparkSession) -> No
                 "WHERE v IN ('x', ')') ORDER BY id LIMIT 3) AND v <> 'y'"
             ),
             (
-                r"WHERE \(\(\S*\bid IN \(SELECT id FROM paimon\.db\.s WHERE v IN \('x', '\)'\) "
-                r"ORDER BY id LIMIT 3\)\) AND "
+                r"WHERE \(\(\S*\bid IN \(SELECT (\.\.\. FROM paimon\.db\.s|id FROM paimon\.db\.s "
+                r"WHERE v IN \('x', '\)'\) ORDER BY id LIMIT 3)\)\) AND "
             ),
         ),
         (
@@ -279,7 +279,7 @@ def test_explain_changes_nothing(one_of_three: Table, spark: SparkSession) -> No
                 "(SELECT 1 FROM paimon.db.s WHERE s.id = t.id AND s.id IN (SELECT 7))"
             ),
             (
-                r"SET v = \(SELECT max\(v\) FROM paimon\.db\.s\) WHERE \(NOT EXISTS "
+                r"SET v = \(SELECT (max\(v\)|\.\.\.) FROM paimon\.db\.s\) WHERE \(NOT EXISTS "
                 r"\(SELECT (1|\.\.\.) FROM paimon\.db\.s\b.*\)\)$"
             ),
         ),
@@ -295,7 +295,10 @@ def test_explain_changes_nothing(one_of_three: Table, spark: SparkSession) -> No
                 "MERGE INTO paimon.db.t USING paimon.db.s ON t.id = s.id "
                 "WHEN MATCHED AND s.v = (SELECT min(v) FROM paimon.db.s) THEN DELETE"
             ),
-            r"WHEN MATCHED AND \(\S*\bs\.v = \(SELECT min\(v\) FROM paimon\.db\.s\)\) THEN DELETE$",
+            (
+                r"WHEN MATCHED AND \(\S*\bs\.v = \(SELECT (min\(v\)|\.\.\.) FROM paimon\.db\.s\)\) "
+                r"THEN DELETE$"
+            ),
         ),
     ],
 )
@@ -308,6 +311,8 @@ def test_explain_shows_source_conditions_and_clauses(
     for mode in ("", "FORMATTED"):
         (plan,) = spark.sql(f"EXPLAIN {mode} {statement}").collect()
         assert re.search(said, plan[0].strip(), re.MULTILINE), plan[0]
+        if "min(v)" in statement and not spark.version.startswith("4.2."):
+            assert "min(v)" in plan[0]  # in Spark 4.2 not all queries know where they stand
     assert made.snapshot is None
 
 
