@@ -82,6 +82,9 @@ def batches_of(
 def schema_of(data: Any, *, table: str) -> pa.Schema | None:
     """Return the columns of rows, levels of a frame's index that have names included.
 
+    pandas counts nanoseconds unless it is told otherwise, so that is no choice of who made a frame:
+    times of pandas that are whole microseconds are columns of microseconds, as Spark has them.
+
     Parameters
     ----------
     data
@@ -95,7 +98,7 @@ def schema_of(data: Any, *, table: str) -> pa.Schema | None:
         None if ``data`` is something else.
     """
     if _is_pandas(data):
-        schema = _from_pandas(data, None, table).schema
+        schema = _micros_where_whole(_from_pandas(data, None, table))
     elif isinstance(data, pa.Schema):
         schema = data
     elif hasattr(data, "__arrow_c_schema__"):
@@ -276,6 +279,21 @@ def _with_whole_numbers(rows: pa.Table, fields: Sequence[DataField]) -> pa.Table
             continue
         rows = rows.set_column(place, field.name, numbers)
     return rows
+
+
+def _micros_where_whole(rows: pa.Table) -> pa.Schema:
+    """Return the columns, those of nanoseconds with microseconds where that loses nothing."""
+    schema = rows.schema
+    for place, field in enumerate(schema):
+        if not pa.types.is_timestamp(field.type) or field.type.unit != "ns":
+            continue
+        micros = pa.timestamp("us", field.type.tz)
+        try:
+            rows.column(place).cast(micros)
+        except pa.ArrowInvalid:  # it would lose nanoseconds
+            continue
+        schema = schema.set(place, field.with_type(micros))
+    return schema
 
 
 def _values(column: Any) -> list[Any]:

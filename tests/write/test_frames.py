@@ -15,6 +15,7 @@ import pytest
 from paimonlab import Schema
 from paimonlab.catalog import Catalog, connect
 from paimonlab.errors import ColumnNotFoundError, DataError, SchemaError
+from paimonlab.spec.types.text import parse_type
 from paimonlab.table.table import Table
 
 Frame: TypeAlias = Any
@@ -339,7 +340,7 @@ def test_a_frame_defines_a_table_and_writes_nothing(
             {
                 "id": "BIGINT NOT NULL",
                 "v": "STRING",
-                "d": "TIMESTAMP(9)",
+                "d": "TIMESTAMP(6)",
                 "x": "DOUBLE",
                 "c": "STRING",
             },
@@ -348,6 +349,22 @@ def test_a_frame_defines_a_table_and_writes_nothing(
     ]
     table.write(given)
     assert table.scan().to_arrow().sort_by("id")["c"].to_pylist() == ["x", "y", "x"]
+
+
+def test_times_of_pandas_have_nanoseconds_where_they_need_them(catalog: Catalog) -> None:
+    whole = pd.Series(["2026-01-02 03:04:05.000006", None], dtype="datetime64[ns]")
+    fine = whole + pd.Timedelta(1, "ns")
+    given = pd.DataFrame({"whole": whole, "fine": fine, "zone": whole.dt.tz_localize("UTC")})
+
+    table = catalog.create_table("db.f", given)
+
+    types = ["TIMESTAMP(6)", "TIMESTAMP(9)", "TIMESTAMP(6) WITH LOCAL TIME ZONE"]
+    assert [field.type for field in table.schema.fields] == [*map(parse_type, types)]
+    table.write(given)
+    stored = table.scan().to_pandas()
+    assert [[*stored[name].dropna()] for name in given] == [[*given[name][:1]] for name in given]
+    with pytest.raises(DataError, match="whole"):
+        table.write(given.assign(whole=fine))
 
 
 def test_levels_of_an_index_become_the_first_columns(catalog: Catalog, frame: Frame) -> None:
