@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -151,13 +152,20 @@ def commit_of(snapshot: Snapshot, changes: Iterable[pa.Table]) -> WatchedCommit:
 
 
 class LevelSums:
-    """How many files, rows and bytes the levels have; each commit's entries are added to it."""
+    """How many files, rows and bytes the levels have.
 
-    def __init__(self) -> None:
-        self._sums: dict[int, list[int]] = {}
+    Parameters
+    ----------
+    sums
+        Files, rows and bytes, by level.
+    """
 
-    def add(self, changes: Iterable[pa.Table]) -> None:
+    def __init__(self, sums: Mapping[int, Sequence[int]] = MappingProxyType({})) -> None:
+        self._sums = sums
+
+    def after(self, changes: Iterable[pa.Table]) -> LevelSums:
         """Add the files of entries of `ENTRY_SCHEMA`, and subtract those that are deleted."""
+        of_levels = {level: [*sums] for level, sums in self._sums.items()}
         for entries in changes:
             sign = np.where(numpy_values(entries["kind"]) == int(FileKind.DELETE), -1, 1)
             levels, slot = np.unique(numpy_values(entries["level"]), return_inverse=True)
@@ -167,9 +175,10 @@ class LevelSums:
             ]
             for at, level in enumerate(levels.tolist()):
                 is_here = slot == at
-                sums = self._sums.setdefault(level, [0, 0, 0])
+                sums = of_levels.setdefault(level, [0, 0, 0])
                 for place, part in enumerate(parts):
                     sums[place] += int(part[is_here].sum())
+        return LevelSums(of_levels)
 
     def levels(self) -> tuple[WatchedLevel, ...]:
         """Return the levels that have files, the lowest first."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -30,6 +31,17 @@ LOOK_SECONDS = 0.2
 _WAIT_MILLIS = 3_600_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was seen of a table: all of it of one snapshot, whenever a person interrupts."""
+
+    newest: Snapshot | None = None
+    commits: tuple[WatchedCommit, ...] = ()
+    levels: LevelSums = field(default_factory=LevelSums)
+    count: int = 0
+    """Commits since the watch began."""
+
+
 class Watcher:
     """Sees each commit of a table once, in order.
 
@@ -47,29 +59,28 @@ class Watcher:
         self._table = table
         self._store = store_of(table)
         self._clock = clock or SystemClock(LOOK_SECONDS)
-        self._commits: deque[WatchedCommit] = deque(maxlen=last)
-        self._levels = LevelSums()
-        self._newest: Snapshot | None = None
-        self._seen_count = 0
+        self._last = last
+        self._seen = _Seen()
         self._note = ""
-        self._begin(last)
+        self._begin(count=0)
 
     @property
     def newest(self) -> Snapshot | None:
         """The snapshot seen last; None: nothing was written yet."""
-        return self._newest
+        return self._seen.newest
 
     @property
     def seen_count(self) -> int:
         """Commits since the watch began."""
-        return self._seen_count
+        return self._seen.count
 
     def has_news(self) -> bool:
         """Whether there is another snapshot, or the one seen last is gone."""
         snapshots = self._store.snapshots
-        if self._newest is None:
+        newest = self._seen.newest
+        if newest is None:
             return snapshots.latest_id() is not None
-        id = self._newest.id
+        id = newest.id
         return snapshots.has(id + 1) or not snapshots.has(id)
 
     def wait(self, woken: threading.Event, millis: int | None = None) -> None:
@@ -89,12 +100,11 @@ class Watcher:
         """
         snapshots = self._store.snapshots
         latest_id = snapshots.latest_id()
-        seen = self._newest
+        seen, count = self._seen.newest, self._seen.count
         if seen is None:
             if latest_id is None:
                 return False
-            self._begin(self._commits.maxlen or 1)
-            self._seen_count += latest_id  # all of them: ids begin with 1
+            self._begin(count=count + latest_id)  # all of them: ids begin with 1
             return True
         if latest_id is None:
             raise SnapshotNotFoundError(
@@ -104,31 +114,30 @@ class Watcher:
             return False
         if latest_id < seen.id or not self._is_same(seen):
             self._note = f"rolled back to before snapshot {seen.id}, and read again"
-            self._begin(self._commits.maxlen or 1)
+            self._begin(count=count)
             return True
-        self._seen_count += latest_id - seen.id
         if latest_id - seen.id > MOST_AT_ONCE or not self._went_on(seen.id + 1, latest_id):
-            self._begin(self._commits.maxlen or 1)
+            self._begin(count=count + latest_id - seen.id)
         return True
 
     def value(self, state: WatchState = "watching", *, error: str | None = None) -> Watch:
         """Return what was seen."""
-        newest = self._newest
+        newest = self._seen.newest
         return Watch(
             table=self._table.name,
             state=state,
             error=error,
             has_levels=bool(self._table.primary_keys),
-            commits=tuple(self._commits),
-            seen_count=self._seen_count,
-            levels=self._levels.levels(),
+            commits=self._seen.commits,
+            seen_count=self._seen.count,
+            levels=self._seen.levels.levels(),
             row_count=None if newest is None else newest.total_record_count,
             note=self._note,
         )
 
     def newest_with_rows(self) -> int | None:
         """Return the newest commit that is kept and has rows to be shown; None if none has."""
-        for commit in reversed(self._commits):
+        for commit in reversed(self._seen.commits):
             if self._has_changelog:
                 has_rows = bool(commit.changelog_rows)
             else:
@@ -181,19 +190,20 @@ class Watcher:
             return False
         return there.delta_manifest_list == seen.delta_manifest_list
 
-    def _begin(self, last: int) -> None:
+    def _begin(self, *, count: int) -> None:
         """See the table as it is, and the newest commits."""
         store = self._store
         newest = store.snapshots.latest()
-        self._newest = newest
-        self._levels = LevelSums()
-        self._commits.clear()
         if newest is None:
+            self._seen = _Seen(count=count)
             return
-        self._levels.add([live_entries(newest, store.manifests)])
-        for snapshot in store.snapshots.list(last):
-            if snapshot.id <= newest.id:
-                self._add_commit(snapshot)
+        levels = LevelSums().after([live_entries(newest, store.manifests)])
+        commits = list[WatchedCommit]()
+        for snapshot in store.snapshots.list(self._last):
+            with suppress(SnapshotExpiredError):
+                if snapshot.id <= newest.id:
+                    commits.append(commit_of(snapshot, self._entries(snapshot)))
+        self._seen = _Seen(newest, tuple(commits), levels, count)
 
     def _went_on(self, first: int, last: int) -> bool:
         """See new commits one by one; False if one of them expired meanwhile."""
@@ -203,16 +213,10 @@ class Watcher:
                 entries = self._entries(snapshot)
             except SnapshotNotFoundError:
                 return False
-            self._levels.add(entries)
-            self._commits.append(commit_of(snapshot, entries))
-            self._newest = snapshot
+            seen = self._seen
+            commits = (*seen.commits, commit_of(snapshot, entries))[-self._last :]
+            self._seen = _Seen(snapshot, commits, seen.levels.after(entries), seen.count + 1)
         return True
-
-    def _add_commit(self, snapshot: Snapshot) -> None:
-        try:
-            self._commits.append(commit_of(snapshot, self._entries(snapshot)))
-        except SnapshotExpiredError:
-            return
 
     def _entries(self, snapshot: Snapshot) -> list[pa.Table]:
         manifests = self._store.manifests
