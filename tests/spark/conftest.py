@@ -16,19 +16,17 @@ from tests.spark.interpreting import INTERPRETED
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One local session for all Spark tests, with catalog ``paimon``."""
     warehouse = tmp_path_factory.mktemp("warehouse")
-    session = connect(
-        warehouse,
-        master="local[2]",
-        memory="2g",
-        conf={
-            "spark.sql.shuffle.partitions": "2",
-            "spark.sql.session.timeZone": "UTC",
-            # Tests of one part compile the same code again and again; Spark keeps 100 pieces.
-            "spark.sql.codegen.cache.maxEntries": "3000",
-        },
-    )
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        # Tests of one part compile the same code again and again; Spark keeps 100 pieces.
+        "spark.sql.codegen.cache.maxEntries": "3000",
+    }
+    session = connect(warehouse, master="local[2]", memory="2g", conf=settings)
     yield session
+    left = {key: session.conf.get(key) for key in settings}
     session.stop()
+    assert left == settings, "a test unset what it had set: that is Spark's default, not what was"
 
 
 @pytest.fixture(scope="module")

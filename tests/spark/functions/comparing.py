@@ -17,14 +17,8 @@ from paimonlab.errors import SchemaError
 from paimonlab.sql_engine import engine
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.tables import Sources
+from tests.spark.interpreting import INTERPRETED
 from tests.spark.test_sql_without_spark import are_alike
-
-_SETTINGS = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.shuffle.partitions": "1",
-}
-"""Spark makes no Java of each query, which answers the same and takes long."""
 
 
 @contextmanager
@@ -34,12 +28,12 @@ def over(
     """Compare queries of a table ``t``."""
     pq.write_table(rows, folder / "t.parquet")
     spark.read.parquet(str(folder / "t.parquet")).createOrReplaceTempView("t")
-    for key, value in _SETTINGS.items():
+    for key, value in INTERPRETED.items():
         spark.conf.set(key, value)
     try:
         yield Comparison(spark, catalog, rows)
     finally:
-        for key in _SETTINGS:
+        for key in INTERPRETED:
             spark.conf.unset(key)
         spark.catalog.dropTempView("t")
 
