@@ -223,7 +223,7 @@ def problems(view: DataFileView) -> list[str]:
         differences.append(f"it has {view.bytes:,} bytes, the manifest says {view.entry_bytes:,}")
     wrong = sum(column.wrong or 0 for column in view.columns)
     if wrong:
-        differences.append(f"checksums of {wrong:,} pages do not match their bytes")
+        differences.append(f"checksums of {many(wrong, 'page')} do not match their bytes")
     return differences
 
 

@@ -120,9 +120,9 @@ def test_what_does_not_agree_is_said() -> None:
         draw(msgspec.structs.replace(view, rows=1, bytes=view.bytes and 7, columns=columns))
     )
 
-    assert f"WRONG: it has 1 rows, the manifest says {view.entry_rows}" in text
+    assert f"WRONG: it has 1 row, the manifest says {view.entry_rows}" in text
     assert "WRONG: it has 7 bytes, the manifest says " in text
-    assert "WRONG: checksums of 1 pages do not match their bytes" in text
+    assert "WRONG: checksums of 1 page do not match their bytes" in text
     assert "WRONG" not in repr(draw(view))
 
 
