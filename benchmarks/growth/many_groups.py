@@ -42,6 +42,7 @@ def rows() -> Iterator[GrowthRow]:
             costs=(one, many),
             goal="at most 1.1 times",
             holds=many <= 1.1 * one,
+            limit="the pieces of each column are joined, once, in memory that is new to the process",
         )
     costs = tuple(in_new_process(__name__, _KEYED, buckets, 1) for buckets in (1, BUCKETS))
     plain = tuple(in_new_process(__name__, _PLAIN, files, 1) for files in (1, BUCKETS))
