@@ -19,10 +19,14 @@ import_whole_modules(__name__)
 with interrupts_held_back():
     from paimonlab import errors
 
+_IS_READ_BY_MYPY: bool = False
+"""Never true. What stands below ``TYPE_CHECKING`` mypy reads last, when it has to know catalogs."""
+if _IS_READ_BY_MYPY:
+    from paimonlab.catalog.catalog import Catalog
+    from paimonlab.catalog.connecting import connect
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from paimonlab.catalog import Catalog, connect
     from paimonlab.ingest.sources.kafka import kafka
     from paimonlab.ingest.sources.mongodb.source import mongodb
     from paimonlab.ingest.sources.mysql.source import mysql
