@@ -330,6 +330,23 @@ def test_layers_are_a_dict(catalog: pl.Catalog, types: str, rng: np.random.Gener
     assert any(type(layer).__name__ == "StoredLayer" for layer in keys.layers)
 
 
+def test_layers_whose_keys_are_all_gone_are_dropped(catalog: pl.Catalog) -> None:
+    table = make(catalog)
+    definition, store = definition_of(table), store_of(table)
+    kept = KeptPlaces.of(write_plan(definition, store.layout), lookup_store_plan(definition, store))
+    columns = KeyColumns.of(table.schema)
+    keys = KeyPlaces(columns, 100, kept.keep)
+    some = distinct(columns.select(pa.table({"k": range(50)}))).keys
+
+    for place in (NOWHERE, 3, NOWHERE, NOWHERE):
+        keys.put(some, np.full(50, place))
+        assert keys.find(some).tolist() == [place] * 50
+        keys.settle()
+        assert all(layer.row_count for layer in keys.layers)
+
+    assert not keys.layers
+
+
 def test_minus_zero_is_the_key_zero(catalog: pl.Catalog) -> None:
     columns = KeyColumns.of(
         catalog.create_table(

@@ -75,7 +75,8 @@ class KeptPlaces:
             store = self.stores.opened(self._identity(name))
             if store is None:
                 return None
-            layers.append(StoredLayer(name, store))
+            if store.keys:  # a layer of no key may be left from earlier code
+                layers.append(StoredLayer(name, store))
         places = Places([*state.buckets], [*state.counts])
         return state.snapshot, KnownPlaces(self._keys(layers), places)
 

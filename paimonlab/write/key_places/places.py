@@ -151,7 +151,7 @@ class KeyPlaces:
         first = len(self.layers) - len(held)
         stored = self._stored(held, is_oldest=first == 0)
         if stored is not None:
-            self.layers[first:] = [stored]
+            self.layers[first:] = _with_keys(stored)
             self._merge(lambda layer: isinstance(layer, StoredLayer), self._stored)
 
     def _in_memory(self) -> list[HeldLayer]:
@@ -169,6 +169,8 @@ class KeyPlaces:
         join: Callable[[Sequence[KeyLayer], bool], KeyLayer | None],
     ) -> None:
         """Merge the newest layers of a kind as long as they are of about one size."""
+        if not self.layers:
+            return
         count = 1
         rows = self.layers[-1].row_count
         while (
@@ -181,7 +183,7 @@ class KeyPlaces:
         if count > 1:
             joined = join(self.layers[-count:], count == len(self.layers))
             if joined is not None:
-                self.layers[-count:] = [joined]
+                self.layers[-count:] = _with_keys(joined)
 
     def _held(self, layers: Sequence[KeyLayer], is_oldest: bool) -> KeyLayer:  # noqa: FBT001
         tables = [layer.slice(0, layer.row_count) for layer in layers]
@@ -202,6 +204,11 @@ class KeyPlaces:
         some = layers[0].slice(0, _SAMPLE_ROWS)
         row_bytes = max(some.nbytes // max(some.num_rows, 1), 1)
         return max(self._most_bytes // (_SORTING * row_bytes), 1 << 10)
+
+
+def _with_keys(layer: KeyLayer) -> list[KeyLayer]:
+    """Return a layer; none if all its keys were nowhere and nothing older has them."""
+    return [layer] if layer.row_count else []
 
 
 @dataclass(frozen=True, slots=True)
