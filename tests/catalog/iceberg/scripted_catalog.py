@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -26,6 +26,8 @@ from pyiceberg.exceptions import CommitFailedException, NoSuchNamespaceError, No
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import CommitTableRequest
+
+from tests.listening import listening
 
 PREFIX = "catalogs/123456789012"
 KEY, SECRET = "AKzqhush", "SKzqhush"
@@ -191,13 +193,6 @@ def serving(tables: SqlCatalog) -> Iterator[Catalog]:
 
         do_GET = do_POST = do_DELETE = _answer  # noqa: N815 - as called there
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        listening.daemon_threads = True
-        catalog.url = f"http://127.0.0.1:{listening.server_address[1]}/iceberg"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield catalog
-        finally:
-            listening.shutdown()
-            thread.join()
+    with listening(Handler) as address:
+        catalog.url = f"{address}/iceberg"
+        yield catalog

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import http.client
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 from urllib.parse import urlsplit
+
+from tests.listening import listening
 
 
 class Fault(Enum):
@@ -34,16 +35,8 @@ SILENCE_SECONDS = 1.0
 def proxy(address: str, plan: Plan) -> Iterator[str]:
     """Run it in front of a server, and give its address."""
     handler = type("Handler", (_Handler,), {"there": urlsplit(address).netloc, "plan": [plan]})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(handler) as found:
+        yield found
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import fastavro
+
+from tests.listening import listening
 
 PROTOBUF = 9
 """Number of a schema that is none of Avro."""
@@ -38,15 +39,8 @@ def schema_registry(schemas: Mapping[int, Any]) -> Iterator[str]:
         def log_message(self, *_arguments: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with listening(Answers) as address:
+        yield address
 
 
 def record(number: int, schema: Any, value: Mapping[str, Any]) -> bytes:

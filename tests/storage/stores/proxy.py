@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Literal
 from urllib.parse import urlsplit
+
+from tests.listening import listening
 
 Fault = Literal[
     "503 before",
@@ -153,13 +155,6 @@ def proxy_of(server: str) -> Iterator[Proxy]:  # noqa: C901 - a class with its c
 
         do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815 - as called there
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        listening.daemon_threads = True
-        proxy.url = f"http://127.0.0.1:{listening.server_address[1]}"
-        thread = threading.Thread(target=listening.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield proxy
-        finally:
-            listening.shutdown()
-            thread.join()
+    with listening(Handler) as address:
+        proxy.url = address
+        yield proxy

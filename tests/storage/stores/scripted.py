@@ -24,10 +24,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from xml.sax.saxutils import escape, unescape
+
+from tests.listening import listening
 
 KEY, SECRET, TOKEN = "AKzqhush", "SKzqhush", "BTzqhush"
 Dialect = Literal["gcs", "oss", "cos"]
@@ -292,13 +294,6 @@ def serving(dialect: Dialect) -> Iterator[Service]:  # noqa: C901 - a class with
 
         do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815 - as called there
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        listening.daemon_threads = True
-        service.url = f"http://127.0.0.1:{listening.server_address[1]}"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield service
-        finally:
-            listening.shutdown()
-            thread.join()
+    with listening(Handler) as address:
+        service.url = address
+        yield service

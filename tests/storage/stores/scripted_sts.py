@@ -12,15 +12,16 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.listening import listening
 
 _ACTIONS = {"PUT": "s3:PutObject", "DELETE": "s3:DeleteObject", "POST": "s3:PutObject"}
 
@@ -135,13 +136,6 @@ def running(secret: str) -> Iterator[Sts]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        listening.daemon_threads = True
-        sts.url = f"http://127.0.0.1:{listening.server_address[1]}"
-        thread = threading.Thread(target=listening.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
-        try:
-            yield sts
-        finally:
-            listening.shutdown()
-            thread.join()
+    with listening(Handler) as address:
+        sts.url = address
+        yield sts

@@ -1,0 +1,27 @@
+"""Servers of HTTP that tests write themselves, on a port of 127.0.0.1 that is free."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.ports import HOST
+
+_LOOK_SECONDS = 0.02
+"""How often a server sees whether it is to end."""
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Answer requests in threads; return the address, without a slash at its end."""
+    with ThreadingHTTPServer((HOST, 0), handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(_LOOK_SECONDS,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://{HOST}:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
