@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -207,23 +208,13 @@ def test_a_commit_beyond_a_quota_of_ceph_did_not_happen(
     ceph_server: str, ceph_warehouse: Mapping[str, str], room: int
 ) -> None:
     """There is room for so many objects: data files, a manifest, two lists, a snapshot."""
-    make(ceph_warehouse)
     bucket = urlsplit(ceph_warehouse["warehouse"]).netloc
-    before = set[str]()
 
-    def go() -> None:
-        before.update(files(ceph_warehouse))
-        radosgw.limit(ceph_server, bucket, radosgw.count_objects(ceph_server, bucket) + room)
+    def limit(there: AbstractSet[str] | None) -> None:
+        count = -1 if there is None else radosgw.count_objects(ceph_server, bucket) + room
+        radosgw.limit(ceph_server, bucket, count)
 
-    kind, told = write(ceph_warehouse, go=go)
-
-    radosgw.limit(ceph_server, bucket, -1)
-    assert kind == "CommitError"
-    assert re.search(r"db\.t: the commit did not happen: s3://\S+: .*QuotaExceeded", told)
-    assert commits(ceph_warehouse) == 0
-    assert files(ceph_warehouse) == before
-    again(ceph_warehouse)
-    assert commits(ceph_warehouse) == 1
+    check_quota(ceph_warehouse, limit, r"s3://\S+: .*QuotaExceeded")
 
 
 @pytest.mark.interop
@@ -231,27 +222,39 @@ def test_a_commit_beyond_a_quota_of_ceph_did_not_happen(
 def test_a_commit_beyond_a_quota_of_hdfs_did_not_happen(
     hdfs_server: str, hdfs_warehouse: Mapping[str, str], room: int
 ) -> None:
-    make(hdfs_warehouse)
-    folder = urlsplit(hdfs_warehouse["warehouse"]).path
+    root = hdfs_warehouse["warehouse"]
+
+    def limit(there: AbstractSet[str] | None) -> None:
+        count = -1
+        if there is not None:
+            folders = {root, f"{root}/db.db", f"{root}/db.db/t"}
+            folders |= {path.rpartition("/")[0] for path in there}
+            count = len(there | folders) + room
+        hdfs.limit(hdfs_server, urlsplit(root).path, count)
+
+    check_quota(hdfs_warehouse, limit, r"hdfs://\S+: .*QuotaExceeded.*raise the quota")
+
+
+def check_quota(
+    options: Mapping[str, str], limit: Callable[[AbstractSet[str] | None], None], reason: str
+) -> None:
+    """Check a commit that has no room; ``limit`` gets the files there are, None to allow all."""
+    make(options)
     before = set[str]()
 
     def go() -> None:
-        before.update(files(hdfs_warehouse))
-        folders = {path.rpartition("/")[0] for path in before}
-        root = hdfs_warehouse["warehouse"]
-        folders |= {root, f"{root}/db.db", f"{root}/db.db/t"}
-        hdfs.limit(hdfs_server, folder, len(before | folders) + room)
+        before.update(files(options))
+        limit(before)
 
-    kind, told = write(hdfs_warehouse, go=go)
+    kind, told = write(options, go=go)
 
-    hdfs.limit(hdfs_server, folder, -1)
+    limit(None)
     assert kind == "CommitError"
-    assert re.search(r"db\.t: the commit did not happen: hdfs://\S+: .*QuotaExceeded", told)
-    assert "raise the quota" in told
-    assert commits(hdfs_warehouse) == 0
-    assert files(hdfs_warehouse) == before
-    again(hdfs_warehouse)
-    assert commits(hdfs_warehouse) == 1
+    assert re.search(rf"db\.t: the commit did not happen: {reason}", told, re.DOTALL)
+    assert commits(options) == 0
+    assert files(options) == before
+    again(options)
+    assert commits(options) == 1
 
 
 @pytest.mark.parametrize(("fault", "there"), [("reset before", 0), ("reset after", 1)])
