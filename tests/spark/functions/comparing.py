@@ -17,7 +17,6 @@ from paimonlab.errors import SchemaError
 from paimonlab.sql_engine import engine
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.tables import Sources
-from tests.spark.interpreting import INTERPRETED
 from tests.spark.test_sql_without_spark import are_alike
 
 
@@ -28,13 +27,9 @@ def over(
     """Compare queries of a table ``t``."""
     pq.write_table(rows, folder / "t.parquet")
     spark.read.parquet(str(folder / "t.parquet")).createOrReplaceTempView("t")
-    for key, value in INTERPRETED.items():
-        spark.conf.set(key, value)
     try:
         yield Comparison(spark, catalog, rows)
     finally:
-        for key in INTERPRETED:
-            spark.conf.unset(key)
         spark.catalog.dropTempView("t")
 
 

@@ -5,32 +5,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from tests.spark.functions.comparing import over
+from tests.spark.functions.rows import NESTED
 
-ROWS = pa.table(
-    {
-        "id": pa.array([1, 2, 3, None, -5, 2147483647], pa.int32()),
-        "g": ["a", "é", None, "", "a b", "\U0001f600"],
-        "n": pa.array([[1, 2, 3], [], None, [None, 4], [2147483647], [-1, 0]], pa.list_(pa.int32())),
-        "w": [["a", None, "b"], ["x"], [], None, ["", "é"], ["c", "d", "e", "f"]],
-        "k": pa.array(
-            [[("a", 1), ("b", None)], [], None, [("é", -2)], [("", 3), ("x", 4)], [("z", 2**62)]],
-            pa.map_(pa.string(), pa.int64()),
-        ),
-        "m": pa.array([[(1, "a")], [(2, None)], None, [], [(5, "x"), (6, "")], [(7, "y")]],
-                      pa.map_(pa.int32(), pa.string())),
-    }
-)  # fmt: skip
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 
 def test_functions_of_arrays_and_maps(
     spark: SparkSession, catalog: Catalog, tmp_path: Path
 ) -> None:
-    with over(spark, catalog, ROWS, tmp_path) as both:
+    with over(spark, catalog, NESTED, tmp_path) as both:
         both.same(
             "SELECT transform(w, (x, i) -> concat(x, ' v1 ', i)), filter(n, (x, i) -> i > 0) FROM t",
             "SELECT filter(w, (x, i) -> x IS NULL OR i = id), transform(n, (v0, v1) -> v0 / 2 + v1) FROM t",

@@ -6,10 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from tests.spark.functions.comparing import over
+
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 TEXTS = [
     '{"a":1,"b":"x","c":[1,2,null],"d":{"e":1.5,"f":"2026-01-31"},"m":{"k":1,"z":null},"t":true}',

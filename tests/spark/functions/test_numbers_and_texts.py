@@ -8,10 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from tests.spark.functions.comparing import over
+
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 _COUNT = 60
 _RNG = random.Random(7)

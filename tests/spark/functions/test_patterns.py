@@ -6,10 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from tests.spark.functions.comparing import over
+
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 ROWS = pa.table(
     {

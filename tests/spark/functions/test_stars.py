@@ -5,30 +5,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from tests.spark.functions.comparing import over
+from tests.spark.functions.rows import NESTED
 
-ROWS = pa.table(
-    {
-        "id": pa.array([1, 2, 3, None, -5, 2147483647], pa.int32()),
-        "g": ["a", "é", None, "", "a b", "\U0001f600"],
-        "n": pa.array([[1, 2, 3], [], None, [None, 4], [2147483647], [-1, 0]], pa.list_(pa.int32())),
-        "w": [["a", None, "b"], ["x"], [], None, ["", "é"], ["c", "d", "e", "f"]],
-        "k": pa.array(
-            [[("a", 1), ("b", None)], [], None, [("é", -2)], [("", 3), ("x", 4)], [("z", 2**62)]],
-            pa.map_(pa.string(), pa.int64()),
-        ),
-        "m": pa.array([[(1, "a")], [(2, None)], None, [], [(5, "x"), (6, "")], [(7, "y")]],
-                      pa.map_(pa.int32(), pa.string())),
-    }
-)  # fmt: skip
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 
 def test_stars_among_arguments(spark: SparkSession, catalog: Catalog, tmp_path: Path) -> None:
-    with over(spark, catalog, ROWS, tmp_path) as both:
+    with over(spark, catalog, NESTED, tmp_path) as both:
         both.same(
             "SELECT hash(* EXCEPT (k, m)), xxhash64(* EXCEPT (k, m)) % 10 FROM t",
             "SELECT hash(t.* EXCEPT (k, m), 1), hash(id, b.*) FROM (SELECT id, g FROM t) t, "

@@ -3,41 +3,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import pyarrow as pa
+import pytest
 from pyspark.sql import SparkSession
 
 from paimonlab.catalog import Catalog
 from tests.spark.functions.comparing import over
+from tests.spark.functions.rows import OF_TIMES
 
-_STARTS = [
-    *(datetime(2026, 3, 29, 0, 0) + timedelta(minutes=7 * n, microseconds=n) for n in range(12)),
-    *(datetime(1969, 12, 31, 23, 58) + timedelta(seconds=37 * n) for n in range(6)),
-    *(
-        datetime(1970, 1, 1),
-        datetime(2026, 3, 29, 0, 10),
-        datetime(1600, 2, 29, 23, 59, 59, 999999),
-    ),
-]
-TIMES = [*_STARTS, None]
-ROWS = pa.table(
-    {
-        "id": pa.array(range(len(TIMES)), pa.int32()),
-        "n": pa.array([None if n % 7 == 6 else n * 86_399 - 500_000 for n in range(len(TIMES))]),
-        "g": ["a" if n % 3 else "b" for n in range(len(TIMES))],
-        "ts": pa.array(TIMES, pa.timestamp("us")),
-        "at": pa.array([t and t.replace(tzinfo=UTC) for t in TIMES], pa.timestamp("us", "UTC")),
-        "day": pa.array([t and date(t.year, t.month, t.day) for t in TIMES]),
-    }
-)
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 
 def test_times_are_made_and_counted_as_by_spark(
     spark: SparkSession, catalog: Catalog, tmp_path: Path
 ) -> None:
-    with over(spark, catalog, ROWS, tmp_path) as both:
+    with over(spark, catalog, OF_TIMES, tmp_path) as both:
         both.same(
             "SELECT timestamp_seconds(n), timestamp_millis(n), timestamp_micros(n) FROM t",
             "SELECT unix_seconds(at), unix_millis(at), unix_micros(at) FROM t",
