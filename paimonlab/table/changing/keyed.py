@@ -14,6 +14,7 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.read.splits import read_splits
 from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
+from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.row_kind import RowKind
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing.statement import Changed, Statement
@@ -117,15 +118,7 @@ def change_rows(
     UnsupportedError, DataError
         If the row that is there would win over the one that is written.
     """
-    scan = Scan(
-        definition=definition.with_options(ALL_ROWS),
-        store=store,
-        snapshot=snapshot,
-        schema=definition.schema,
-        columns=definition.schema.field_names,
-        predicate=statement.predicate,
-        limit=None,
-    )
+    scan = scan_of_all_rows(definition, store, snapshot, statement.predicate)
     kind = RowKind.DELETE if statement.assignments is None else RowKind.UPDATE_AFTER
     lost = LostChanges.of(write_plan(definition, store.layout))
     splits = scan.plan().splits
@@ -152,8 +145,26 @@ def change_rows(
     return Changed(messages, are_of_rows_read=True) if messages else None
 
 
-ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
+_ALL_ROWS = {"deletion-vectors.merge-on-read": "true"}
 """A statement changes rows that wait for compaction, too, or it would lose changes."""
+
+
+def scan_of_all_rows(
+    definition: TableDefinition,
+    store: TableStore,
+    snapshot: Snapshot,
+    predicate: Predicate | None,
+) -> Scan:
+    """Return the read of all rows that a statement may change, with all columns."""
+    return Scan(
+        definition=definition.with_options(_ALL_ROWS),
+        store=store,
+        snapshot=snapshot,
+        schema=definition.schema,
+        columns=definition.schema.field_names,
+        predicate=predicate,
+        limit=None,
+    )
 
 
 def check_nulls(definition: TableDefinition, rows: pa.RecordBatch, changed: pa.RecordBatch) -> None:

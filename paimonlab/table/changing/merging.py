@@ -29,7 +29,6 @@ from paimonlab.table.changing import append, keyed
 from paimonlab.table.changing.statement import Changed, PlannedChange, Statement, run
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.write import write_plan
-from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.writing.writers import new_table_writer, write
 from paimonlab.write.lost_changes import LostChanges
@@ -87,7 +86,11 @@ class RunningMerge:
         if snapshot is not None:
             change = append.AppendChange(self.definition, self.store, snapshot, self.predicate)
             is_keyed = bool(self.definition.primary_keys)
-            scan = self._scan(snapshot) if is_keyed else change.scan
+            scan = (
+                keyed.scan_of_all_rows(self.definition, self.store, snapshot, self.predicate)
+                if is_keyed
+                else change.scan
+            )
             splits = scan.plan().splits
             read = sum(len(split.files) for split in splits)
             if is_keyed:
@@ -152,7 +155,7 @@ class RunningMerge:
     ) -> Changed | None:
         """Write rows of the keys that are changed."""
         definition, store = self.definition, self.store
-        scan = self._scan(snapshot)
+        scan = keyed.scan_of_all_rows(self.definition, self.store, snapshot, self.predicate)
         lost = LostChanges.of(write_plan(definition, store.layout))
         splits = scan.plan().splits
         with new_table_writer(definition, store) as writer:
@@ -174,19 +177,6 @@ class RunningMerge:
                 self.counts.inserted += rows.num_rows
             messages = writer.prepare_commit()
         return Changed(messages, are_of_rows_read=True) if messages else None
-
-    def _scan(self, snapshot: Snapshot) -> Scan:
-        """Return the read of all rows of a table with keys that may be changed."""
-        definition = self.definition
-        return Scan(
-            definition=definition.with_options(keyed.ALL_ROWS),
-            store=self.store,
-            snapshot=snapshot,
-            schema=definition.schema,
-            columns=definition.schema.field_names,
-            predicate=self.predicate,
-            limit=None,
-        )
 
     def _write(self, writer: TableWriter, rows: pa.RecordBatch, kind: RowKind) -> None:
         if rows.num_rows:

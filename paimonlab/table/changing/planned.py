@@ -8,7 +8,6 @@ from paimonlab.arrow_values import arrow_array
 from paimonlab.progress import Progress
 from paimonlab.read.matches import divided_rows, find_matches
 from paimonlab.read.splits import read_splits
-from paimonlab.spec.predicates.predicate import Predicate
 from paimonlab.spec.schema.row_tracking import RowTrackingOptions
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table.changing import keyed, verbs
@@ -16,7 +15,6 @@ from paimonlab.table.changing.append import AppendChange
 from paimonlab.table.changing.statement import PlannedChange, Statement
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.conditions import Where
-from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 
 
@@ -35,7 +33,7 @@ def planned_delete(
     if wanted is None or snapshot is None:
         return PlannedChange()
     if wanted.drops_partitions:
-        scan = _scan(definition, store, snapshot, wanted.predicate)
+        scan = keyed.scan_of_all_rows(definition, store, snapshot, wanted.predicate)
         files = sum(len(split.files) for split in scan.plan().splits)
         return PlannedChange(rows_deleted=scan.count(), files_read=files, files_changed=files)
     statement = Statement(predicate=wanted.predicate, condition=wanted.condition, progress=progress)
@@ -63,23 +61,6 @@ def planned_update(
     return PlannedChange(rows_updated=rows, files_read=read, files_changed=changed)
 
 
-def _scan(
-    definition: TableDefinition,
-    store: TableStore,
-    snapshot: Snapshot,
-    predicate: Predicate | None,
-) -> Scan:
-    return Scan(
-        definition=definition.with_options(keyed.ALL_ROWS),
-        store=store,
-        snapshot=snapshot,
-        schema=definition.schema,
-        columns=definition.schema.field_names,
-        predicate=predicate,
-        limit=None,
-    )
-
-
 def _found(
     definition: TableDefinition,
     store: TableStore,
@@ -90,7 +71,8 @@ def _found(
     is_whole = not definition.options.slice(RowTrackingOptions).data_evolution
     if is_whole and not definition.schema.primary_keys:
         return _in_files(definition, store, snapshot, statement)
-    scan, rows = _scan(definition, store, snapshot, statement.predicate), 0
+    scan = keyed.scan_of_all_rows(definition, store, snapshot, statement.predicate)
+    rows = 0
     splits = scan.plan().splits
     for done, split in enumerate(splits, start=1):
         for read in read_splits([split], scan.read_plan(), store.file_io):

@@ -27,7 +27,6 @@ from paimonlab.table.committing.users import new_user
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.reading.conditions import Where
 from paimonlab.table.reading.expressions import divided
-from paimonlab.table.reading.scan import Scan
 from paimonlab.table.store import TableStore
 from paimonlab.table.upkeep.after_commit import committer_of
 from paimonlab.table.writing.columns import update_columns
@@ -220,16 +219,7 @@ def _count(
 ) -> None:
     if counted is None:
         return
-    scan = Scan(
-        definition=definition.with_options(keyed.ALL_ROWS),
-        store=store,
-        snapshot=snapshot,
-        schema=definition.schema,
-        columns=definition.schema.field_names,
-        predicate=predicate,
-        limit=None,
-    )
-    counted.found(scan.count())
+    counted.found(keyed.scan_of_all_rows(definition, store, snapshot, predicate).count())
 
 
 def _replace_by_nothing(
