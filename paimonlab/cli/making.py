@@ -16,6 +16,7 @@ from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
 from paimonlab.cli.refusing import RefusedError, refused
 from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, TableNotFoundError
+from paimonlab.spec.plurals import many
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
@@ -208,5 +209,5 @@ def load(
             cli.output.json_text({"table": name, "rows": done.rows, "snapshot_id": snapshot_id})
         )
         return
-    click.echo(f"{name}: {done.rows:,} {'row' if done.rows == 1 else 'rows'}", nl=False)
+    click.echo(f"{name}: {many(done.rows, 'row')}", nl=False)
     click.echo(f", snapshot {snapshot_id}" if snapshot_id else ", nothing to commit")

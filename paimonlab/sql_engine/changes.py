@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from paimonlab.errors import ColumnNotFoundError, SchemaError, UnsupportedError
 from paimonlab.progress import Progress
+from paimonlab.spec.plurals import many
 from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.sql_text.guesses import guess
@@ -128,8 +129,7 @@ def _done(table: Table, snapshot: Snapshot | None, rows: int, verb: str) -> Done
     """Say what a statement did to the rows of a table, and to how many."""
     if snapshot is None:
         return Done(f"{table.name}: no row was changed", 0)
-    counted = f"{rows:,} {'row' if rows == 1 else 'rows'} {verb}"
-    return Done(f"{table.name}: {counted}, snapshot {snapshot.id}", rows)
+    return Done(f"{table.name}: {many(rows, 'row')} {verb}, snapshot {snapshot.id}", rows)
 
 
 def _define(tree: exp.Expression, text: str, sources: Sources) -> None:

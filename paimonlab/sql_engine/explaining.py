@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paimonlab.secrets import without_secret_values
+from paimonlab.spec.plurals import many
 from paimonlab.spec.predicates.predicate import Predicate, all_of
 from paimonlab.spec.sql_text.tokens import tokenize
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -118,16 +119,16 @@ def _read(parts: Sequence[Part]) -> Iterator[str]:
         elif part.stream is not None:
             streams[label] = part.file_count
     for label in dict.fromkeys(part.label or part.name for part in parts):
-        said = [f"{_files(files[label])} opened by DuckDB"] if files[label] else []
+        said = [f"{many(files[label], 'file')} opened by DuckDB"] if files[label] else []
         if masked[label]:
-            said.append(f"{_files(masked[label])} opened by DuckDB, without rows that are deleted")
+            said.append(
+                f"{many(masked[label], 'file')} opened by DuckDB, without rows that are deleted"
+            )
         if label in kept:
             said.append("rows merged before, in memory")
         if label in streams:
             count = streams[label]
-            said.append(f"{_files(count) if count else 'rows'} that paimonlab reads and merges")
+            said.append(
+                f"{many(count, 'file') if count else 'rows'} that paimonlab reads and merges"
+            )
         yield f"{label}: {'; '.join(said) or 'rows counted by metadata'}"
-
-
-def _files(count: int) -> str:
-    return f"{count:,} file" if count == 1 else f"{count:,} files"

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from paimonlab.errors import AlreadyExistsError, UnsupportedError
 from paimonlab.progress import Progress
+from paimonlab.spec.plurals import many
 from paimonlab.sql_engine import changes, engine, merges
 from paimonlab.sql_engine.engine import EngineOptions, Planned
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -41,15 +42,15 @@ class Tried:
             "updated": change.rows_updated,
             "deleted": change.rows_deleted,
         }
-        known = [f"{_rows(count)} {verb}" for verb, count in counts.items() if count]
+        known = [f"{many(count, 'row')} {verb}" for verb, count in counts.items() if count]
         if not known:
             return f"{self.table}: no row would be changed"
         said = f"{self.table}: {', '.join(known)} if it is run"
         if change.files_changed:
-            word = "file" if change.files_read == 1 else "files"
-            said += f"; {change.files_changed:,} of {change.files_read:,} {word} replaced or marked"
+            files = many(change.files_read, "file")
+            said += f"; {change.files_changed:,} of {files} replaced or marked"
         elif change.files_read:
-            said += f"; {change.files_read:,} {'file' if change.files_read == 1 else 'files'} read"
+            said += f"; {many(change.files_read, 'file')} read"
         return said
 
 
@@ -149,7 +150,3 @@ def _create(
         raise AlreadyExistsError("table", name)
     rows = engine.run(planned, options, progress)
     return Tried(name, PlannedChange(rows_inserted=rows.num_rows), planned)
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} {'row' if count == 1 else 'rows'}"

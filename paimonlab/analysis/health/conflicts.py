@@ -8,6 +8,7 @@ from typing import NamedTuple
 from paimonlab.analysis.health.actions import Action, set_option, shell
 from paimonlab.analysis.health.measures import Measures
 from paimonlab.analysis.health.report import Severity
+from paimonlab.spec.plurals import many
 from paimonlab.spec.sql_text.call_text import call_text
 
 
@@ -31,12 +32,11 @@ def conflicts(measures: Measures) -> Iterator[Conflict]:
 def _hidden_rows(measures: Measures) -> Iterator[Conflict]:
     hidden = measures.postponed_rows + (measures.level_0_rows if measures.skips_level_0 else 0)
     if hidden:
-        rows = "row" if hidden == 1 else "rows"
         option = "bucket" if measures.postponed_rows else "deletion-vectors.enabled, merge-engine"
         yield Conflict(
             option,
             "warning",
-            f"{hidden:,} {rows} cannot be seen by readers until they are compacted",
+            f"{many(hidden, 'row')} cannot be seen by readers until they are compacted",
             hidden,
             "rows",
             _compact(measures),

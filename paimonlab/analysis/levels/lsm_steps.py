@@ -11,6 +11,7 @@ import numpy as np
 from paimonlab.analysis.buckets.bucket_lives import Lives, Places
 from paimonlab.arrow_values import arrow_array, numpy_values
 from paimonlab.compact.strategy import LevelOptions
+from paimonlab.spec.plurals import many
 from paimonlab.spec.snapshot import CommitKind
 
 
@@ -84,7 +85,7 @@ def steps(
     begin = (
         "The bucket was empty."
         if not first.files
-        else f"The bucket has {_files(first.files)} with {_rows(first.rows)}"
+        else f"The bucket has {many(first.files, 'file')} with {many(first.rows, 'row')}"
         + (f" in {_runs(first.runs)}." if has_levels else ".")
     )
     shown = [_step(first, begin, "", snapshot_id=before_id or None)]
@@ -157,22 +158,22 @@ def _some(history: Lives, places: Places) -> _Files:
 def _happened(added: _Files, removed: _Files, verb: str, *, has_levels: bool) -> Iterable[str]:
     moved = added.names & removed.names
     if moved:
-        yield f"{_files(len(moved))} moved to another level without being written again."
+        yield f"{many(len(moved), 'file')} moved to another level without being written again."
     new, gone = added.count - len(moved), removed.count - len(moved)
     if new and gone:
         yield (
-            f"{_files(gone)}{_on(removed.levels, has_levels)} {verb} "
-            f"{_files(new)}{_on(added.levels, has_levels)}: "
-            f"{removed.rows:,} → {_rows(added.rows)}{' with those moved' if moved else ''}."
+            f"{many(gone, 'file')}{_on(removed.levels, has_levels)} {verb} "
+            f"{many(new, 'file')}{_on(added.levels, has_levels)}: "
+            f"{removed.rows:,} → {many(added.rows, 'row')}{' with those moved' if moved else ''}."
         )
     elif new:
         is_flush = has_levels and set(added.levels) == {0}
         where = " flushed to level 0" if is_flush else f" added{_on(added.levels, has_levels)}"
-        yield f"{_files(new)}{where}: {_rows(added.rows)}."
+        yield f"{many(new, 'file')}{where}: {many(added.rows, 'row')}."
     elif gone:
         yield (
-            f"{_files(gone)}{_on(removed.levels, has_levels)} with {_rows(removed.rows)} "
-            f"{'was' if gone == 1 else 'were'} removed."
+            f"{many(gone, 'file')}{_on(removed.levels, has_levels)} with "
+            f"{many(removed.rows, 'row')} {'was' if gone == 1 else 'were'} removed."
         )
 
 
@@ -208,7 +209,7 @@ def _watch_compaction(added: _Files, removed: _Files) -> str:
     if dropped > 0 and added.count > len(moved):
         verb = "was" if dropped == 1 else "were"
         return (
-            f"{_rows(dropped)} {verb} dropped: newer rows of the same key, or deletes, "
+            f"{many(dropped, 'row')} {verb} dropped: newer rows of the same key, or deletes, "
             "replaced them"
         )
     if moved:
@@ -221,14 +222,6 @@ def _on(levels: Sequence[int], has_levels: bool) -> str:  # noqa: FBT001 - reads
         return ""
     names = [str(level) for level in sorted(set(levels))]
     return f" on level {' and '.join(names)}" if names else ""
-
-
-def _files(count: int) -> str:
-    return f"{count:,} {'file' if count == 1 else 'files'}"
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} {'row' if count == 1 else 'rows'}"
 
 
 def _runs(count: int) -> str:

@@ -115,27 +115,26 @@ def tuple_values(values: Sequence[Value]) -> list[Value]:
 
 def _length(values: Sequence[Value]) -> Value:
     """``json_array_length``: NULL of what is no array."""
-    expect(values, is_text)
-    sql = values[0].text
-    message = fails(f"{NOT_PROVEN}: json_array_length() of such a JSON")
-    text = (
-        f"(CASE WHEN {sql} IS NULL OR NOT regexp_matches({sql}, '^[ \\n\\r\\t]*\\[') THEN NULL "
-        f"WHEN NOT {IS_STRICT.format(sql)} THEN {message} "
-        f"ELSE CAST(json_array_length({strict(sql)}) AS INTEGER) END)"
-    )
+    text = _of_whole(values, "json_array_length", "\\[", "CAST(json_array_length({}) AS INTEGER)")
     return Value(text, kinds.INT, named("json_array_length", values))
 
 
 def _keys(values: Sequence[Value]) -> Value:
     """``json_object_keys``: NULL of what is no object."""
+    text = _of_whole(values, "json_object_keys", "{", "json_keys({})")
+    return Value(text, ArrayType(kinds.STRING), named("json_object_keys", values))
+
+
+def _of_whole(values: Sequence[Value], name: str, opens: str, answer: str) -> str:
+    """Write what is asked of a JSON text as a whole; NULL if the text begins otherwise."""
     expect(values, is_text)
     sql = values[0].text
-    message = fails(f"{NOT_PROVEN}: json_object_keys() of such a JSON")
-    text = (
-        f"(CASE WHEN {sql} IS NULL OR NOT regexp_matches({sql}, '^[ \\n\\r\\t]*{{') THEN NULL "
-        f"WHEN NOT {IS_STRICT.format(sql)} THEN {message} ELSE json_keys({strict(sql)}) END)"
+    message = fails(f"{NOT_PROVEN}: {name}() of such a JSON")
+    return (
+        f"(CASE WHEN {sql} IS NULL OR NOT regexp_matches({sql}, '^[ \\n\\r\\t]*{opens}') THEN NULL "
+        f"WHEN NOT {IS_STRICT.format(sql)} THEN {message} "
+        f"ELSE {answer.format(strict(sql))} END)"
     )
-    return Value(text, ArrayType(kinds.STRING), named("json_object_keys", values))
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_ .-]+")

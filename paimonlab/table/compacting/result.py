@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paimonlab.spec.byte_counts import bytes_text
 from paimonlab.spec.manifests.data_file import DataFileMeta
+from paimonlab.spec.plurals import many
 from paimonlab.spec.snapshot import Snapshot
 
 _SHOWN = 10
@@ -40,8 +41,7 @@ class FileTotals:
 
     def __str__(self) -> str:
         """Say files and bytes."""
-        files = f"{self.files:,} {'file' if self.files == 1 else 'files'}"
-        return f"{files}, {bytes_text(self.bytes)}"
+        return f"{many(self.files, 'file')}, {bytes_text(self.bytes)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

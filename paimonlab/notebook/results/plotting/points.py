@@ -302,7 +302,7 @@ class _Maker:
     def _left_out(self) -> list[str]:
         """Say which rows are left out."""
         missing = int(np.isnan(self.along.at).sum())
-        plain = f"{missing:,} {'row' if missing == 1 else 'rows'} without a finite {self.x}"
+        plain = f"{many(missing, 'row')} without a finite {self.x}"
         notes = [*self.groups.notes, *([f"{plain} left out"] if missing else [])]
         count = len(self.along.labels)
         if self.kind in {"line", "scatter"} and count > MOST_CATEGORIES:
@@ -312,8 +312,7 @@ class _Maker:
     def _gaps(self) -> list[str]:
         assert self.values is not None
         gaps = int(np.isnan(self.values).sum())
-        rows = "row" if gaps == 1 else "rows"
-        return [f"{gaps:,} {rows} without a finite {self.y}: gaps"] if gaps else []
+        return [f"{many(gaps, 'row')} without a finite {self.y}: gaps"] if gaps else []
 
     def _series(self, name: str, rows: npt.NDArray[np.int64]) -> Series:
         assert self.values is not None

@@ -296,7 +296,7 @@ def _read_note(scan: Scan, read: Sequence[str], known_count: int) -> str:
     by_statistics = f"{many(known_count, 'column')} by statistics alone" if known_count else ""
     if not read:
         return f"nothing read: {by_statistics}" if known_count else "nothing read"
-    text = f"{files:,} data {'file' if files == 1 else 'files'}{size} read"
+    text = f"{many(files, 'data file')}{size} read"
     return f"{text}, {by_statistics}" if known_count else text
 
 
