@@ -147,6 +147,7 @@ class DebeziumJson:
         size = 0 if plan is None else len(prefix)
         decode = self._envelope.decode
         database = schema = table = None
+        of: RowsOf | None = None
         objects: list[JsonText] = []
         kinds, places, times = bytearray(), array("q"), array("q")
         for place in range(start, len(messages)):
@@ -165,7 +166,12 @@ class DebeziumJson:
             row = envelope.before if kind == DELETE else envelope.after
             if kind is None or source is None or row == NULL:
                 return place
-            if source.table != table or source.db != database or source.schema != schema:
+            if (
+                of is None
+                or source.table != table
+                or source.db != database
+                or source.schema != schema
+            ):
                 database, schema, table = source.db, source.schema, source.table
                 of = known.get((database, schema, table, plan and id(plan)))
                 if of is None:

@@ -131,6 +131,18 @@ def test_what_is_after_the_payload_is_passed_over() -> None:
     assert found == "d.t (id INT NOT NULL) +I[1] +I[1] +I[1]"
 
 
+def test_a_message_that_names_no_table_is_unreadable_behind_one_that_does() -> None:
+    named = '{"op":"c","after":{"id":1},"source":{"db":"d","table":"t"}}'
+    unnamed = '{"op":"c","after":{"id":2},"source":{}}'
+
+    found = drawn(
+        decoder_of("debezium-json", FormatSettings())(messages(f"{named}\n{unnamed}\n{named}"))
+    )
+
+    assert "@1: a change event without 'source.db' and 'source.table'" in found
+    assert found.count("+I[1]") == 2
+
+
 def test_a_message_of_debezium_says_the_same_whatever_comes_before_it(
     rng: np.random.Generator,
 ) -> None:
@@ -170,6 +182,8 @@ def _some_messages(rng: np.random.Generator, count: int) -> Iterator[bytes | Non
             "source": {"db": "d", "table": table},
             "op": op,
         }
+        if rng.random() < 0.03:
+            event["source"] = {}
         if rng.random() < 0.5:
             event["source"]["ts_ms"] = number
         yield _written(event, str(form), float(rng.random()))
