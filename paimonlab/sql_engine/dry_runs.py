@@ -1,4 +1,4 @@
-"""Statements that write, tried: what they would change, without writing anything."""
+"""Dry runs of statements that write: what they would change, without writing anything."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paimonlab.table.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class DryRun:
     """What a statement would do."""
 
     table: str
@@ -54,13 +54,13 @@ class Tried:
         return said
 
 
-def tried(
+def dry_run(
     text: str,
     sources: Sources,
     values: Mapping[str, Any] | Sequence[Any] = (),
     options: EngineOptions | None = None,
     progress: Progress | None = None,
-) -> Tried:
+) -> DryRun:
     """Say what a statement that writes would change; nothing is written.
 
     Its query is run, so that values that do not fit are found.
@@ -86,13 +86,13 @@ def tried(
         case exp.Delete():
             table, where = changes.deleted_rows(tree, sources, values)
             change = changing.planned.planned_delete(*writable(table), where, progress=progress)
-            return Tried(table.name, change)
+            return DryRun(table.name, change)
         case exp.Update():
             table, new, wanted = changes.updated_rows(tree, sources, values)
             change = changing.planned.planned_update(
                 *writable(table), new, wanted, progress=progress
             )
-            return Tried(table.name, change)
+            return DryRun(table.name, change)
         case exp.Merge():
             merging, planned = merges.bound_merge(tree, sources, values, options, progress)
             try:
@@ -100,7 +100,7 @@ def tried(
             except UnsupportedError as error:  # Spark may do it
                 raise NotTranslatedError(error.feature, "MERGE") from error
             name = sources.name_of(tuple(part.name for part in tree.this.parts))
-            return Tried(name, change, planned)
+            return DryRun(name, change, planned)
         case exp.Create() if tree.expression is not None and str(tree.kind).upper() == "TABLE":
             return _create(tree, sources, values, options, progress)
     word = text.split(maxsplit=1)[0].upper()
@@ -115,7 +115,7 @@ def _insert(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> Tried:
+) -> DryRun:
     found = changes.inserted_rows(tree, sources, values, options, progress)
     writable(found.table)
     change = PlannedChange(rows_inserted=found.rows.num_rows)
@@ -127,7 +127,7 @@ def _insert(
             files_read=gone.files_read,
             files_changed=gone.files_read,
         )
-    return Tried(found.table.name, change, found.planned)
+    return DryRun(found.table.name, change, found.planned)
 
 
 def _whole(table: Table) -> PlannedChange:
@@ -143,10 +143,10 @@ def _create(
     values: Mapping[str, Any] | Sequence[Any],
     options: EngineOptions | None,
     progress: Progress | None,
-) -> Tried:
+) -> DryRun:
     definitions.told(tree, sources)
     name, planned = changes.created_table(tree, sources, values)
     if sources.catalog.has_table(name):
         raise AlreadyExistsError("table", name)
     rows = engine.run(planned, options, progress)
-    return Tried(name, PlannedChange(rows_inserted=rows.num_rows), planned)
+    return DryRun(name, PlannedChange(rows_inserted=rows.num_rows), planned)

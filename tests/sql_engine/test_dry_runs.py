@@ -1,4 +1,4 @@
-"""Statements that write, tried: they say what they then do, and write nothing before."""
+"""Dry runs: statements say what they then do, and write nothing before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import AlreadyExistsError, PaimonError, UnsupportedError
-from paimonlab.sql_engine import changes, trials
+from paimonlab.sql_engine import changes, dry_runs
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.table.changing.statement import PlannedChange
@@ -83,7 +83,7 @@ def test_what_is_foretold_is_what_is_done(catalog: Catalog, kind: str) -> None:
         before, snapshots = files(catalog), len(table.snapshots)
         on_disk = set(Path(table.path).rglob("*"))
 
-        foretold = trials.tried(sql, Sources(catalog))
+        foretold = dry_runs.dry_run(sql, Sources(catalog))
         change = foretold.change
 
         assert set(Path(table.path).rglob("*")) == on_disk, sql
@@ -103,16 +103,16 @@ def test_what_is_foretold_is_what_is_done(catalog: Catalog, kind: str) -> None:
 def test_what_is_overwritten_and_created_is_counted(catalog: Catalog) -> None:
     make(catalog, "append")
 
-    def tried(sql: str) -> tuple[str, PlannedChange]:
-        found = trials.tried(sql, Sources(catalog))
+    def dry_run(sql: str) -> tuple[str, PlannedChange]:
+        found = dry_runs.dry_run(sql, Sources(catalog))
         return found.said, found.change
 
-    said, change = tried("INSERT OVERWRITE db.t SELECT 1, 1, 'x'")
+    said, change = dry_run("INSERT OVERWRITE db.t SELECT 1, 1, 'x'")
     assert said == (
         "db.t: 1 row inserted, 15 rows deleted if it is run; 3 of 3 files replaced or marked"
     )
     assert change == PlannedChange(rows_inserted=1, rows_deleted=15, files_read=3, files_changed=3)
-    said, change = tried("CREATE TABLE db.n AS SELECT id FROM db.t WHERE id > 12")
+    said, change = dry_run("CREATE TABLE db.n AS SELECT id FROM db.t WHERE id > 12")
     assert (said, change) == ("db.n: 2 rows inserted if it is run", PlannedChange(rows_inserted=2))
     assert not catalog.has_table("db.n")
 
@@ -139,4 +139,4 @@ def test_what_would_fail_fails(
     make(catalog, "append")
 
     with pytest.raises(error, match=said):
-        trials.tried(sql, Sources(catalog))
+        dry_runs.dry_run(sql, Sources(catalog))

@@ -24,7 +24,7 @@ from paimonlab.spec.sql_text.tokens import Span
 from paimonlab.spec.types.arrow import from_arrow
 from paimonlab.spec.types.data_types import with_nullable
 from paimonlab.spec.types.text import format_type
-from paimonlab.sql_engine import changes, engine, table_names, tables, trials
+from paimonlab.sql_engine import changes, dry_runs, engine, table_names, tables
 from paimonlab.sql_engine.changes import WRITING
 from paimonlab.sql_engine.refusal import (
     NoDatabaseError,
@@ -250,13 +250,13 @@ def plan_of(
         raise refused(connection, statement, error) from error
 
 
-def tried(
+def dry_run(
     connection: Connection,
     statement: Statement,
     args: Values,
     frames: Frames | None,
     display: ProgressDisplay,
-) -> trials.Tried:
+) -> dry_runs.DryRun:
     """Count what a statement that writes would change; nothing is written.
 
     Raises
@@ -269,7 +269,7 @@ def tried(
     options = options_of(connection)
     try:
         return run_interruptibly(
-            lambda progress: trials.tried(text, sources, values, options, progress),
+            lambda progress: dry_runs.dry_run(text, sources, values, options, progress),
             display=display,
         )
     except NotTranslatedError as error:

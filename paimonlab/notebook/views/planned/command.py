@@ -183,7 +183,7 @@ def _changing(asked: Asked) -> views.PlannedQuery:
         check_travels(asked.statement, asked.values)
     display = ProgressDisplay(is_shown=is_wanted(), label="paimonlab")
     try:
-        done = running.native_sql.tried(
+        done = running.native_sql.dry_run(
             asked.connection, asked.statement, asked.values, asked.frames, display
         )
     except QueryError:
