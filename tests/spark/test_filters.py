@@ -123,3 +123,38 @@ def test_a_filter_on_float_finds_the_rows_that_plain_spark_finds(
         assert len(expected) == 1
         assert spark.sql(f"SELECT i FROM paimon.db.f WHERE {where}").collect() == expected, where
     spark.catalog.dropTempView("plain")
+
+
+def test_times_of_the_old_calendar_are_found(catalog: Catalog, spark: SparkSession) -> None:
+    """A ``java.sql`` value of those years is another time than the one of the statement."""
+    texts = [
+        "1000-01-01 00:00:00",
+        "1500-02-28 12:00:00",
+        "1883-11-18 12:03:57",
+        "1900-01-01 00:00:00",
+    ]
+    columns = {
+        "id": "INT",
+        "z": "TIMESTAMP(6) WITH LOCAL TIME ZONE",
+        "n": "TIMESTAMP(6)",
+        "d": "DATE",
+    }
+    table = catalog.create_table("db.t", columns)
+    for number, text in enumerate(texts):
+        moment = dt.datetime.fromisoformat(text)
+        row = [{"id": number, "z": moment.replace(tzinfo=dt.UTC), "n": moment, "d": moment.date()}]
+        table.write(pa.Table.from_pylist(row, table.arrow_schema))
+    found, wanted = list[tuple[str, list[int]]](), list[tuple[str, list[int]]]()
+    for number, text in enumerate(texts):
+        for column, value in (
+            ("z", f"TIMESTAMP '{text}'"),
+            ("n", f"TIMESTAMP_NTZ '{text}'"),
+            ("d", f"DATE '{text[:10]}'"),
+        ):
+            later = value.replace(text[:10], "2030-01-01")
+            for condition in (f"{column} = {value}", f"{column} IN ({value}, {later})"):
+                rows = spark.sql(f"SELECT id FROM paimon.db.t WHERE {condition}").collect()
+                found.append((condition, [row.id for row in rows]))
+                wanted.append((condition, [number]))
+
+    assert found == wanted

@@ -2,6 +2,10 @@
 
 A call costs a tenth of a millisecond, which a value each would cost. So a small class writes all of
 them as texts there.
+
+Spark's filters have ``java.sql`` values unless ``spark.sql.datetime.java8API.enabled``: these are
+of the old calendar, in which a day before 1582-10-15, and in some zones a time before 1900, is
+another one. What Spark made of it cannot be told, so such values choose no files.
 """
 
 from __future__ import annotations
@@ -14,8 +18,12 @@ from typing import Any
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.compiled import new
 
+FIRST_DAY = date(1582, 10, 16)
+"""From which on a ``java.sql.Date`` is the day that it was in the statement."""
+FIRST_INSTANT = datetime(1900, 1, 3, tzinfo=UTC)
+"""From which on a ``java.sql.Timestamp`` is the time that it was in the statement."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SOURCE = """
+_SOURCE = f"""
 package org.paimonlab.spark;
 
 import java.math.BigDecimal;
@@ -28,58 +36,68 @@ import org.apache.spark.sql.catalyst.expressions.InSet;
 import org.apache.spark.sql.sources.In;
 import scala.collection.Iterator;
 
-public final class FilterValues {
-  public FilterValues() {}
+public final class FilterValues {{
+  private static final LocalDate FIRST_DAY = LocalDate.parse("{FIRST_DAY}");
+  private static final Instant FIRST_INSTANT = Instant.parse("{FIRST_INSTANT:%Y-%m-%dT%H:%M:%SZ}");
+
+  public FilterValues() {{}}
 
   /** Writes values behind a word for their kind; null: there are too many, or of no one kind. */
-  public String[] texts(In filter, int most) {
+  public String[] texts(In filter, int most) {{
     Object[] values = (Object[]) filter.values();
     if (values.length > most) return null;
     String[] all = new String[values.length + 1];
-    for (int i = 0; i < values.length; i++) {
+    for (int i = 0; i < values.length; i++) {{
       Object value = values[i];
       String kind = kind(value);
       if (kind == null || (all[0] != null && !all[0].equals(kind))) return null;
       all[0] = kind;
       all[i + 1] = text(value);
-    }
+    }}
     return all;
-  }
+  }}
 
   /** Writes the values of an IN of Catalyst's that are not null. */
-  public String[] texts(InSet expression) {
+  public String[] texts(InSet expression) {{
     ArrayList all = new ArrayList();
     Iterator values = expression.hset().iterator();
-    while (values.hasNext()) {
+    while (values.hasNext()) {{
       Object value = values.next();
       if (value != null) all.add(value.toString());
-    }
+    }}
     return (String[]) all.toArray(new String[all.size()]);
-  }
+  }}
 
-  private static String kind(Object value) {
+  private static String kind(Object value) {{
     if (value instanceof String) return "text";
     if (value instanceof Integer || value instanceof Long) return "number";
     if (value instanceof Short || value instanceof Byte) return "number";
     if (value instanceof Boolean) return "truth";
     if (value instanceof Float || value instanceof Double) return "float";
     if (value instanceof BigDecimal) return "decimal";
-    if (value instanceof java.sql.Date || value instanceof LocalDate) return "day";
-    if (value instanceof Timestamp || value instanceof Instant) return "instant";
+    if (value instanceof java.sql.Date) {{
+      LocalDate day = ((java.sql.Date) value).toLocalDate();
+      return day.isBefore(FIRST_DAY) ? null : "day";
+    }}
+    if (value instanceof Timestamp) {{
+      return ((Timestamp) value).toInstant().isBefore(FIRST_INSTANT) ? null : "instant";
+    }}
+    if (value instanceof LocalDate) return "day";
+    if (value instanceof Instant) return "instant";
     return value instanceof LocalDateTime ? "clock" : null;
-  }
+  }}
 
-  private static String text(Object value) {
+  private static String text(Object value) {{
     if (value instanceof java.sql.Date) return ((java.sql.Date) value).toLocalDate().toString();
     if (value instanceof Timestamp) return micros(((Timestamp) value).toInstant());
     if (value instanceof Instant) return micros((Instant) value);
     return value.toString();
-  }
+  }}
 
-  private static String micros(Instant moment) {
+  private static String micros(Instant moment) {{
     return String.valueOf(moment.getEpochSecond() * 1000000L + moment.getNano() / 1000);
-  }
-}
+  }}
+}}
 """
 
 

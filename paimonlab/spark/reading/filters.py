@@ -16,7 +16,7 @@ from py4j.java_gateway import JavaObject
 from pyspark.errors import PySparkException
 
 from paimonlab.spark.jvm.bridge import Bridge
-from paimonlab.spark.reading.filter_values import listed_values
+from paimonlab.spark.reading.filter_values import FIRST_DAY, FIRST_INSTANT, listed_values
 from paimonlab.spark.values.quoting import quoted
 from paimonlab.spec.predicates.predicate import (
     AlwaysFalse,
@@ -204,10 +204,19 @@ def _instant(value: Any) -> datetime:
     return _EPOCH + timedelta(seconds=value.getEpochSecond(), microseconds=value.getNano() // 1000)
 
 
+def _since(first: Any, value: Any) -> Any:
+    """Return a value of the old calendar that is the same in the new one."""
+    if value < first:
+        raise _UntranslatableError
+    return value
+
+
 _JAVA_VALUES: dict[str, Callable[[Any], Any]] = {
-    "java.sql.Date": lambda value: date.fromisoformat(value.toLocalDate().toString()),
+    "java.sql.Date": lambda value: _since(
+        FIRST_DAY, date.fromisoformat(value.toLocalDate().toString())
+    ),
     "java.time.LocalDate": lambda value: date.fromisoformat(value.toString()),
-    "java.sql.Timestamp": lambda value: _instant(value.toInstant()),
+    "java.sql.Timestamp": lambda value: _since(FIRST_INSTANT, _instant(value.toInstant())),
     "java.time.Instant": _instant,
     "java.time.LocalDateTime": lambda value: datetime.fromisoformat(value.toString()),
 }
