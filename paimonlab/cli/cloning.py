@@ -15,6 +15,7 @@ from paimonlab.cli.completing import complete_tables
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
 from paimonlab.cli.refusing import refused
+from paimonlab.spec.plurals import many
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
@@ -132,7 +133,7 @@ def _document(one: TableClone) -> Mapping[str, Any]:
 
 
 def _line(one: Mapping[str, Any]) -> str:
-    told = [] if one["rows"] is None else [cli.output.some(one["rows"], "row")]
+    told = [] if one["rows"] is None else [many(one["rows"], "row")]
     if one["is_left"]:
         told.append("left as it is")
     elif one["is_done"]:

@@ -13,6 +13,7 @@ from paimonlab.cli.commands import command
 from paimonlab.clock import now_millis
 from paimonlab.secrets import redacted
 from paimonlab.spec.byte_counts import bytes_text
+from paimonlab.spec.plurals import many
 from paimonlab.table import system
 
 if TYPE_CHECKING:
@@ -92,18 +93,18 @@ def _lines(table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["comment"]:
         yield facts["comment"]
     yield ""
-    rows = cli.output.some(facts["rows_before_merging"], "row")
+    rows = many(facts["rows_before_merging"], "row")
     before_merging = " before merging" if table.primary_keys else ""
     size = [
         f"{rows}{before_merging}",
-        cli.output.some(facts["files"], "file"),
+        many(facts["files"], "file"),
         bytes_text(facts["bytes"]),
     ]
     if facts["partitions"] is not None:
-        size.append(cli.output.some(facts["partitions"], "partition"))
+        size.append(many(facts["partitions"], "partition"))
     yield ", ".join(size)
     names = [_named(what, facts[what]) for what in ("tags", "branches")]
-    yield ", ".join(filter(None, [cli.output.some(facts["snapshots"], "snapshot"), *names]))
+    yield ", ".join(filter(None, [many(facts["snapshots"], "snapshot"), *names]))
     if facts["last_commit"] is not None:
         yield f"last commit {_told(facts['last_commit'])}"
     yield ""
@@ -127,7 +128,7 @@ def _told(commit: Mapping[str, Any]) -> str:
 def _age(millis: int) -> str:
     for length, name in _AGES:
         if millis >= length:
-            return f"{cli.output.some(millis // length, name)} ago"
+            return f"{many(millis // length, name)} ago"
     return "just now"
 
 

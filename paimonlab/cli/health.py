@@ -16,6 +16,7 @@ from paimonlab.cli.arguments import Pairs, in_warehouse, json_flag
 from paimonlab.cli.commands import CONFIGURED, WAREHOUSE, command
 from paimonlab.cli.progress import Bar
 from paimonlab.cli.refusing import refused
+from paimonlab.spec.plurals import many
 
 if TYPE_CHECKING:
     from paimonlab.analysis.health.report import TableHealth
@@ -85,8 +86,8 @@ def _print(report: TableHealth, warehouse: str) -> None:
     if report.problem:
         click.echo(f"{report.table}: error: {report.problem}")
         return
-    files = cli.output.some(report.file_count, "file")
-    snapshots = cli.output.some(report.snapshot_count, "snapshot")
+    files = many(report.file_count, "file")
+    snapshots = many(report.snapshot_count, "snapshot")
     click.echo(f"{report.table}: {report.worst} ({files}, {snapshots})")
     for finding in report.findings:
         where = f" {finding.where}:" if finding.where else ""

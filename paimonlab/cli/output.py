@@ -25,17 +25,6 @@ _SHOWN = 5
 """Items of a collection that a line names."""
 
 
-def some(count: int, what: str) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> some(1, "file"), some(2_000, "row")
-    ('1 file', '2,000 rows')
-    """
-    return f"{count:,} {what}{'s'[: count != 1]}"
-
-
 def print_rows(rows: pa.Table, form: RowFormat = "table") -> None:
     """Print rows: a table with aligned columns, a JSON array of objects, or CSV."""
     if form == "csv":

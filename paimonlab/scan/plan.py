@@ -39,6 +39,7 @@ from paimonlab.scan.sampling import FileSample
 from paimonlab.scan.split import DataSplit
 from paimonlab.scan.split_making import Placement, place
 from paimonlab.spec.manifests.manifest import NO_ENTRIES, ManifestFileMeta
+from paimonlab.spec.plurals import many
 from paimonlab.spec.predicates.predicate import AlwaysTrue, Predicate
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import Snapshot
@@ -125,7 +126,7 @@ class Plan(Struct, frozen=True, kw_only=True, dict=True):
     def __repr__(self) -> str:
         of = "an empty table" if self.snapshot is None else f"snapshot {self.snapshot.id}"
         files, splits = self.files.num_rows, len(self.splits)
-        counts = f"{files:,} file{'s'[: files != 1]} in {splits:,} split{'s'[: splits != 1]}"
+        counts = f"{many(files, 'file')} in {many(splits, 'split')}"
         return f"<Plan of {of}: {counts}>"
 
     def without(self, partitions: Collection[bytes]) -> Plan:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from paimonlab.arrow_values import arrow_array
 from paimonlab.scan.entries import codes, group_codes
+from paimonlab.spec.plurals import many
 from paimonlab.spec.sql_text.call_text import call_text
 
 MIB = 1 << 20
@@ -163,7 +164,7 @@ def _of_small_files(table: str, count: int, small: int, by_bucket: npt.NDArray[n
         return Advice(code="spread", text=text, action="")
     return Advice(
         code="compact",
-        text=f"{begin}; {together:,} of them share {shared:,} bucket{'s'[: shared != 1]} with "
+        text=f"{begin}; {together:,} of them share {many(shared, 'bucket')} with "
         "other small files: compact",
         action=call_text("compact", table),
     )

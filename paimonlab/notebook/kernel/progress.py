@@ -13,6 +13,7 @@ from typing import Any
 
 from paimonlab.notebook.kernel import front_ends
 from paimonlab.notebook.kernel.determinism import is_deterministic, is_on
+from paimonlab.spec.plurals import many
 
 VARIABLE = "PAIMONLAB_PROGRESS"
 DELAY_SECONDS = 0.5
@@ -59,7 +60,7 @@ class StatementProgress:
         if self.stage_count is not None:
             parts.append(f"{self.done_stage_count}/{self.stage_count} stages")
         if self.row_count:
-            parts.append(f"{self.row_count:,} row{'s'[: self.row_count != 1]}")
+            parts.append(many(self.row_count, "row"))
         return parts
 
     def __str__(self) -> str:

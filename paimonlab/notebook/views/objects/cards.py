@@ -14,6 +14,7 @@ from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import count, signed, time_text
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.secrets import redacted
+from paimonlab.spec.plurals import many
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.spec.types.text import format_type
@@ -182,4 +183,4 @@ def _once(rows: list[Any]) -> list[Any]:
 
 
 def _more(left: int, what: str) -> str:
-    return "" if left <= 0 else f"{left:,} more {what}{'s'[: left != 1]}"
+    return "" if left <= 0 else many(left, f"more {what}")

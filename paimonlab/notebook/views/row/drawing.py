@@ -72,4 +72,4 @@ def files_text(step: RowStep) -> str:
     if not number:
         return ""
     where = ", ".join(f"level {level}" for level in levels)
-    return f"{number} file{'s'[: number != 1]}, {where}"
+    return f"{many(number, 'file')}, {where}"
