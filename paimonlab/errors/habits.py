@@ -148,7 +148,6 @@ TABLE = {
     "get_add_actions": "scan().plan().files",
     "version": "snapshot.id",
     "current_snapshot": "snapshot",
-    "history": "list(table.snapshots)",
     "inspect": "snapshots, or catalog.system_table('db.t$files').scan()",
     "refs": "tags or branches",
     "metadata": "schema or snapshot",
@@ -285,12 +284,14 @@ CATALOG = {
     "database_exists": "has_database(name)",
     "create_table_if_not_exists": "create_table(…, exist_ok=True)",
     "purge_table": "drop_table(name)",
+    "sync_to": "statements_for(engine), whose text that engine is told",
     "sql": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
     "execute": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
 }
 """Of pyiceberg, DuckDB and Spark, on a catalog."""
 PACKAGE = {
     "load_catalog": "connect(path)",
+    "files": "COPY INTO db.t FROM 'folder' in SQL, or paimonlab load, which take each file once",
     "CatalogFactory": "connect(path)",
     "SqlCatalog": "connect(path)",
     "open": "connect(path)",

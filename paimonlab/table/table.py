@@ -40,6 +40,7 @@ class Table(OpenedTable):
     changes = reading.changes
     follow = reading.follow
     lookup = reading.lookup
+    history = reading.history
     write = writing.write
     write_columns = writing.write_columns
     overwrite = writing.overwrite

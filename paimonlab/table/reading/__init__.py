@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paimonlab.table.reading import lookup as lookup
     from paimonlab.table.reading import polars_trees as polars_trees
     from paimonlab.table.reading import query as query
+    from paimonlab.table.reading import row_history as row_history
     from paimonlab.table.reading import time_travel as time_travel
 
 __getattr__, __dir__ = attributes_on_use(
@@ -30,5 +31,6 @@ __getattr__, __dir__ = attributes_on_use(
     "lookup",
     "polars_trees",
     "query",
+    "row_history",
     "time_travel",
 )

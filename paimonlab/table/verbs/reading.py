@@ -17,11 +17,13 @@ from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.opened import OpenedTable
 
 if TYPE_CHECKING:
+    from paimonlab.progress import Progress
     from paimonlab.table.following.follow import Start, Until
     from paimonlab.table.following.follower import Follower
     from paimonlab.table.reading.changes import Changes
     from paimonlab.table.reading.conditions import Where
     from paimonlab.table.reading.incremental import ChangeMode, Moment
+    from paimonlab.table.reading.row_history import Key, RowHistory
     from paimonlab.table.reading.scan import Scan
 
 
@@ -201,3 +203,56 @@ def lookup(table: OpenedTable, keys: Any, *, columns: Sequence[str] | None = Non
         One row per key that is there, in any order.
     """
     return table_reading.lookup.lookup(scan(table, columns), keys)
+
+
+def history(
+    table: OpenedTable,
+    key: Key | None = None,
+    *,
+    last: int | None = None,
+    progress: Progress | None = None,
+) -> RowHistory:
+    """Tell what became of one row: its values, files and levels over snapshots and tags.
+
+    Data files are read where a snapshot has others that may have the row.
+
+    Parameters
+    ----------
+    key
+        Finds the row: all columns of the primary key with a value each (``{"id": 5}``), or a
+        condition on them (``"id = 5"``). In a table without a primary key any columns.
+    last
+        How many of the newest snapshots are read, those that tags keep among them; None: all.
+    progress
+        Is called with how many ``snapshots`` are read, of how many.
+
+    Returns
+    -------
+    RowHistory
+        A `RowVersion` for each snapshot that did something to the row, or has a tag; oldest
+        first.
+
+    Raises
+    ------
+    ArgumentError
+        If the condition finds several rows.
+    UnsupportedError
+        If it is about columns that are not of the primary key: they change, and the row would
+        seem to be deleted; or if the table has ``scan.fallback-branch``.
+    ColumnNotFoundError, SchemaError
+        If it is not a condition.
+
+    Examples
+    --------
+    ::
+
+        table.history({"id": 5}).to_pandas()  # snapshot_id, what, changed, files, row, …
+    """
+    if key is None:
+        raise TypeError(
+            "history is that of one row, as in table.history({'id': 5}); the commits of a table "
+            "are list(table.snapshots)"
+        )
+    return table_reading.row_history.row_history(
+        definition_of(table), store_of(table), key, last=last, progress=progress
+    )
