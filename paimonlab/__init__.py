@@ -27,6 +27,7 @@ if _IS_READ_BY_MYPY:
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from paimonlab.ingest.sources.files import files
     from paimonlab.ingest.sources.kafka import kafka
     from paimonlab.ingest.sources.mongodb.source import mongodb
     from paimonlab.ingest.sources.mysql.source import mysql
@@ -90,6 +91,7 @@ __all__ = [
     "col",
     "connect",
     "errors",
+    "files",
     "kafka",
     "load_ipython_extension",
     "mongodb",
@@ -129,6 +131,7 @@ _attribute, __dir__ = attributes_on_use(
     UpdateComment="spec.schema.change_kinds",
     col="spec.predicates.predicate",
     connect="catalog.connecting",
+    files="ingest.sources.files",
     kafka="ingest.sources.kafka",
     mongodb="ingest.sources.mongodb.source",
     mysql="ingest.sources.mysql.source",

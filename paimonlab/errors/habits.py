@@ -291,7 +291,6 @@ CATALOG = {
 """Of pyiceberg, DuckDB and Spark, on a catalog."""
 PACKAGE = {
     "load_catalog": "connect(path)",
-    "files": "COPY INTO db.t FROM 'folder' in SQL, or paimonlab load, which take each file once",
     "CatalogFactory": "connect(path)",
     "SqlCatalog": "connect(path)",
     "open": "connect(path)",
