@@ -72,7 +72,7 @@ SETUPS = {
     "native": (NATIVE, NATIVE_CELL),
     "ingest": (INGEST, INGEST_CELL),
 }
-ENDS = {"ingest": "KeyboardInterrupt"}
+ENDS = {"ingest": "IngestInterrupted"}
 """How a cell ends that is interrupted; others are cancelled."""
 GONE = """
 tracker = SparkSession.active().sparkContext.statusTracker()

@@ -47,6 +47,7 @@ PaimonError
     ├── CommitOutcomeUnknownError   it may have happened: look before doing it again
     └── CommitHistoryExpiredError   it is too late to tell whether it happened
 
+``IngestInterrupted`` is a ``KeyboardInterrupt``: Ctrl-C ended a run of a job.
 ``PartialUpsertWarning`` is a warning: rows that lack columns replace rows that have them.
 A wrong argument is a plain ``ValueError`` or ``TypeError``; an impossible state is an
 ``AssertionError``. Neither is caught anywhere in paimonlab.
@@ -77,6 +78,7 @@ from paimonlab.errors.databases import CatalogDatabaseError, CatalogLockError
 from paimonlab.errors.ingesting import (
     IngestDataError,
     IngestError,
+    IngestInterrupted,
     IngestRunningError,
     IngestSchemaError,
     IngestStalledError,
@@ -134,6 +136,7 @@ __all__ = [
     "FunctionNotFoundError",
     "IngestDataError",
     "IngestError",
+    "IngestInterrupted",
     "IngestRunningError",
     "IngestSchemaError",
     "IngestStalledError",

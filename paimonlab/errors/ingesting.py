@@ -44,3 +44,34 @@ class IngestStalledError(IngestError):
 
 class IngestStateError(IngestError):
     """What the job noted down does not go with its tables or its source."""
+
+
+class IngestInterrupted(KeyboardInterrupt):
+    """Ctrl-C, or the interrupt of a kernel, ended a run of a job; the next run goes on.
+
+    IPython shows its message instead of lines of code: to read those of a whole run for a traceback
+    takes a busy machine seconds, in which the kernel is not free.
+
+    Parameters
+    ----------
+    job
+        Its name.
+    epoch
+        The newest one whose rows are in the tables, or will be by the next run.
+    """
+
+    def __init__(self, job: str, epoch: int) -> None:
+        self.job = job
+        self.epoch = epoch
+        super().__init__(job, epoch)
+
+    def __str__(self) -> str:
+        come = f"after epoch {self.epoch}" if self.epoch else "before its first epoch"
+        return (
+            f"ingest job {self.job!r} was interrupted {come}; what was not committed is read "
+            "again by the next run"
+        )
+
+    def _render_traceback_(self) -> list[str]:
+        """Tell IPython what to show instead of a traceback."""
+        return [f"{type(self).__name__}: {self}"]

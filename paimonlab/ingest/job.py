@@ -18,6 +18,7 @@ from paimonlab.catalog.names import check_name
 from paimonlab.clock import now_millis
 from paimonlab.errors import (
     IngestError,
+    IngestInterrupted,
     IngestStateError,
     NotFoundError,
     ReadOnlyError,
@@ -203,6 +204,8 @@ class Job:
 
         Raises
         ------
+        IngestInterrupted
+            After Ctrl-C; it is a KeyboardInterrupt.
         IngestRunningError
             If another process runs the job.
         IngestSchemaError
@@ -219,11 +222,16 @@ class Job:
             raise RuntimeError(f"ingest job {self.name!r} is running in this process already")
         self._controls = Controls()
         _ran.add(self)
+        is_interrupted = False
         try:
             with _remembered_interrupts(self._controls):
                 self._run(ending)
+        except KeyboardInterrupt:
+            is_interrupted = True
         finally:
             self._running.release()
+        if is_interrupted:  # without the frames of the run, which hold its rows
+            raise IngestInterrupted(self.name, self._status.epoch)
         return self._status
 
     def start(self, until: Literal["caught-up"] | Span | None = None) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 import paimonlab
+from paimonlab.errors import IngestInterrupted
 from paimonlab.notebook.cell.query_error import QueryError
 from paimonlab.notebook.cell.statements import split
 from paimonlab.notebook.display import html, page, plain
@@ -245,6 +246,9 @@ RENDERERS: dict[str, Callable[[str], Shown]] = {
     "page": _page,
     "explain": _explain,
     "cancelled": lambda text: {"text": "\n".join(Cancelled(text)._render_traceback_())},
+    "interrupted": lambda text: {
+        "text": "\n".join(IngestInterrupted(text, 7)._render_traceback_())
+    },
     "rows as .md": _exported,
 }
 """Everything static, beside the interactive views of `hostile_views.VIEWS`."""
@@ -262,6 +266,7 @@ CLASSES = {
     "paimonlab.notebook.results.plotting.bar_chart.Chart": "chart",
     "paimonlab.notebook.results.plotting.bar_chart.Rows": "a protocol",
     "paimonlab.notebook.kernel.interruptible.Cancelled": "cancelled",
+    "paimonlab.errors.IngestInterrupted": "interrupted",
     "paimonlab.notebook.results.plotting.plot.Plot": "plot",
     "paimonlab.notebook.cell.query_error.QueryError": "problem",
     "paimonlab.notebook.results.result.Result": "result",
