@@ -212,6 +212,21 @@ def test_numbers_that_cannot_be_are_found(tmp_path: Path) -> None:
     assert problems.count("the file is missing") == 3
 
 
+def test_a_file_that_would_be_elsewhere_hides_no_other_problem(tmp_path: Path) -> None:
+    small = SmallTable(tmp_path).create()
+    small.append("a", delete_row_count=11)
+    small.append("../b")
+    small.append("c", delete_row_count=11)
+
+    findings = check(tmp_path).findings
+
+    assert [one.referrer for one in findings if "more deleted rows" in one.problem] == [
+        "snapshot-1",
+        "snapshot-3",
+    ]
+    assert any("leads out of the table" in one.problem for one in findings)
+
+
 def test_a_missing_file_takes_no_look_beside_the_list_of_its_folder(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

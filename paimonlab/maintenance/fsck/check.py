@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from paimonlab.errors import PaimonError
 from paimonlab.maintenance.fsck.contents import ContentChecker
 from paimonlab.maintenance.fsck.data_files import (
     StoredFiles,
@@ -26,6 +28,7 @@ from paimonlab.metadata.manifests import ManifestStore
 from paimonlab.metadata.schemas import SchemaManager
 from paimonlab.metadata.statistics import StatisticsStore
 from paimonlab.progress import Progress
+from paimonlab.scan.entries import concat
 from paimonlab.scan.split_paths import bucket_paths
 from paimonlab.spec.buckets.key import BucketKey
 from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
@@ -34,8 +37,8 @@ from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.storage import FileIO
 
 _CACHE_BYTES = 128 << 20
-
-"""Told how much is done, how much there is, and of what: ``(3, 20, "snapshots")``."""
+_ROOTS_TOGETHER = 64
+_FILES_TOGETHER = 1 << 16
 
 
 class FsckOptions(OptionSlice):
@@ -95,6 +98,28 @@ def _silent(done: int, total: int, unit: str) -> None:
     pass
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """Roots whose new files are checked together: a few files cost about what many do."""
+
+    roots: list[LiveFiles] = field(default_factory=list)
+    rows: int = 0
+
+    def add(self, files: LiveFiles) -> None:
+        if files.new.num_rows:
+            self.roots.append(files)
+            self.rows += files.new.num_rows
+
+    @property
+    def are_enough(self) -> bool:
+        return len(self.roots) >= _ROOTS_TOGETHER or self.rows >= _FILES_TOGETHER
+
+    def all(self) -> Sequence[LiveFiles]:
+        """Return them, and forget them."""
+        roots, self.roots, self.rows = self.roots, [], 0
+        return roots
+
+
 @dataclass(frozen=True, slots=True)
 class _Checker:
     table: str
@@ -116,17 +141,23 @@ class _Checker:
         indexes = IndexChecker(
             self.file_io, layout, manifests, self.stored, notes, contents, seen_indexes
         )
+        waiting = _Waiting()
         for number, files in enumerate(walk.all_live(branch.roots), start=1):
             root = files.root
             self._check_statistics(layout, files)
             if branch.schema is not None:
                 with notes.taken(root.path, referrer=root.name):
                     check_key_ranges(files.deep, branch, notes, root.name)
-                    if files.new.num_rows:
-                        self._check_files(branch, branch.schema, files, contents)
+                    waiting.add(files)
+                    if waiting.are_enough or self.deep:
+                        self._check_files(branch, branch.schema, waiting.all(), contents)
                     if root.snapshot.index_manifest is not None and not files.is_known:
                         self._check_indexes(branch.schema, files, indexes)
             self.progress(done + number, total, "snapshots")
+        if branch.schema is not None and waiting.roots:
+            last = waiting.roots[-1].root
+            with notes.taken(last.path, referrer=last.name):
+                self._check_files(branch, branch.schema, waiting.all(), contents)
 
     def _check_statistics(self, layout: TableLayout, files: LiveFiles) -> None:
         root = files.root
@@ -140,18 +171,30 @@ class _Checker:
         self,
         branch: Branch,
         schema: TableSchema,
-        files: LiveFiles,
+        roots: Sequence[LiveFiles],
         contents: ContentChecker | None,
     ) -> None:
-        root, layout = files.root, branch.layout
+        """Check the new files of roots, together unless their paths cannot all be told."""
+        if not roots:
+            return
+        new = concat([files.new for files in roots])
         options = Options(schema.options).slice(PartitionOptions)
-        new = files.new
-        paths = data_paths(new, layout, schema, options)
-        check_stored(new, paths, self.stored, self.notes, root.name)
-        check_numbers(new, paths, branch, self.notes, root.name)
+        try:
+            paths = data_paths(new, branch.layout, schema, options)
+        except (PaimonError, pa.ArrowException):
+            if len(roots) == 1:
+                raise
+            for files in roots:
+                with self.notes.taken(files.root.path, referrer=files.root.name):
+                    self._check_files(branch, schema, [files], contents)
+            return
+        referrers = [files.root.name for files in roots for _ in range(files.new.num_rows)]
+        check_stored(new, paths, self.stored, self.notes, referrers)
+        check_numbers(new, paths, branch, self.notes, referrers)
         if contents is not None:
+            [files] = roots
             changelog = set(files.changelog["file_name"].to_pylist())
-            contents.check(new, paths, changelog, root.name)
+            contents.check(new, paths, changelog, files.root.name)
 
     def _check_indexes(self, schema: TableSchema, files: LiveFiles, indexes: IndexChecker) -> None:
         entries = files.read()

@@ -91,13 +91,17 @@ def data_paths(
 
 
 def check_stored(
-    entries: pa.Table, paths: Sequence[str], stored: StoredFiles, notes: Notes, referrer: str
+    entries: pa.Table,
+    paths: Sequence[str],
+    stored: StoredFiles,
+    notes: Notes,
+    referrers: Sequence[str],
 ) -> None:
     """Check that files, and those that belong to them, are there with the right sizes."""
     sizes = entries["file_size_bytes"].to_pylist()
     extras = entries["extra_files"].to_pylist()
     notes.counts["data_files"] += len(paths)
-    for path, size, extra in zip(paths, sizes, extras, strict=True):
+    for path, size, extra, referrer in zip(paths, sizes, extras, referrers, strict=True):
         known = stored.known_size(path)
         if known == MISSING:
             notes.add(path, "the file is missing", referrer=referrer)
@@ -121,7 +125,11 @@ def _check_size(path: str, size: int, stored: StoredFiles, notes: Notes, referre
 
 
 def check_numbers(
-    entries: pa.Table, paths: Sequence[str], branch: Branch, notes: Notes, referrer: str
+    entries: pa.Table,
+    paths: Sequence[str],
+    branch: Branch,
+    notes: Notes,
+    referrers: Sequence[str],
 ) -> None:
     """Check what entries say of their files by itself."""
     rows, deletes = numpy_values(entries["row_count"]), entries["delete_row_count"]
@@ -143,7 +151,7 @@ def check_numbers(
     for problem, is_wrong in tests:
         for row in np.flatnonzero(is_wrong).tolist():
             text = f"metadata says that it has {problem}"
-            notes.add(paths[row], text, referrer=referrer, advice=_REWRITE)
+            notes.add(paths[row], text, referrer=referrers[row], advice=_REWRITE)
 
 
 def check_key_ranges(

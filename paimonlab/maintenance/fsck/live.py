@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -50,6 +51,15 @@ class LiveFiles:
     """Reads additions of all its files (`ENTRY_SCHEMA`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadAhead:
+    """What was read of some roots at once, by name; empty if not all of it can be read."""
+
+    lists: Mapping[str, Sequence[ManifestFileMeta]] = field(default_factory=dict)
+    entries: Mapping[str, pa.Table] = field(default_factory=dict)
+    """Of manifests that no earlier root has."""
+
+
 class ManifestWalk:
     """Reads the manifests of roots, each of them once, and follows which files are alive.
 
@@ -65,6 +75,7 @@ class ManifestWalk:
         self._seen_files: set[str] = set()
         self._known: dict[tuple[str | None, ...], _Counts] = {}
         self._state: FileState | None = None
+        self._ahead = _ReadAhead()
 
     def all_live(self, roots: Sequence[Root]) -> Iterator[LiveFiles]:
         """Yield the files of each root; problems of its manifests are noted."""
@@ -74,15 +85,22 @@ class ManifestWalk:
 
     def _read_ahead(self, roots: Sequence[Root]) -> None:
         """Decode the manifests of roots together; what fails is read again, one by one."""
-        metas: list[ManifestFileMeta] = []
+        self._ahead = _ReadAhead()
+        names = dict(
+            named for root in roots if not root.is_changelog for named in _lists(root.snapshot)
+        )
         try:
-            for root in roots:
-                if not root.is_changelog:
-                    for name, size in _lists(root.snapshot):
-                        metas += self._manifests.read_list(name, size, referrer=root.name)
-            self._manifests.read([meta for meta in metas if meta.file_name not in self._seen])
+            lists = self._manifests.read_lists(names)
+            metas = {
+                meta.file_name: meta
+                for listed in lists.values()
+                for meta in listed
+                if meta.file_name not in self._seen
+            }
+            entries = self._manifests.read(metas.values())
         except (PaimonError, OSError, pa.ArrowException):
             return
+        self._ahead = _ReadAhead(lists, dict(zip(metas, entries, strict=True)))
 
     def _live(self, root: Root) -> LiveFiles:
         snapshot = root.snapshot
@@ -125,13 +143,14 @@ class ManifestWalk:
         state = FileState() if self._state is None else self._state
         self._state = None
         moved = None
-        added, tables = list[ManifestFileMeta](), list[pa.Table]()
+        added: Sequence[ManifestFileMeta] = ()
+        tables: Sequence[pa.Table] = ()
         try:
             metas = self._metas_of(root)
             removed = [meta for name, meta in state.manifests.items() if name not in metas]
             added = [meta for name, meta in metas.items() if name not in state.manifests]
-            tables = self._manifests.read(added, referrer=root.name)
-            moved = state.move(metas, self._manifests.read(removed, referrer=root.name), tables)
+            tables = self._entries_of(added, root)
+            moved = state.move(metas, self._entries_of(removed, root), tables)
         except (PaimonError, OSError, pa.ArrowException):
             pass
         if moved is None:
@@ -165,24 +184,35 @@ class ManifestWalk:
         return {
             meta.file_name: meta
             for name, size in _lists(root.snapshot)
-            for meta in self._manifests.read_list(name, size, referrer=root.name)
+            for meta in self._metas_in(name, size, root)
         }
 
+    def _metas_in(
+        self, name: str, size_bytes: int | None, root: Root
+    ) -> Sequence[ManifestFileMeta]:
+        known = self._ahead.lists.get(name)
+        if known is not None:
+            return known
+        return self._manifests.read_list(name, size_bytes, referrer=root.name)
+
+    def _entries_of(self, metas: Collection[ManifestFileMeta], root: Root) -> Sequence[pa.Table]:
+        known = self._ahead.entries
+        if all(meta.file_name in known for meta in metas):
+            return [known[meta.file_name] for meta in metas]
+        return self._manifests.read(metas, referrer=root.name)
+
     def _all_files(self, root: Root) -> pa.Table:
-        tables = self._manifests.read(self._metas_of(root).values(), referrer=root.name)
-        return live(tables, referrer=root.path)
+        return live(self._entries_of(self._metas_of(root).values(), root), referrer=root.path)
 
     def _rows_changed(self, root: Root) -> int:
         snapshot = root.snapshot
         name, size = snapshot.delta_manifest_list, snapshot.delta_manifest_list_size
-        metas = self._manifests.read_list(name, size, referrer=root.name)
-        return sum(
-            rows if kind == FileKind.ADD else -rows
-            for entries in self._manifests.read(metas, referrer=root.name)
-            for kind, rows in zip(
-                entries["kind"].to_pylist(), entries["row_count"].to_pylist(), strict=True
-            )
-        )
+        changed = 0
+        for entries in self._entries_of(self._metas_in(name, size, root), root):
+            is_added = numpy_values(entries["kind"]) == FileKind.ADD
+            rows = numpy_values(entries["row_count"])
+            changed += int(np.where(is_added, rows, -rows).sum())
+        return changed
 
     def _list(
         self, root: Root, name: str | None, size_bytes: int | None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -94,14 +94,14 @@ class FileState:
         return self._moved(entries, [1] * len(rows))
 
     def _moved(self, changed: pa.Table, signs: Sequence[int]) -> Moved:
-        names = ("partition", "bucket", "level", "file_name", "min_key", "max_key")
+        names = ["partition", "bucket", "level", "file_name", "min_key", "max_key"]
         groups = set[Group]()
-        is_deep = arrow_array(numpy_values(changed["level"]) >= 1)
-        values = zip(
-            *(changed[name].filter(is_deep).to_pylist() for name in names),
-            compress(signs, is_deep.to_pylist()),
-            strict=True,
-        )
+        is_deep = numpy_values(changed["level"]) >= 1
+        values: Iterable[tuple[Any, ...]] = ()
+        if is_deep.any():
+            chosen = changed.select(names).filter(arrow_array(is_deep))
+            columns = [column.to_pylist() for column in chosen.columns]
+            values = zip(*columns, compress(signs, is_deep.tolist()), strict=True)
         for partition, bucket, level, name, low, high, sign in values:
             group = (partition, bucket, level)
             if sign == 1:
@@ -109,8 +109,9 @@ class FileState:
                 groups.add(group)
             else:
                 self.deep[group].pop(name, None)
-        is_added = arrow_array([sign == 1 for sign in signs], pa.bool_())
-        return Moved(changed.filter(is_added), {group: self.deep[group] for group in groups})
+        if -1 in signs:
+            changed = changed.filter(arrow_array([sign == 1 for sign in signs], pa.bool_()))
+        return Moved(changed, {group: self.deep[group] for group in groups})
 
 
 @dataclass(frozen=True, slots=True)
