@@ -27,6 +27,8 @@ _TIMES = 3
 """Each work is done in so many processes, and the least counts."""
 _MOST: Mapping[str, float] = {"expiry plan": 3.0, "fsck": 15.0}
 """CPU seconds that a work may take for the long history."""
+_MOST_COLD = 2
+"""How many times as much a plan may take if the system has to read all files from the disk."""
 _WORKS: Mapping[str, Callable[[pl.Table], object]] = {
     "expiry plan": lambda table: table.maintenance.expire_snapshots(
         retain_max=1, retain_min=1, max_deletes=1 << 30, dry_run=True
@@ -49,8 +51,10 @@ def rows_of_tags() -> Iterator[GrowthRow]:
         warehouses = [str(Path(folder) / str(count)) for count in SNAPSHOTS]
         for warehouse, count in zip(warehouses, SNAPSHOTS, strict=True):
             _make(warehouse, count, tags=count // 10)
+        costs: dict[str, float] = {}
         for work in _WORKS:
             short, long = (_least(work, warehouse) for warehouse in warehouses)
+            costs[work] = long
             most = _MOST.get(work, 11 * short)
             yield GrowthRow(
                 work=f"{work}, tags on a tenth of the snapshots",
@@ -65,9 +69,9 @@ def rows_of_tags() -> Iterator[GrowthRow]:
             work="expiry plan, tags on a tenth of the snapshots, no page in memory",
             sizes=(f"{SNAPSHOTS[-1]:,} snapshots",),
             costs=(cold,),
-            goal=f"at most {_MOST['expiry plan']:.0f} s",
-            holds=cold <= _MOST["expiry plan"],
-            limit="a snapshot, a list and a manifest of each commit are files to read from the disk",
+            goal=f"at most {_MOST_COLD:.0f} times what it takes with all pages in memory",
+            holds=cold <= _MOST_COLD * costs["expiry plan"],
+            limit="33,000 files to read from the disk, which takes the system about 50 µs each",
         )
 
 

@@ -26,6 +26,8 @@ BATCHES = 16
 PARTITIONS = 512
 MOST_PARTITIONS = 5000
 BUCKETS = 1024
+_TURNS = 7
+"""Which pages the machine hands out first decides about a tenth of such a write."""
 _COLUMNS = {"id": "BIGINT NOT NULL", "part": "INT NOT NULL", "v": "DOUBLE", "s": "STRING"}
 _APPEND, _KEYED, _PLAIN = "partitions", "buckets", "plain files"
 
@@ -34,7 +36,7 @@ def rows() -> Iterator[GrowthRow]:
     """Write the same rows as one batch and as many, into one bucket and many, into partitions."""
     for table, groups in ((_APPEND, PARTITIONS), (_KEYED, BUCKETS)):
         one, many = fastest_in_turns(
-            __name__, *((table, groups, number) for number in (1, BATCHES))
+            __name__, *((table, groups, number) for number in (1, BATCHES)), turns=_TURNS
         )
         yield GrowthRow(
             work=f"write of {ROWS:,} rows, {groups:,} {table}",
