@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import paimonlab
-from paimonlab.errors import CorruptDataError, SchemaError
+from paimonlab.errors import CorruptDataError, SchemaError, UnsupportedError
 from paimonlab.read import merging, splits
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
@@ -119,6 +119,12 @@ def test_columns_are_found_after_they_were_renamed(catalog: paimonlab.Catalog) -
 def test_indexes_that_cannot_be_made_are_refused_at_creation(catalog: paimonlab.Catalog) -> None:
     with pytest.raises(SchemaError, match="'x', which is not a column"):
         catalog.create_table("db.t", {"a": "INT"}, options={"file-index.bitmap.columns": "x"})
+
+
+def test_a_type_that_has_no_such_index_is_named_as_in_sql(catalog: paimonlab.Catalog) -> None:
+    options = {"file-index.range-bitmap.columns": "t"}
+    with pytest.raises(UnsupportedError, match=r"t is TIMESTAMP\(9\), which no range-bitmap index"):
+        catalog.create_table("db.t", {"t": "TIMESTAMP(9)"}, options=options)
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut"])

@@ -13,6 +13,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.formats.file_index.values import INDEX_TYPES, form_of
 from paimonlab.spec.options.table_options import Options, OptionSlice, option_field
 from paimonlab.spec.types.data_types import AtomicType, DataField, DataType, MapType, TypeRoot
+from paimonlab.spec.types.text import format_type
 
 _TEXTS = (TypeRoot.CHAR, TypeRoot.VARCHAR)
 _KEYS = {
@@ -122,7 +123,7 @@ def _specs(kind: str, text: str, fields: Sequence[DataField]) -> list[IndexSpec]
         if form_of(indexed, kind) is None:
             raise UnsupportedError(
                 f"file-index.{kind}.columns = {text!r}",
-                f"{name} is {indexed}, which no {kind} index can be made of",
+                f"{name} is {format_type(indexed)}, which no {kind} index can be made of",
             )
         specs.append(IndexSpec(kind, column, map_key))
     return specs
