@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paimonlab.catalog import altering as altering
     from paimonlab.catalog import cloning as cloning
     from paimonlab.catalog import column_types as column_types
+    from paimonlab.catalog import engine_requests as engine_requests
     from paimonlab.catalog import engine_statements as engine_statements
     from paimonlab.catalog import global_tables as global_tables
     from paimonlab.catalog import iceberg_catalogs as iceberg_catalogs
@@ -32,6 +33,7 @@ __getattr__, __dir__ = attributes_on_use(
     "altering",
     "cloning",
     "column_types",
+    "engine_requests",
     "engine_statements",
     "global_tables",
     "iceberg_catalogs",

@@ -7,30 +7,21 @@ Sources, read on 2026-11-28:
   ``object-storage/file-system-s3``
 - StarRocks: ``docs/en/data_source/catalog/paimon_catalog.md`` of StarRocks/starrocks;
   ``paimon.option.`` is in its ``PaimonConnector`` alone
-- MaxCompute: help.aliyun.com, "Paimon external table" and "Access DLF from MaxCompute" (types)
 - E-MapReduce: help.aliyun.com, "Integrate Paimon with Flink", "… with Spark", "… with Trino",
   "Paimon Catalog"
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
-from msgspec import Struct
-
+from paimonlab.catalog.engine_requests import EngineRequest, EngineTable, oss_host
 from paimonlab.catalog.local_cache import LOCAL_CACHE_OPTIONS
+from paimonlab.catalog.maxcompute_statements import maxcompute
 from paimonlab.errors import UnsupportedError, close_matches
-from paimonlab.secrets import hides_secrets, is_secret, without_secrets
-from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import (
-    MAX_LENGTH,
-    ArrayType,
     AtomicType,
-    DataType,
-    MapType,
     MultisetType,
-    RowType,
     TypeRoot,
     types_in,
 )
@@ -48,54 +39,6 @@ _OF_THIS_PROCESS = frozenset(
 _FIRST = ("metastore", "uri", "warehouse")
 _DATABASE = "defaultDatabase"
 """What Spark alone has."""
-
-
-class EngineTable(Struct, frozen=True, kw_only=True):
-    """A table that an engine is to read."""
-
-    name: str
-    """``database.table``"""
-    path: str
-    """Its folder."""
-    schema: TableSchema
-
-
-@hides_secrets
-class EngineRequest(Struct, frozen=True, kw_only=True):
-    """What is to be told."""
-
-    options: Mapping[str, str]
-    """Of the catalog, by Paimon's keys; ``warehouse`` is an absolute path, or a server's name."""
-    tables: tuple[EngineTable, ...] = ()
-    name: str | None = None
-    properties: Mapping[str, str] = {}
-    """By the engine's keys."""
-    show_secrets: bool = False
-
-    @property
-    def warehouse(self) -> str:
-        """Where the catalog is."""
-        return self.options.get("warehouse", "")
-
-    @property
-    def metastore(self) -> str:
-        """The kind of catalog."""
-        return self.options.get("metastore", "filesystem")
-
-    @property
-    def catalog_name(self) -> str:
-        """What the catalog is called there."""
-        return _checked_name(self.name or "paimon")
-
-    def shown(self, pairs: Mapping[str, str]) -> dict[str, str]:
-        """Add the properties, and hide secrets unless they are asked for."""
-        given = {**pairs, **self.properties}
-        if self.show_secrets:
-            return given
-        return {
-            key: f"<{key}>" if is_secret(key) else without_secrets(value)
-            for key, value in given.items()
-        }
 
 
 def statements(engine: str, asked: EngineRequest) -> list[str]:
@@ -156,7 +99,7 @@ def _defaults_of_stores(options: Mapping[str, str]) -> dict[str, str]:
         return {"s3.path.style.access": "true"}
     of_oss, _ = named_options(OSS, options)
     if of_oss.get("region") and not of_oss.get("endpoint"):
-        return {"fs.oss.endpoint": _oss_host(of_oss, is_internal=False)}
+        return {"fs.oss.endpoint": oss_host(of_oss, is_internal=False)}
     return {}
 
 
@@ -274,7 +217,7 @@ def _connection_of_s3(asked: EngineRequest, pairs: Mapping[str, str]) -> dict[st
 
 def _of_oss(asked: EngineRequest) -> dict[str, str]:
     values, keys = named_options(OSS, asked.options)
-    pairs = {"aliyun.oss.endpoint": _oss_host(values, is_internal=False)}
+    pairs = {"aliyun.oss.endpoint": oss_host(values, is_internal=False)}
     for name, value in values.items():
         if name in _OSS_OF_STARROCKS:
             pairs.setdefault(_OSS_OF_STARROCKS[name], value)
@@ -283,152 +226,6 @@ def _of_oss(asked: EngineRequest) -> dict[str, str]:
         ):
             raise _refused(keys[name], value, "starrocks")
     return pairs
-
-
-# MaxCompute: a table is told, not a catalog.
-
-_ROLE = "odps.properties.rolearn"
-_NAME = re.compile(r"[a-z_][a-z0-9_]{0,127}")
-_OF_MAXCOMPUTE = {
-    TypeRoot.BOOLEAN: "BOOLEAN",
-    TypeRoot.TINYINT: "TINYINT",
-    TypeRoot.SMALLINT: "SMALLINT",
-    TypeRoot.INT: "INT",
-    TypeRoot.BIGINT: "BIGINT",
-    TypeRoot.FLOAT: "FLOAT",
-    TypeRoot.DOUBLE: "DOUBLE",
-    TypeRoot.BINARY: "BINARY",
-    TypeRoot.VARBINARY: "BINARY",
-    TypeRoot.DATE: "DATE",
-    TypeRoot.TIMESTAMP_LTZ: "TIMESTAMP",
-}
-_LONGEST = {TypeRoot.CHAR: 255, TypeRoot.VARCHAR: 65_535}
-_MOST_FRACTION_DIGITS = 18
-_OF_PARTITIONS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "STRING", "VARCHAR")
-_NO_ZONE = (
-    "its TIMESTAMP is a point in time, and external tables have no TIMESTAMP_NTZ; "
-    "TIMESTAMP_LTZ would do"
-)
-
-
-def _maxcompute(asked: EngineRequest) -> list[str]:
-    if asked.metastore == "rest":
-        raise UnsupportedError(
-            "metastore = 'rest' for maxcompute",
-            "it reads DLF by an external project, which its console makes",
-        )
-    if not asked.tables:
-        raise ValueError("maxcompute takes one statement per table: name them, tables=['db.t']")
-    if not asked.properties.get(_ROLE):
-        raise ValueError(
-            f"the role is missing that reads OSS: properties={{'{_ROLE}': "
-            "'acs:ram::<uid>:role/aliyunodpsdefaultrole'}"
-        )
-    names = [table.name.rpartition(".")[2] for table in asked.tables]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"several tables are called {name}: tell of one, then of the others")
-    return [text for table in asked.tables for text in _external_table(asked, table)]
-
-
-def _external_table(asked: EngineRequest, table: EngineTable) -> Iterator[str]:
-    schema, table_name = table.schema, _quoted(table.name.rpartition(".")[2], table.name)
-    if asked.name is not None:
-        table_name = f"{_checked_name(asked.name)}.{table_name}"
-    columns = {
-        field.name: _type_of_maxcompute(field.type, f"{table.name}: column {field.name!r}")
-        for field in schema.fields
-    }
-    for key in schema.partition_keys:
-        if columns[key].partition("(")[0] not in _OF_PARTITIONS:
-            raise UnsupportedError(
-                f"{table.name}: partition column {key!r} of type {columns[key]} for maxcompute",
-                f"it partitions by {', '.join(_OF_PARTITIONS)}",
-            )
-
-    def listed(names: Iterator[str]) -> str:
-        return ", ".join(f"{_quoted(name, table.name)} {columns[name]}" for name in names)
-
-    lines = [
-        f"CREATE EXTERNAL TABLE {table_name} (",
-        "  " + listed(name for name in columns if name not in schema.partition_keys),
-        ")",
-    ]
-    if schema.comment:
-        lines.append(f"COMMENT {_in_quotes_escaped(schema.comment)}")
-    if schema.partition_keys:
-        lines.append(f"PARTITIONED BY ({listed(iter(schema.partition_keys))})")
-    shown = asked.shown({})
-    inside = ", ".join(
-        f"{_in_quotes_escaped(key)} = {_in_quotes_escaped(shown[key])}" for key in shown
-    )
-    lines += [
-        "STORED BY 'org.apache.paimon.hive.PaimonStorageHandler'",
-        f"WITH SERDEPROPERTIES ({inside})",
-        f"LOCATION {_in_quotes_escaped(_location(asked, table))}",
-    ]
-    yield "\n".join(lines)
-    if schema.partition_keys:
-        yield f"MSCK REPAIR TABLE {table_name} ADD PARTITIONS"
-
-
-def _type_of_maxcompute(data_type: DataType, where: str) -> str:
-    match data_type:
-        case ArrayType(element):
-            return f"ARRAY<{_type_of_maxcompute(element, where)}>"
-        case MapType(key, value):
-            inside = (_type_of_maxcompute(one, where) for one in (key, value))
-            return f"MAP<{', '.join(inside)}>"
-        case RowType(fields):
-            named = (
-                f"{_checked_column(field.name, where)}: {_type_of_maxcompute(field.type, where)}"
-                for field in fields
-            )
-            return f"STRUCT<{', '.join(named)}>"
-    found, reason = "", ""
-    if isinstance(data_type, AtomicType):
-        found, reason = _atom_of_maxcompute(data_type)
-    if not found:
-        raise UnsupportedError(f"{where} of type {format_type(data_type)} for maxcompute", reason)
-    return found
-
-
-def _atom_of_maxcompute(atom: AtomicType) -> tuple[str, str]:
-    """Return what a type is there; or nothing, and why."""
-    length, scale = atom.length or 0, atom.scale or 0
-    match atom.root:
-        case TypeRoot.DECIMAL if scale > _MOST_FRACTION_DIGITS:
-            return "", f"its DECIMAL has at most {_MOST_FRACTION_DIGITS} fraction digits"
-        case TypeRoot.DECIMAL:
-            return f"DECIMAL({atom.precision}, {scale})", ""
-        case TypeRoot.VARCHAR if length == MAX_LENGTH:
-            return "STRING", ""
-        case TypeRoot.CHAR | TypeRoot.VARCHAR as root if length > _LONGEST[root]:
-            return "", f"its {root.value} has at most {_LONGEST[root]} characters; STRING would do"
-        case TypeRoot.CHAR | TypeRoot.VARCHAR as root:
-            return f"{root.value}({length})", ""
-        case root:
-            return _OF_MAXCOMPUTE.get(root, ""), _NO_ZONE if root is TypeRoot.TIMESTAMP else ""
-
-
-def _location(asked: EngineRequest, table: EngineTable) -> str:
-    if store_kind(table.path) is not OSS:
-        raise UnsupportedError(
-            f"{table.name} at {table.path} for maxcompute", "its external tables are in OSS"
-        )
-    values, _ = named_options(OSS, asked.options)
-    host = _oss_host(values, is_internal=True)
-    return f"oss://{host}/{table.path.partition('://')[2].rstrip('/')}/"
-
-
-def _oss_host(values: Mapping[str, str], *, is_internal: bool) -> str:
-    region = values.get("region", "").removeprefix("oss-")
-    host = values.get("endpoint") or (f"oss-{region}.aliyuncs.com" if region else "")
-    if not host:
-        raise ValueError("the option 'fs.oss.endpoint' is missing: oss-cn-hangzhou.aliyuncs.com …")
-    host = host.rpartition("://")[2].rstrip("/")
-    known = re.fullmatch(r"(oss-[a-z0-9-]+?)(?:-internal)?\.aliyuncs\.com", host)
-    return f"{known[1]}-internal.aliyuncs.com" if known and is_internal else host
 
 
 # What they share.
@@ -512,36 +309,9 @@ def _place_as_uri(asked: EngineRequest) -> dict[str, str]:
     return {"warehouse": f"file:{asked.warehouse}"} if asked.warehouse.startswith("/") else {}
 
 
-def _checked_name(name: str) -> str:
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
-        raise ValueError(
-            f"{name!r} cannot be the name there: lower-case letters, digits and underscores, a "
-            "letter first, at most 64"
-        )
-    return name
-
-
-def _checked_column(name: str, where: str) -> str:
-    """Return a name of MaxCompute, which has no upper case and no marks in names."""
-    if not _NAME.fullmatch(name):
-        raise UnsupportedError(
-            f"{where}: the name {name!r} for maxcompute",
-            "its names are lower-case letters, digits and underscores",
-        )
-    return name
-
-
-def _quoted(name: str, where: str) -> str:
-    return f"`{_checked_column(name, where)}`"
-
-
 def _in_quotes(text: str) -> str:
     """Return a text of Flink's SQL, which knows no escapes."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def _in_quotes_escaped(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
 
 
 def _in_double(text: str) -> str:
@@ -556,7 +326,7 @@ def _line(key: str, value: str) -> str:
 
 _WRITERS: dict[str, Callable[[EngineRequest], list[str]]] = {
     "flink": _flink,
-    "maxcompute": _maxcompute,
+    "maxcompute": maxcompute,
     "spark": _spark,
     "starrocks": _starrocks,
     "trino": _trino,

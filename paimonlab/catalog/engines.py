@@ -10,7 +10,7 @@ from paimonlab.catalog.names import parse
 from paimonlab.errors import SchemaError
 
 if TYPE_CHECKING:
-    from paimonlab.catalog.engine_statements import EngineTable
+    from paimonlab.catalog.engine_requests import EngineTable
     from paimonlab.table.table import Table
 
 Engine: TypeAlias = Literal["flink", "maxcompute", "spark", "starrocks", "trino"]
@@ -89,7 +89,7 @@ def statements_for(
     options = dict(catalog.options)
     if catalog.has_folder:
         options["warehouse"] = catalog.path
-    asked = catalogs.engine_statements.EngineRequest(
+    asked = catalogs.engine_requests.EngineRequest(
         options=options,
         tables=tuple(_opened(catalog, table) for table in tables or ()),
         name=name,
@@ -103,6 +103,6 @@ def _opened(catalog: _Catalog, name: str) -> EngineTable:
     if parse(name).branch is not None:
         raise SchemaError(f"{name} is a branch: engines are told of tables")
     table = catalog.table(name)
-    return catalogs.engine_statements.EngineTable(
+    return catalogs.engine_requests.EngineTable(
         name=parse(name).full_name, path=table.path, schema=table.schema
     )

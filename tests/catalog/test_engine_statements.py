@@ -9,7 +9,8 @@ import sqlglot
 from sqlglot import exp
 
 import paimonlab as pm
-from paimonlab.catalog.engine_statements import EngineRequest, EngineTable, statements
+from paimonlab.catalog.engine_requests import EngineRequest, EngineTable
+from paimonlab.catalog.engine_statements import statements
 from paimonlab.errors import SchemaError, TableNotFoundError, UnsupportedError
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.types.data_types import DataField
