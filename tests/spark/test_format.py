@@ -69,7 +69,7 @@ def test_what_a_path_cannot_do_is_refused(spark: SparkSession, path: str, tmp_pa
         read.load()
     with pytest.raises(UnsupportedError, match=r"<database>\.db"):
         read.load(str(tmp_path))
-    with pytest.raises(UnsupportedError, match="zzz = '1'"):
+    with pytest.raises(SchemaError, match="option 'zzz' is not known"):
         spark.read.format("paimon").option("zzz", "1").load(path)
     with pytest.raises(SchemaError, match="no column v:int"):
         spark.read.format("paimon").schema("v INT").load(path).collect()
@@ -108,13 +108,77 @@ def test_rows_are_written_to_a_folder_by_the_names_of_their_columns(
     assert dict(spark.table("paimon.db.t").dtypes)["a"] == "array<bigint>"
 
 
-def test_streams_by_path_are_refused(spark: SparkSession, path: str, tmp_path: Path) -> None:
-    reading = spark.readStream.format("paimon").load(path).writeStream.format("noop")
+def test_options_name_the_table_that_is_read_and_written(
+    spark: SparkSession, path: str, tmp_path: Path
+) -> None:
+    named = {"catalog": "paimon", "database": "db", "Table": "t"}
+    for given, place in ((named, None), (named, path), ({"catalog": "paimon"}, f"file:{path}/")):
+        read = spark.read.format("paimon").options(**given).load(place)
+        assert sorted(read.select("id", "v").collect()) == [(1, "c"), (2, "b")]
+    snapshots = {**named, "Table": "t$snapshots"}
+    assert spark.read.format("paimon").options(**snapshots).load().count() == 2
+
+    more = spark.sql("SELECT 'd' AS v, 4 AS id, NULL AS a, NULL AS ts")
+    more.write.format("paimon").options(**named).mode("append").save()
+    sql = "SELECT id, v FROM paimon.db.t ORDER BY id"
+    assert rows(spark, sql) == [(1, "c"), (2, "b"), (4, "d")]
+    more.write.format("paimon").options(**named).mode("overwrite").save(path)
+    assert rows(spark, sql) == [(4, "d")]
+
+    def refuse(match: str, place: str | None = path, **given: str) -> None:
+        with pytest.raises(UnsupportedError, match=match):
+            spark.read.format("paimon").options(**given).load(place)
+        with pytest.raises(UnsupportedError, match=match):
+            more.write.format("paimon").options(**given).mode("append").save(place)
+
+    refuse(
+        "database = 'db', table = 't' is not supported: name the catalog", None, **named_of("dt")
+    )
+    refuse("name database and table as well", None, catalog="paimon")
+    refuse("is no catalog of Paimon", catalog="spark_catalog", database="db", table="t")
+    refuse("is no catalog of Paimon", catalog="nope")
+    refuse(f"db.t is in {path}", str(tmp_path / "t"), **named_of("cdt"))
+    with pytest.raises(UnsupportedError, match="catalog and a schema"):
+        spark.read.format("paimon").options(**named).schema("v STRING").load()
+    with pytest.raises(AnalysisException, match="TABLE_OR_VIEW_NOT_FOUND"):
+        spark.read.format("paimon").options(**{**named, "Table": "nope"}).load()
+    assert rows(spark, sql) == [(4, "d")]
+
+
+def named_of(letters: str) -> dict[str, str]:
+    """Return the options that name ``paimon.db.t``, chosen by their first letters."""
+    every = {"catalog": "paimon", "database": "db", "table": "t"}
+    return {key: value for key, value in every.items() if key[0] in letters}
+
+
+def test_a_folder_is_read_as_its_table_is(spark: SparkSession, path: str) -> None:
+    read = spark.read.format("paimon").load(path).where("id = 1").select("v")
+    plan = read._jdf.queryExecution().toString()
+
+    assert "PythonTable" not in plan
+    assert "filter: id = 1" in plan
+    changelog = spark.read.format("paimon").option("read.changelog", "true").load(path)
+    assert sorted(changelog.select("rowkind", "id").collect()) == [("+I", 1), ("+I", 2)]
+
+
+def test_tables_are_streamed_by_folder_and_options(
+    spark: SparkSession, path: str, tmp_path: Path
+) -> None:
+    read = spark.readStream.format("paimon")
+    changes = read.option("read.changelog", "true").load(path)
+    named = spark.readStream.format("paimon").options(**named_of("cdt")).load()
+    for number, stream in enumerate((changes, named)):
+        writer = stream.writeStream.format("memory").queryName(f"streamed_{number}")
+        writer.trigger(availableNow=True).start().awaitTermination()
+    assert sorted(rows(spark, "SELECT rowkind, id FROM streamed_0")) == [("+I", 1), ("+I", 2)]
+    assert sorted(rows(spark, "SELECT id, v FROM streamed_1")) == [(1, "c"), (2, "b")]
+
+
+def test_streams_into_folders_are_refused(spark: SparkSession, path: str, tmp_path: Path) -> None:
     writing = spark.readStream.table("paimon.db.t").writeStream.format("paimon")
-    for stream, message in ((reading, "readStream"), (writing, "writeStream")):
-        started = stream.option("checkpointLocation", str(tmp_path / message))
-        with pytest.raises((PaimonError, StreamingQueryException), match=f"{message}.format"):
-            started.trigger(availableNow=True).start(path).awaitTermination()
+    started = writing.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    with pytest.raises((PaimonError, StreamingQueryException), match=r"writeStream.format"):
+        started.trigger(availableNow=True).start(path).awaitTermination()
 
 
 def test_data_frames_create_append_to_and_replace_tables_by_name(

@@ -219,7 +219,7 @@ def test_an_option_that_nothing_knows_is_refused_of_data_frames(
             reading.options(**wrong).table("paimon.db.t").collect()
     with pytest.raises(SchemaError, match="'header' is not known"):
         spark.readStream.options(**wrong).table("paimon.db.t")
-    with pytest.raises(UnsupportedError, match="header = 'true'"):
+    with pytest.raises(SchemaError, match="'header' is not known"):
         spark.read.format("paimon").options(**wrong).load(table.path)
 
 

@@ -1,14 +1,18 @@
-"""``df.write.format("paimon").save(path)``: a write to the table that a catalog has in a folder.
+"""``format("paimon")`` with ``load`` and ``save``: the table of a catalog that is meant.
 
-Spark would hand the rows to a Python data source, which has no catalog to commit through. A rule of
-its analyzer, which runs before columns are looked at, names the table instead: the write is then
-that of ``df.writeTo(name)``, by the names of columns.
+Options (``catalog``, ``database``, ``table``) or a folder say which. Spark would hand reads and
+writes to a Python data source, which has no catalog. A rule of its analyzer, which runs before
+columns are looked at, names the table instead: the read is then that of ``spark.table(name)``,
+the write that of ``df.writeTo(name)``, by the names of columns.
 
-Source: apache/spark@v4.2.0 and v4.3.0 ``DataFrameWriter.saveCommand``, ``PythonTable``.
+Source: apache/spark@v4.2.0 and v4.3.0 ``DataFrameReader.load``, ``DataStreamReader.load``,
+``UnresolvedDataSource``, ``DataFrameWriter.saveCommand``, ``PythonTable``; Java Paimon's
+``SparkSource``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from paimonlab.catalog.names import DATABASE_SUFFIX, is_name
@@ -22,7 +26,10 @@ from paimonlab.spark.jvm.rules import add_analyzer_rule
 from paimonlab.spark.reading.data_source import NAME
 from paimonlab.spec.external_paths import folder_of, scheme_of
 
-_PATH = "path"
+_PATH, _CATALOG, _DATABASE, _TABLE = "path", "catalog", "database", "table"
+_CHOOSING = frozenset({_PATH, _CATALOG, _DATABASE, _TABLE})
+"""Options that say which table is meant."""
+_CHANGELOG = "read.changelog"
 _OVERWRITE = "OverwriteByExpression"
 PRIVILEGES = "__required_write_privileges__"
 """Where Spark notes what a statement may do to a relation."""
@@ -31,13 +38,34 @@ _SOURCE = (
     """
 package org.paimonlab.spark;
 
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedDataSource;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.Function1;
+import scala.runtime.AbstractPartialFunction;
 
 public final class ByPath {
+  /** Asks Python which table is read. */
+  public static final class Reading extends AbstractPartialFunction {
+    private final Function1 name;
+
+    public Reading(Function1 name) { this.name = name; }
+
+    public boolean isDefinedAt(Object plan) {
+      return plan instanceof UnresolvedDataSource
+          && ((String) ((UnresolvedDataSource) plan).productElement(0)).equalsIgnoreCase("""
+    f'"{NAME}"'
+    """);
+    }
+
+    public Object applyOrElse(Object plan, Function1 otherwise) {
+      return this.isDefinedAt(plan) ? this.name.apply(plan) : otherwise.apply(plan);
+    }
+  }
+
   /** Asks Python which table a folder is. */
   public static final class Naming extends Rule {
     private final Function1 name;
@@ -45,7 +73,9 @@ public final class ByPath {
     public Naming(Function1 name) { this.name = name; }
 
     public TreeNode apply(TreeNode plan) {
-      if (!(plan instanceof V2WriteCommand)) return plan;
+      if (!(plan instanceof V2WriteCommand)) {
+        return ((LogicalPlan) plan).transformUp(new Reading(this.name));
+      }
       Object target = ((V2WriteCommand) plan).table();
       if (!(target instanceof DataSourceV2Relation)) return plan;
       Object table = ((DataSourceV2Relation) target).table();
@@ -61,15 +91,15 @@ public final class ByPath {
 )
 
 
-def name_written_folders(bridge: Bridge) -> None:
-    """Let writes of the session, its clones and sessions beside it name tables by folders."""
+def name_tables_of_format(bridge: Bridge) -> None:
+    """Let the format in the session, its clones and sessions beside it mean tables of catalogs."""
     add_analyzer_rule(
         bridge, _RULE, lambda: new(bridge, _SOURCE, _RULE, _Naming(bridge)), is_first=True
     )
 
 
 class _Naming(Proxy):
-    """Gives a write the name of its table."""
+    """Gives a read or a write the name of its table."""
 
     class Java:
         """py4j's list of interfaces."""
@@ -77,24 +107,112 @@ class _Naming(Proxy):
         implements = ["scala.Function1"]  # noqa: RUF012
 
     def apply(self, plan: Any) -> Any:
-        """Return the same write to a table that is to be looked up."""
+        """Return the same read or write of a table that is to be looked up."""
+        if str(plan.getClass().getSimpleName()) == "UnresolvedDataSource":
+            return self._read(plan)
         bridge = self._bridge
         given = bridge.texts_of_map(plan.table().options().asCaseSensitiveMap())
-        options = {key: value for key, value in given.items() if key.lower() != _PATH}
-        paths = [value for key, value in given.items() if key.lower() == _PATH]
-        if not paths:
+        options, chosen = _parted(given)
+        if not chosen:
             raise UnsupportedError(
                 f"write.format({NAME!r}).save() without a path", "name the table: saveAsTable"
             )
-        place = table_in(bridge, paths[0])
-        parts = bridge.seq([place.catalog_name, place.database, place.table])
+        parts = _named_by_options(bridge, chosen)
+        if parts is None:
+            place = table_in(bridge, chosen[_PATH])
+            parts = [place.catalog_name, place.database, place.table]
         relation = bridge.java_class(ANALYSIS + "UnresolvedRelation")
         replaces = str(plan.getClass().getSimpleName()) == _OVERWRITE
         privileges = bridge.options({PRIVILEGES: "INSERT,DELETE" if replaces else "INSERT"})
-        target = relation(parts, privileges, False)  # noqa: FBT003 - not a stream
+        target = relation(bridge.seq(parts), privileges, False)  # noqa: FBT003 - not a stream
         command = bridge.module(str(plan.getClass().getName()))
         more = [plan.deleteExpr()] if replaces else []
         return command.byName(target, plan.query(), *more, bridge.scala_map(options), False)  # noqa: FBT003
+
+    def _read(self, plan: Any) -> Any:
+        """Return the relation that is read; what is in no catalog the data source reads."""
+        bridge = self._bridge
+        as_java = bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava
+        given = bridge.texts_of_map(as_java(plan.options().originalMap()))
+        options, chosen = _parted(given)
+        paths = [str(path) for path in as_java(plan.paths())]
+        if len(paths) == 1:
+            chosen[_PATH] = paths[0]
+        parts = _named_by_options(bridge, chosen)
+        has_schema = bool(plan.userSpecifiedSchema().isDefined())
+        if parts is not None and (has_schema or len(paths) > 1):
+            raise UnsupportedError(
+                f"format({NAME!r}) with the option catalog and "
+                + ("a schema" if has_schema else "several paths"),
+                "leave it out, and select columns",
+            )
+        is_streaming = bool(plan.isStreaming())
+        changelog = [key for key in options if key.lower() == _CHANGELOG and not is_streaming]
+        reads_changelog = any(options.pop(key).lower() == "true" for key in changelog)
+        if parts is None:
+            if has_schema or len(paths) > 1 or _PATH not in chosen:
+                return plan  # with all of its options
+            # Spark 4.2 tells a catalog no options of a read.
+            if options and not is_streaming and bridge.spark.version.startswith("4.2."):
+                return plan
+            place = _found_in(bridge, chosen[_PATH])
+            if place is None:
+                return plan
+            parts = [place.catalog_name, place.database, place.table]
+        if reads_changelog:
+            parts[-1] += "$audit_log"
+        relation = bridge.java_class(ANALYSIS + "UnresolvedRelation")
+        return relation(bridge.seq(parts), bridge.options(options), is_streaming)
+
+
+def _parted(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Part options in those of the read or write and those that say which table is meant."""
+    chosen = {key.lower(): value for key, value in given.items() if key.lower() in _CHOOSING}
+    return {key: value for key, value in given.items() if key.lower() not in _CHOOSING}, chosen
+
+
+def _named_by_options(bridge: Bridge, chosen: Mapping[str, str]) -> list[str] | None:
+    """Return catalog, database and table that options name; None: the path alone says it.
+
+    What of database and table the options leave out is that of the path, as in Java.
+
+    Raises
+    ------
+    UnsupportedError
+        If they are incomplete, the catalog is not ours, or its table is in another folder.
+    """
+    given = {key: value for key, value in chosen.items() if key != _PATH}
+    if not given:
+        return None
+    what = f"format({NAME!r}) with " + ", ".join(f"{key} = {v!r}" for key, v in given.items())
+    if _CATALOG not in given:
+        raise UnsupportedError(what, "name the catalog as well: option('catalog', …)")
+    path = _plain(chosen[_PATH]) if _PATH in chosen else None
+    before, _, last = (path or "").rpartition("/")
+    database = given.get(_DATABASE) or before.rpartition("/")[2].removesuffix(DATABASE_SUFFIX)
+    table = given.get(_TABLE) or last
+    if not database or not table:
+        raise UnsupportedError(what, "name database and table as well, or give a path")
+    manager = active_state(bridge).catalogManager()
+    known = manager.isCatalogRegistered(given[_CATALOG])
+    ours = catalog_behind(manager.catalog(given[_CATALOG])) if known else None
+    if ours is None:
+        raise UnsupportedError(
+            what, "it is no catalog of Paimon in this session: see paimonlab.spark.connect"
+        )
+    if path is not None:
+        _check_folder(ours, f"{database}.{table}", path, what)
+    return [given[_CATALOG], database, table]
+
+
+def _check_folder(ours: Any, name: str, path: str, what: str) -> None:
+    """Refuse a path that is not the folder of the table; what does not exist Spark says."""
+    try:
+        found = _plain(ours._catalog.table(name.partition("$")[0]).path)
+    except (NotFoundError, SchemaError):
+        return
+    if found != path:
+        raise UnsupportedError(f"{what} and the path {path}", f"{name} is in {found}")
 
 
 def table_in(bridge: Bridge, path: str) -> Place:
@@ -112,6 +230,17 @@ def table_in(bridge: Bridge, path: str) -> Place:
     UnsupportedError
         If no catalog has such a table.
     """
+    place = _found_in(bridge, path)
+    if place is None:
+        raise UnsupportedError(
+            f"writing to {path} with format({NAME!r})",
+            "no catalog of the Spark session has a table there: connect its warehouse first "
+            "(paimonlab.spark.connect), or create the table and name it",
+        )
+    return place
+
+
+def _found_in(bridge: Bridge, path: str) -> Place | None:
     folder = _plain(path)
     parent, _, table = folder.rpartition("/")
     database = parent.rpartition("/")[2].removesuffix(DATABASE_SUFFIX)
@@ -129,11 +258,7 @@ def table_in(bridge: Bridge, path: str) -> Place:
             continue
         if _plain(found.path) == folder:
             return Place(ours._catalog, name, database, table)
-    raise UnsupportedError(
-        f"writing to {path} with format({NAME!r})",
-        "no catalog of the Spark session has a table there: connect its warehouse first "
-        "(paimonlab.spark.connect), or create the table and name it",
-    )
+    return None
 
 
 def _plain(path: str) -> str:

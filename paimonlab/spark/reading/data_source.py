@@ -28,6 +28,7 @@ from paimonlab.scan.change_splits import ChangeSplit
 from paimonlab.spark.reading.executor_read import as_expected
 from paimonlab.spark.reading.time_travel import READ_OPTIONS
 from paimonlab.spark.values.types import spark_schema
+from paimonlab.spec.options.table_options import check_known
 from paimonlab.storage.places import place_of
 from paimonlab.storage.schemes import store_kind
 
@@ -127,6 +128,7 @@ def _scan(options: Mapping[str, Any]) -> Scan:
     path = given.pop("path", None)
     if path is None:
         raise UnsupportedError("format('paimon') without a path", _BY_NAME)
+    check_known([*given])
     for key in given.keys() - set(READ_OPTIONS):
         raise UnsupportedError(
             f"{key} = {given[key]!r} for format('paimon')", f"known are {', '.join(READ_OPTIONS)}"

@@ -27,6 +27,8 @@ from paimonlab.spark.catalogs.catalog import register, unregister
 from paimonlab.spark.catalogs.clones import HARMLESS_RULE, original_of
 from paimonlab.spark.catalogs.namespaces import SESSION_CATALOG
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.jvm.python_tasks import offer
+from paimonlab.spark.reading.data_source import NAME, PaimonSource
 from paimonlab.spark.sessions.remote import CATALOG_KEY, address, check_packages
 from paimonlab.spark.sessions.session import connect, existing_session
 
@@ -232,6 +234,7 @@ class CatalogOfSessions(Proxy):
             try:
                 own = Bridge(SparkSession(self._bridge.spark.sparkContext, session))
                 register(own, self._name, self._catalog)
+                offer(own, NAME, PaimonSource)
             except BaseException:
                 with self._lock:
                     del self._bridges[key]

@@ -20,7 +20,7 @@ from paimonlab.catalog import connect as open_catalog
 from paimonlab.errors import ForkedProcessError, PaimonError, UnsupportedError
 from paimonlab.secrets import redacted, without_secrets
 from paimonlab.spark.catalogs.bucket_functions import resolve_bucket_functions
-from paimonlab.spark.catalogs.by_path import name_written_folders
+from paimonlab.spark.catalogs.by_path import name_tables_of_format
 from paimonlab.spark.catalogs.catalog import register
 from paimonlab.spark.catalogs.clones import share_with_clones
 from paimonlab.spark.catalogs.namespaces import SESSION_CATALOG
@@ -156,9 +156,9 @@ def connect(
 def _extend(bridge: Bridge) -> None:
     """Give a session, its clones and those beside it what all of our catalogs need."""
     share_with_clones(bridge)
+    name_tables_of_format(bridge)  # before the rules that look at names
     resolve_streams(bridge)
     refuse_untold_options(bridge, (*READ_OPTIONS, *REFUSED_OPTIONS))
-    name_written_folders(bridge)
     let_writers_define_tables(bridge)
     merge_schemas(bridge)
     offer_metadata_columns(bridge)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from paimonlab.errors import SchemaError
 from paimonlab.spec.schema.change_kinds import UpdateColumnType
 from paimonlab.spec.schema.schema_changes import apply_changes
-from paimonlab.spec.types.casting import is_castable, is_wider
+from paimonlab.spec.types.casting import is_wider, reads_each
 from paimonlab.spec.types.data_types import ArrayType, DataField, DataType, MapType, RowType
 from paimonlab.spec.types.field_paths import split_path
 
@@ -32,7 +32,9 @@ def takes_type(schema: TableSchema, name: str, wanted: DataType, *, explicitly: 
     wanted
         The type that the rows have.
     explicitly
-        Whether stored values may lose something: ``write.merge-schema.explicit-cast``.
+        Whether stored values may lose something: ``write.merge-schema.explicit-cast``. A text
+        stays one for rows of numbers, dates and the like, which are texts as well: a stored text
+        may be none of them, and the column could not be read any more.
 
     Examples
     --------
@@ -45,13 +47,14 @@ def takes_type(schema: TableSchema, name: str, wanted: DataType, *, explicitly: 
     False
     >>> [takes_type(schema, "a", parse_type("STRING"), explicitly=one) for one in (False, True)]
     [False, True]
+    >>> schema = new_table_schema(Schema({"a": "STRING"}), time_millis=0)
+    >>> takes_type(schema, "a", parse_type("INT"), explicitly=True)
+    False
     """
     stored = _type_at(schema.fields, split_path(schema.fields, name))
     if stored is None or is_wider(wanted, stored):
         return False
-    if not is_wider(stored, wanted) and not (
-        explicitly and is_castable(stored, wanted, explicitly=True)
-    ):
+    if not is_wider(stored, wanted) and not (explicitly and reads_each(stored, wanted)):
         return False
     try:
         change = UpdateColumnType(name, wanted)

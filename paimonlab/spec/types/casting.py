@@ -84,6 +84,26 @@ def is_castable(source: DataType, target: DataType, *, explicitly: bool) -> bool
     return source.root in rules.get(target.root, ())
 
 
+def reads_each(source: DataType, target: DataType) -> bool:
+    """Return whether each value of one type can be read as another, whatever it loses.
+
+    Examples
+    --------
+    >>> from paimonlab.spec.types.text import parse_type
+    >>> reads_each(parse_type("INT"), parse_type("STRING"))
+    True
+    >>> [reads_each(parse_type(text), parse_type("DECIMAL(9, 2)")) for text in ("STRING", "DOUBLE")]
+    [False, False]
+    """
+    if not is_castable(source, target, explicitly=True):
+        return False
+    if not isinstance(source, AtomicType) or not isinstance(target, AtomicType):
+        return True  # the same type
+    if source.root in _FLOATS and target.root is TypeRoot.DECIMAL:
+        return False  # NaN is none
+    return source.root not in _TEXTS or target.root in (*_TEXTS, *_BYTES)
+
+
 _DIGITS = {
     TypeRoot.TINYINT: 3,
     TypeRoot.SMALLINT: 5,

@@ -154,6 +154,22 @@ def test_changes_are_streamed_by_sql(session: Any, make: Make, tmp_path: Path) -
     ]
 
 
+def test_the_format_means_tables_of_the_catalog(session: Any, make: Make, tmp_path: Path) -> None:
+    table = make("t", "id", rows=2, bucket="1")
+    named = {"catalog": "paimon", "database": database(tmp_path), "table": "t"}
+
+    session.sql("SELECT 5L id, 'x' v").write.format("paimon").mode("append").save(table.path)
+    session.sql("SELECT 1L id, 'y' v").write.format("paimon").options(**named).mode("append").save()
+    stream = session.readStream.format("paimon").load(table.path)
+    query = run(stream.writeStream.format("memory").queryName("loaded"), tmp_path / "c").start()
+    ended(query)
+
+    for read in (session.read.options(**named), session.read):
+        found = read.format("paimon").load(table.path).collect()
+        assert {row.id: row.v for row in found} == {0: "a", 1: "y", 5: "x"} == rows_of(table)
+    assert session.sql("SELECT id FROM loaded").count() == 3
+
+
 def test_what_cannot_be_streamed_is_an_error(session: Any, make: Make, tmp_path: Path) -> None:
     source, sink = make("s", rows=2), make("t")
 
@@ -163,8 +179,6 @@ def test_what_cannot_be_streamed_is_an_error(session: Any, make: Make, tmp_path:
         session.readStream.option("scan.mood", "latest").table(source.name).schema  # noqa: B018
     with pytest.raises(SparkConnectException, match="stream the table itself"):
         session.readStream.table(f"{database(tmp_path)}.`s$files`").schema  # noqa: B018
-    with pytest.raises(SparkConnectException, match="DATA_SOURCE_NOT_FOUND"):
-        session.readStream.format("paimon").load(source.path).schema  # noqa: B018
 
     assert sink.scan().count() == 0
 

@@ -12,6 +12,7 @@ from pyspark.sql.types import IntegerType, LongType
 
 from paimonlab.catalog import Catalog
 from paimonlab.errors import UnsupportedError
+from paimonlab.spec.types.text import parse_type
 from paimonlab.table.table import Table
 from tests.spark.rows.test_statements import rows
 
@@ -162,9 +163,44 @@ def test_a_write_says_itself_how_types_change(
     other.writeTo("paimon.db.t").option(WIDENS, "true").option(CASTS, "true").append()
 
     assert latest(catalog) == [
-        *((1, "a", 1, None), (2, None, 7, None)),
-        *((3, None, 8, "x"), (4, None, 5, None)),
+        *((1, "a", "1", None), (2, None, "7", None)),
+        *((3, None, "8", "x"), (4, None, "5", None)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("column", "stored", "new", "becomes", "expected"),
+    [
+        ("STRING", "'abc'", "5", "STRING", ["abc", "5"]),
+        ("STRING", "'abc'", "DATE '2026-01-01'", "STRING", ["abc", "2026-01-01"]),
+        ("VARCHAR(5)", "'abc'", "true", "VARCHAR(5)", ["abc", "true"]),
+        ("ARRAY<STRING>", "array('abc')", "array(1.5BD)", "ARRAY<STRING>", [["abc"], ["1.5"]]),
+        ("ROW<a STRING>", "struct('b')", "named_struct('a', 5)", None, [("b",), ("5",)]),
+        ("DOUBLE", "double('Infinity')", "3.25BD", "DOUBLE", [float("inf"), 3.25]),
+        ("DATE", "DATE '2026-01-01'", "'abc'", "STRING", ["2026-01-01", "abc"]),
+        ("BOOLEAN", "true", "5", "INT", [1, 5]),
+    ],
+)
+def test_no_column_becomes_what_its_values_are_not(
+    catalog: Catalog,
+    spark: SparkSession,
+    column: str,
+    stored: str,
+    new: str,
+    becomes: str | None,
+    expected: list[object],
+) -> None:
+    catalog.create_table("db.t", {"id": "INT", "c": column})
+    spark.sql(f"INSERT INTO paimon.db.t VALUES (1, {stored})")
+
+    rows_of_it = spark.sql(f"SELECT 2 id, {new} c")
+    rows_of_it.writeTo("paimon.db.t").option(OPTION, "true").option(CASTS, "true").append()
+
+    found = spark.sql("SELECT c FROM paimon.db.t ORDER BY id").collect()
+    assert [row.c for row in found] == expected
+    table = catalog.table("db.t")
+    assert isinstance(table, Table)
+    assert becomes is None or table.schema.fields[1].type == parse_type(becomes)
 
 
 def test_where_columns_cannot_be_merged_that_is_an_error(
