@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.catalog.hive.metastores import Metastore, MetastoreMissingError, metastore
+from tests.catalog.hive.metastores import (
+    Metastore,
+    MetastoreMissingError,
+    metastore,
+    without_metastore,
+)
 from tests.catalog.jdbc.servers import mariadb, postgres, uri_of
 
 
@@ -28,7 +33,7 @@ def hive() -> Iterator[Metastore]:
         with metastore() as running:
             yield running
     except MetastoreMissingError as missing:
-        pytest.skip(f"no Hive metastore: {missing}")
+        without_metastore(missing)
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from paimonlab.catalog.hive.securing import PlainLogin, Security, encrypted
 from paimonlab.errors import CatalogServerError, UnsupportedError
 from paimonlab.secrets import without_secrets
 
@@ -37,6 +38,7 @@ DEFAULT_PORT = 9083
 _PAUSES_SECONDS = (0.0, 0.2, 1.0)
 """Before each attempt of a question, or of a change that did not happen."""
 _CONNECT_SECONDS = 20.0
+_OPEN = Security()
 _UNKNOWN_METHOD = 1
 _MISSING = ("NoSuchObjectException", "UnknownDBException")
 _GONE_LOCKS = ("NoSuchLockException", "NoSuchTxnException", "TxnAbortedException")
@@ -171,11 +173,13 @@ class Metastore:
         pool_size: int,
         timeout_seconds: float,
         sends_user: bool = True,
+        security: Security = _OPEN,
     ) -> None:
         self.addresses = tuple(addresses)
         self._pool_size = pool_size
         self._timeout_seconds = timeout_seconds
-        self._sends_user = sends_user
+        self._sends_user = sends_user and security.login is None
+        self._security = security
         self._idle = _Idle()
         self._lacks: set[str] = set()
         """Calls that the metastore does not know."""
@@ -184,14 +188,17 @@ class Metastore:
     def __repr__(self) -> str:
         return f"<Metastore {self.shown}>"
 
-    def __getstate__(self) -> tuple[tuple[Address, ...], int, float, bool]:
-        return self.addresses, self._pool_size, self._timeout_seconds, self._sends_user
+    def __getstate__(self) -> tuple[tuple[Address, ...], dict[str, Any]]:
+        return self.addresses, {
+            "pool_size": self._pool_size,
+            "timeout_seconds": self._timeout_seconds,
+            "sends_user": self._sends_user,
+            "security": self._security,
+        }
 
-    def __setstate__(self, state: tuple[tuple[Address, ...], int, float, bool]) -> None:
-        addresses, size, timeout, sends = state
-        self.__init__(  # type: ignore[misc]
-            addresses, pool_size=size, timeout_seconds=timeout, sends_user=sends
-        )
+    def __setstate__(self, state: tuple[tuple[Address, ...], dict[str, Any]]) -> None:
+        addresses, how = state
+        self.__init__(addresses, **how)  # type: ignore[misc]
 
     @property
     def shown(self) -> str:
@@ -318,10 +325,13 @@ class Metastore:
         from thriftpy2.thrift import TApplicationException, TException  # noqa: PLC0415 - optional
         from thriftpy2.transport import TTransportException  # noqa: PLC0415 - optional
 
+        # The compiled protocol has an exception of its own, of which no stub tells.
+        no_protocol: Any = importlib.import_module("thriftpy2.protocol.cybin")
+        broken = (TTransportException, TProtocolException, no_protocol.ProtocolError)
         shown = str(connection.address)
         try:
             yield
-        except (TTransportException, TProtocolException, OSError, EOFError) as error:
+        except (*broken, OSError, EOFError) as error:
             if TimeoutError in (type(error), type(error.__context__)):
                 self._idle.silent.add(connection.address)
                 raise NoAnswerError.told(
@@ -365,7 +375,7 @@ class Metastore:
     def _connected(self) -> _Connection:
         idle = self._idle
         order = sorted(self.addresses, key=lambda one: (one in idle.silent, one != idle.last))
-        problems, kind = [], BrokenConnectionError
+        problems, kind, is_cut = [], BrokenConnectionError, False
         for address in order:
             try:
                 connection = self._connected_to(address)
@@ -374,10 +384,17 @@ class Metastore:
                 logger.info("no connection to %s: %s", address, error)
                 if isinstance(error, NoAnswerError):
                     kind = NoAnswerError
+                elif not isinstance(error, (ConnectionRefusedError, TimeoutError, socket.gaierror)):
+                    is_cut = True  # so a metastore ends connections that are not as it wants them
                 continue
             idle.last = address
             return connection
-        raise kind.told(self.shown, "connecting", f"no metastore answers ({'; '.join(problems)})")
+        more = ", ".join(self._security.unused) if is_cut else ""
+        raise kind.told(
+            self.shown,
+            "connecting",
+            f"no metastore answers ({'; '.join(problems)}){more and f'; if it wants more: {more}'}",
+        )
 
     def _connected_to(self, address: Address) -> _Connection:
         calls = self._opened(address)
@@ -402,9 +419,20 @@ class Metastore:
         plain.settimeout(self._timeout_seconds)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        transport = transports.TBufferedTransportFactory().get_transport(
-            transports.TSocket(sock=plain)
-        )
+        shown = str(address)
+        below: Any = transports.TSocket(sock=encrypted(plain, address.host, shown, self._security))
+        if login := self._security.login:
+            logged_in = PlainLogin(below)
+            try:
+                logged_in.begin(login, shown)
+            except transports.TTransportException as error:
+                below.close()
+                raise ConnectionError(f"the login broke off: {error.message}") from None
+            except BaseException:
+                below.close()
+                raise
+            below = logged_in
+        transport = transports.TBufferedTransportFactory().get_transport(below)
         return thrift.TClient(
             metastore.Metastore, protocols.TBinaryProtocolFactory().get_protocol(transport)
         )

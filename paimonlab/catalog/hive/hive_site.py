@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from paimonlab.catalog.hive.securing import ENCRYPTED, LOGS_IN, TRUSTED, Login, Security
 from paimonlab.errors import UnsupportedError
 from paimonlab.spec.options.grammar import parse_boolean
 
@@ -21,11 +22,15 @@ _URIS = "hive.metastore.uris"
 _TIMEOUT = "hive.metastore.client.socket.timeout"
 _BATCH = "hive.metastore.batch.retrieve.max"
 _SENDS_USER = "hive.metastore.execute.setugi"
-_KNOWN = (_URIS, _TIMEOUT, _BATCH, _SENDS_USER)
-_DEFAULTS = {_BATCH: "300", _SENDS_USER: "true"}
+_TRUSTED_KIND = "hive.metastore.truststore.type"
+_TRUSTED_PASSWORD = "hive.metastore.truststore.password"  # noqa: S105 - a name
+_USER = "hive.metastore.client.plain.username"
+_PASSWORD = "hive.metastore.client.plain.password"  # noqa: S105 - a name; ours
+_OF_CONNECTION = (ENCRYPTED, TRUSTED, _TRUSTED_KIND, _TRUSTED_PASSWORD, LOGS_IN, _USER, _PASSWORD)
+_KNOWN = (_URIS, _TIMEOUT, _BATCH, _SENDS_USER, *_OF_CONNECTION)
+_DEFAULTS = {_BATCH: "300", _SENDS_USER: "true", ENCRYPTED: "false", LOGS_IN: "NOSASL"}
 _OFF = (
     "hive.metastore.sasl.enabled",
-    "hive.metastore.use.SSL",
     "hive.metastore.thrift.framed.transport.enabled",
     "hive.metastore.thrift.compact.protocol.enabled",
     "hive.metastore.token.signature",
@@ -46,6 +51,8 @@ class HiveSettings:
     """How many objects are asked for at once."""
     sends_user: bool
     """Whether the metastore is told who asks."""
+    security: Security
+    """Whether by TLS, and who logs in."""
 
 
 def settings_of(options: Mapping[str, str], *, timeout: str = "600s") -> HiveSettings:
@@ -73,13 +80,44 @@ def settings_of(options: Mapping[str, str], *, timeout: str = "600s") -> HiveSet
         value = found.get(key, "")
         if value and value.strip().lower() != "false":
             raise UnsupportedError(
-                f"{key} = '{value}'", "the metastore is reached without Kerberos, TLS and tokens"
+                f"{key} = '{value}'",
+                f"the metastore is reached without Kerberos and tokens; {LOGS_IN} = PLAIN logs in "
+                "by a password",
             )
     return HiveSettings(
         uris=found.get("uri") or found.get(_URIS, ""),
         timeout_seconds=_seconds(found[_TIMEOUT]),
         batch_size=_count(found[_BATCH]),
-        sends_user=_flag(found[_SENDS_USER]),
+        sends_user=_flag(_SENDS_USER, found[_SENDS_USER]),
+        security=_security(found),
+    )
+
+
+def _security(found: Mapping[str, str]) -> Security:
+    """Read how the metastore is reached."""
+    mode = found[LOGS_IN].strip().upper()
+    if mode not in ("NOSASL", "PLAIN"):
+        raise UnsupportedError(f"{LOGS_IN} = '{found[LOGS_IN]}'", "there are NOSASL and PLAIN")
+    kind = found.get(_TRUSTED_KIND, "")
+    if kind.strip().upper() not in ("", "JKS", "PEM"):
+        raise UnsupportedError(
+            f"{_TRUSTED_KIND} = '{kind}'",
+            "certificates are read from JKS key stores and PEM files; `keytool -exportcert -rfc` "
+            "writes PEM",
+        )
+    login = None
+    if mode == "PLAIN":
+        user, password = found.get(_USER, ""), found.get(_PASSWORD, "")
+        if not user or not password:
+            raise ValueError(f"{LOGS_IN} = PLAIN takes {_USER} and {_PASSWORD}")
+        if "\0" in user + password:
+            raise ValueError(f"{_USER} and {_PASSWORD} must not have the character NUL")
+        login = Login(user, password)
+    return Security(
+        is_encrypted=_flag(ENCRYPTED, found[ENCRYPTED]),
+        trusted=found.get(TRUSTED, ""),
+        trusted_password=found.get(_TRUSTED_PASSWORD, ""),
+        login=login,
     )
 
 
@@ -121,8 +159,8 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _flag(text: str) -> bool:
+def _flag(key: str, text: str) -> bool:
     try:
         return parse_boolean(text)
     except ValueError as error:
-        raise ValueError(f"{_SENDS_USER} = {text!r}: {error}") from None
+        raise ValueError(f"{key} = {text!r}: {error}") from None

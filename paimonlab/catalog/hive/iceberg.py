@@ -89,6 +89,7 @@ def _metastore(uri: str, conf_dir: str) -> Metastore:
         pool_size=1,
         timeout_seconds=settings.timeout_seconds,
         sends_user=settings.sends_user,
+        security=settings.security,
     )
 
 

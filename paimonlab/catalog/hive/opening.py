@@ -72,6 +72,7 @@ def _opened(request: CatalogRequest) -> Catalog:
         pool_size=option_values.positive(given, "client-pool-size"),
         timeout_seconds=settings.timeout_seconds,
         sends_user=settings.sends_user,
+        security=settings.security,
     )
     is_locked = takes_lock(given)
     path, store = request.open_store(has_lock=is_locked)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
+from paimonlab.catalog.trust_stores import trusting
 from paimonlab.errors import UnsupportedError, close_matches
 from paimonlab.secrets import hides_secrets, without_credentials, without_secrets
 
@@ -144,7 +145,9 @@ _MYSQL_HARMLESS = frozenset(
 )
 _MYSQL = (
     *("characterEncoding", "connectTimeout", "password", "requireSSL", "socketTimeout"),
-    *("sslMode", "useSSL", "useUnicode", "user", "verifyServerCertificate"),
+    *("serverSslCert", "sslMode", "trustCertificateKeyStorePassword"),
+    *("trustCertificateKeyStoreType", "trustCertificateKeyStoreUrl"),
+    *("useSSL", "useUnicode", "user", "verifyServerCertificate"),
 )
 _FOR_EVER_SECONDS = 31_536_000
 """The most that PyMySQL takes."""
@@ -185,6 +188,7 @@ def _mysql_encryption(given: dict[str, str]) -> dict[str, Any]:
     uses = _flag(given, "useSSL", default=True)
     requires = _flag(given, "requireSSL", default=False)
     verifies = _flag(given, "verifyServerCertificate", default=False)
+    trusted, password = _trusted(given)
     if mode is None:
         mode = "PREFERRED"
         if not uses:
@@ -195,15 +199,32 @@ def _mysql_encryption(given: dict[str, str]) -> dict[str, Any]:
             mode = "REQUIRED"
     if mode not in _SSL_MODES:
         raise UnsupportedError(f"sslMode = '{mode}'", f"it is one of {', '.join(_SSL_MODES)}")
+    if trusted and not mode.startswith("VERIFY"):
+        raise UnsupportedError(
+            f"certificates at {trusted} with sslMode = {mode}",
+            "VERIFY_CA and VERIFY_IDENTITY look at certificates",
+        )
     if mode == "DISABLED":
         return {"ssl_disabled": True}
     if mode == "PREFERRED":
         return {}
-    context = ssl.create_default_context()
+    context = trusting(trusted, password)
     context.check_hostname = mode == "VERIFY_IDENTITY"
     if mode == "REQUIRED":
         context.verify_mode = ssl.CERT_NONE
     return {"ssl": context}
+
+
+def _trusted(given: dict[str, str]) -> tuple[str, str]:
+    """Return the file of certificates that are trusted, and its password; "": the system's."""
+    found = [given.pop(key, "") for key in ("serverSslCert", "trustCertificateKeyStoreUrl")]
+    password = given.pop("trustCertificateKeyStorePassword", "")
+    kind = given.pop("trustCertificateKeyStoreType", "JKS")
+    if kind.upper() not in ("JKS", "PEM"):
+        raise UnsupportedError(f"trustCertificateKeyStoreType = '{kind}'", "it is JKS, or PEM")
+    if all(found):
+        raise ValueError("serverSslCert and trustCertificateKeyStoreUrl mean the same: give one")
+    return "".join(found), password
 
 
 # PostgreSQL

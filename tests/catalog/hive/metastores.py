@@ -14,7 +14,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 from xml.sax.saxutils import escape
+
+import pytest
 
 from paimonlab.catalog.hive.client import Metastore as Asked
 from paimonlab.catalog.hive.client import addresses_of
@@ -39,6 +42,13 @@ _OPTIONS = (
 
 class MetastoreMissingError(Exception):
     """No metastore can be had on this machine."""
+
+
+def without_metastore(missing: MetastoreMissingError) -> NoReturn:
+    """Skip, or fail if ``PAIMONLAB_INTEROP`` is ``require``."""
+    if os.environ.get("PAIMONLAB_INTEROP") == "require":
+        pytest.fail(f"live tests are required: {missing}", pytrace=False)
+    pytest.skip(f"no Hive metastore: {missing}")
 
 
 @dataclass

@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 import paimonlab as pl
-from tests.catalog.hive.metastores import Metastore, MetastoreMissingError, metastore
+from tests.catalog.hive.metastores import (
+    Metastore,
+    MetastoreMissingError,
+    metastore,
+    without_metastore,
+)
 from tests.catalog.table_contract import Again, TableContract
 
 pytestmark = pytest.mark.interop
@@ -24,7 +29,7 @@ def hive3() -> Iterator[Metastore]:
         with metastore("3.1.3") as running:
             yield running
     except MetastoreMissingError as missing:
-        pytest.skip(f"no Hive metastore: {missing}")
+        without_metastore(missing)
 
 
 @pytest.fixture

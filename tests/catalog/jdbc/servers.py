@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.certificates import made_certificates
 from tests.debian import is_installed
 from tests.ingest.mysql.server import installed
 from tests.ports import free_port
@@ -43,6 +44,7 @@ def mariadb() -> Iterator[str]:
             *("mariadbd", *common, f"--port={port}", "--bind-address=127.0.0.1"),
             *(f"--socket={connection}", "--character-set-server=utf8mb4"),
             *("--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=16M"),
+            *_encrypting_mariadb(),
         )
         with _ended(server):
             client = ["mariadb", "--no-defaults", "-uroot", f"--socket={connection}", "-e"]
@@ -94,6 +96,7 @@ def postgres() -> Iterator[str]:
             f"unix_socket_directories={folder}",
             "-c",
             "fsync=off",
+            *_encrypting_postgres(folder),
         )
         with _ended(server):
             ready = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
@@ -101,6 +104,28 @@ def postgres() -> Iterator[str]:
             yield f"jdbc:postgresql://127.0.0.1:{port}/postgres"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _encrypting_mariadb() -> tuple[str, ...]:
+    """Let clients encrypt, where certificates can be had."""
+    made = made_certificates()
+    if made is None:
+        return ()
+    return (f"--ssl-ca={made.authority}", f"--ssl-cert={made.server}", f"--ssl-key={made.key}")
+
+
+def _encrypting_postgres(folder: Path) -> tuple[str, ...]:
+    """Let clients encrypt, where certificates can be had; the key is the server's alone."""
+    made = made_certificates()
+    if made is None:
+        return ()
+    for name, source in (("key.pem", made.key), ("server.pem", made.server)):
+        shutil.copy(source, folder / name)
+        (folder / name).chmod(0o600)
+        if os.geteuid() == 0:
+            shutil.chown(folder / name, "postgres")
+    settings = ("ssl=on", f"ssl_key_file={folder}/key.pem", f"ssl_cert_file={folder}/server.pem")
+    return tuple(part for setting in settings for part in ("-c", setting))
 
 
 def uri_of(server: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
