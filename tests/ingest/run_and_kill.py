@@ -1,10 +1,17 @@
-"""Programs that run a job, print when it has begun and ended, and are killed in between."""
+"""Programs that run a job, print when it has begun and ended, and are killed in between.
+
+``PAIMONLAB_KILLS_LOG=FILE`` gets a line for each kill: the program, whether it was still at work,
+and after how many seconds.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 _LIMIT_SECONDS = 120
 
@@ -32,5 +39,9 @@ def run_and_kill(command: Sequence[str], seconds: float | None) -> bool:
             process.kill()
         told = process.stdout.read()
         code = process.wait(_LIMIT_SECONDS)
+    if seconds is not None and (log := os.environ.get("PAIMONLAB_KILLS_LOG")):
+        was_hit = code == -signal.SIGKILL and told == ""
+        with Path(log).open("a", encoding="utf-8") as lines:
+            lines.write(f"{command[2]} {'hit' if was_hit else 'over'} {seconds:.2f}\n")
     assert seconds is not None or code == 0, f"it ended with code {code} after {told!r}"
     return told == "ended\n"

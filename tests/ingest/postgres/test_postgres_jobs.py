@@ -530,5 +530,8 @@ def test_about_how_many_rows_there_are_is_what_the_server_counted(database: Data
     database.run("ANALYZE a", "ANALYZE b")
 
     assert source.estimated_rows(lambda name: name == "public.a") == 300
+    database.run("CREATE TABLE nameless AS SELECT generate_series(1, 500) AS id")
+    assert source.tables()["public.nameless"].refusal is not None
+    assert source.estimated_rows(lambda _: True) == 300, "what is refused is not read"
     later = database.source().tables(r"public\..*", start="latest")
     assert later.estimated_rows(lambda _: True) is None

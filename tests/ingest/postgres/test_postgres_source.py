@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,9 @@ from paimonlab.ingest.changes import Boundary, Event, RowChanges, Waits
 from paimonlab.ingest.source_contract import check_source
 from paimonlab.ingest.sources.postgresql import connections, reading
 from paimonlab.ingest.sources.postgresql.catalog import ServerTable
-from paimonlab.ingest.sources.postgresql.connections import Connection
+from paimonlab.ingest.sources.postgresql.connections import Connection, ServerError
 from paimonlab.ingest.sources.postgresql.copying import Copy
-from paimonlab.ingest.sources.postgresql.source import postgres
+from paimonlab.ingest.sources.postgresql.source import Postgres, postgres
 from tests.ingest.postgres.reading import Reader, rows_of
 from tests.ingest.postgres.server import Database
 from tests.waiting import until
@@ -251,6 +254,68 @@ def test_what_is_missing_is_said_with_the_way_out(database: Database) -> None:
         database.source().tables("missing").tables()
     with pytest.raises(SourceError, match="password authentication failed"):
         database.source(user="nobody_here").tables("t").tables()
+
+
+def test_a_login_is_refused_by_its_code_in_any_language(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if none of the server's words were known."""
+    monkeypatch.setattr(connections, "_REFUSALS", ())
+    role = f"reader_{database.name}"
+    database.run(f"CREATE ROLE {role} LOGIN PASSWORD 'another'")
+
+    def state(source: Postgres, *, replication: bool = False) -> str | None:
+        with pytest.raises(ServerError) as caught:
+            Connection(source.login, "postgres", replication=replication)
+        return caught.value.state
+
+    try:
+        assert state(database.source(user=role)) == "28P01"
+        database.run(f"ALTER ROLE {role} PASSWORD 'zqsea'")
+        assert state(database.source(user=role), replication=True) == "42501"
+        database.run(f"ALTER ROLE {role} NOLOGIN")
+        assert state(database.source(user=role)) == "28000"
+    finally:
+        database.run(f"DROP ROLE {role}")
+    missing = replace(database.source(), login=replace(database.source().login, dbname="gone"))
+    assert state(missing) == "3D000"
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+    assert state(database.source(port=port)) is None, "a server that is gone may come back"
+
+
+@pytest.mark.parametrize(
+    ("code", "waits"), [("28P01", False), ("28000", False), ("57P03", True), ("53300", True)]
+)
+def test_a_code_is_found_among_words_of_another_language(
+    monkeypatch: pytest.MonkeyPatch, code: str, *, waits: bool
+) -> None:
+    """Of a server that says FATAL as one of China does, with quotes in its words."""
+    fields = {"S": "致命错误", "V": "FATAL", "C": code, "M": '用户 "cdc" C "57P03"'}
+    body = b"".join(f"{kind}{text}".encode() + b"\0" for kind, text in fields.items()) + b"\0"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            for _ in range(2):
+                client, _ = listener.accept()
+                with client:
+                    if client.recv(4096)[4:8] == b"\x04\xd2\x16\x2f":  # it asks for TLS
+                        client.sendall(b"N")
+                        client.recv(4096)
+                    client.sendall(b"E" + (4 + len(body)).to_bytes(4, "big") + body)
+
+        threading.Thread(target=answer, daemon=True).start()
+        login = postgres(
+            port=listener.getsockname()[1],
+            dbname="d",
+            user="cdc",
+            slot="s",
+            options={"gssencmode": "disable"},
+        ).login
+        with pytest.raises(ServerError, match="用户") as caught:
+            Connection(login, "postgres")
+
+    assert caught.value.state == (None if waits else code)
 
 
 def test_rights_that_are_missing_are_named(database: Database) -> None:

@@ -271,15 +271,19 @@ class MySqlSource:
         return {table: schema.names for table, schema in self._schemas.items()}
 
     def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
-        """Return about how many rows the wanted tables have, as the server guesses."""
+        """Return about how many rows the wanted tables have, as the server guesses.
+
+        Those that are refused do not count.
+        """
         if self.start not in ("initial", "snapshot"):
             return None
+        read = {name for name, schema in self.tables().items() if schema.refusal is None}
         connection = self.connect()
         try:
             return sum(
                 int(rows or 0)
                 for database, table, rows in connection.rows(SIZES)
-                if self.wants(name := f"{database}.{table}") and wanted(name)
+                if (name := f"{database}.{table}") in read and wanted(name)
             )
         finally:
             connection.close()

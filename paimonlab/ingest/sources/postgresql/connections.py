@@ -9,6 +9,7 @@ Source: PostgreSQL's documentation, "Streaming Replication Protocol".
 
 from __future__ import annotations
 
+import re
 import selectors
 import struct
 import time
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import SourceError, UnsupportedError
+from paimonlab.ingest.sources.postgresql.login_answers import state_of
 from paimonlab.ingest.sources.postgresql.logins import Login
 
 if TYPE_CHECKING:
@@ -32,9 +34,11 @@ _REFUSALS = (
     "no pg_hba.conf entry",
     "permission denied for database",
 )
-"""What a server says to a login that waiting does not help; libpq tells no SQLSTATE of it. Of a
-server that says it in another language than English it is not known, and waited for."""
+"""What a server says in English to a login that waiting does not help. In other languages it is
+asked again for its code."""
 _REFUSED = "28000"
+_REFUSED_STATES = re.compile("28...|42501|3D000")
+"""Codes of such answers: a wrong password or user, a right that is missing, no such database."""
 _STATUS_SECONDS = 10.0
 """How often the server is told how far reading came, though it did not ask."""
 _EPOCH_2000_MICROS = 946_684_800_000_000
@@ -69,11 +73,13 @@ class Connection:
         self.name = name
         parameters = login.parameters(replication=replication)
         told = conninfo.make_conninfo(**parameters)
+        seconds = int(parameters["connect_timeout"])
         self._pg: PGconn = pq.PGconn.connect_start(told.encode())
-        problem = self._connected(int(parameters["connect_timeout"]))
+        problem = self._connected(seconds)
         if problem is not None:
+            is_answered = self._pg.status == pq.ConnStatus.BAD
             self._pg.finish()
-            state = _REFUSED if any(text in problem for text in _REFUSALS) else None
+            state = self._refusal(problem, told, seconds) if is_answered else None
             if any(text in problem for text in _NO_REPLICATION):
                 problem += f": run ALTER ROLE {quoted(login.user)} REPLICATION"
             raise ServerError(name, f"no connection to {login.place}: {problem}", state)
@@ -89,6 +95,17 @@ class Connection:
         """Process of the server that answers."""
         self._told = self.heard = time.monotonic()
         """`heard`: when something came last."""
+
+    def _refusal(self, problem: str, told: str, seconds: int) -> str | None:
+        """Return the code of a login that waiting does not help; None: it may."""
+        if any(text in problem for text in _REFUSALS):
+            return _REFUSED
+        self._pg = self._pq.PGconn.connect_start(told.encode())
+        try:
+            state = state_of(self._pg, lambda: self._connected(seconds))
+        finally:
+            self._pg.finish()
+        return state if state is not None and _REFUSED_STATES.fullmatch(state) else None
 
     def _connected(self, seconds: int) -> str | None:
         """Wait until the connection is made; return what is wrong. PQconnectdb has the GIL."""

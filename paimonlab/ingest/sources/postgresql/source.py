@@ -13,8 +13,8 @@ from paimonlab.errors import SourceError
 from paimonlab.ingest.changes import Event, JsonValue, SourceSchema
 from paimonlab.ingest.sources.postgresql import catalog, publishing
 from paimonlab.ingest.sources.postgresql.batches import METADATA_TYPES
-from paimonlab.ingest.sources.postgresql.catalog import Types
-from paimonlab.ingest.sources.postgresql.connections import ServerError, lsn_text
+from paimonlab.ingest.sources.postgresql.catalog import ServerTable, Types
+from paimonlab.ingest.sources.postgresql.connections import Connection, ServerError, lsn_text
 from paimonlab.ingest.sources.postgresql.logins import Login
 from paimonlab.ingest.sources.postgresql.positions import place_of
 from paimonlab.ingest.sources.postgresql.publishing import Pattern
@@ -188,9 +188,7 @@ class PostgresSource:
         types = Types(settings.rules)
         with closing(settings.connect()) as server:
             catalog.check_server(server)
-            found = publishing.chosen(
-                server.name, catalog.tables(server, types), settings.pattern, lambda _: True
-            )
+            found = self._found(server)
             published, refusals = publishing.looked_at(server, settings.publication, found)
             slot = catalog.slot(server, settings.slot)
             if slot is not None:
@@ -216,17 +214,26 @@ class PostgresSource:
             reading.close()
 
     def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
-        """Return about how many rows the wanted tables have; None: some were never analyzed."""
+        """Return about how many rows the wanted tables have; None: some were never analyzed.
+
+        Those that are refused do not count.
+        """
         settings = self._settings
         if settings.start != "initial":
             return None
         with closing(settings.connect()) as server:
-            sizes = [
-                int(rows or -1)
-                for name, rows in server.rows(_SIZES)
-                if settings.pattern.matches(str(name)) and wanted(str(name))
-            ]
+            found = [one for one in self._found(server) if wanted(one.full_name)]
+            _, refusals = publishing.looked_at(server, settings.publication, found)
+            read = {one.full_name for one in found if one.oid not in refusals}
+            sizes = [int(rows or -1) for name, rows in server.rows(_SIZES) if name in read]
         return None if any(rows < 0 for rows in sizes) else sum(sizes)
+
+    def _found(self, server: Connection) -> list[ServerTable]:
+        """Return the tables that are meant."""
+        types = Types(self._settings.rules)
+        return publishing.chosen(
+            server.name, catalog.tables(server, types), self._settings.pattern, lambda _: True
+        )
 
     def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
         """Return a position from which tables are copied anew; see `RereadableSource`.
