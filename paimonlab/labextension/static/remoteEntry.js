@@ -208,9 +208,9 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 .frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; }
 .headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
-td.prose { max-width: 640px; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+td.prose { max-width: 640px; } td.prose, th { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(10em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(11em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
 
 function frame(el, { headline = "", css = "", ...what }) {
@@ -431,7 +431,7 @@ function listing(el, { title, headline, note, none, heads, rows, cellsOf, factsO
 
 
 function bothWays(added, deleted, write = count) {
-  return [added ? `+${write(added)}` : "", deleted ? `-${write(deleted)}` : ""].filter(Boolean).join(" ");
+  return [added ? `+${write(added)}` : "", deleted ? `-${write(deleted)}` : ""].filter(Boolean).map((text) => text.replace(" ", "\u00a0")).join(" ");
 }
 
 function commitText({ kind, written, deleted, files, merged, user }) {
@@ -1215,7 +1215,7 @@ const FILES_CSS = `
 .map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
-.map text { fill: #000; pointer-events: none; }
+.map text { fill: #000; pointer-events: none; stroke-width: 4; paint-order: stroke; stroke-linejoin: round; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
 .bins td:first-child { white-space: nowrap; } .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
@@ -1270,11 +1270,11 @@ function showFiles({ data, el, host }, again) {
       const place = placed(tile);
       const bin = binOf(tile);
       const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
-      const letters = Math.floor(place.width / 7.5);
+      const letters = Math.floor((place.width - 10) / 7);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11 }, line)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "#ddd" }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -1373,6 +1373,8 @@ function labelOf(letter, name, room, isHigh) {
   const text = `${letter} ${name}`.trim();
   if (text.length <= room) return [text];
   if (letter && name.length <= room && isHigh) return [letter, name];
+  const value = `${letter} ${name.slice(name.lastIndexOf("=") + 1)}`.trim();
+  if (value.length <= room) return [value];
   return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
 }
 
@@ -1542,7 +1544,7 @@ const MEASURE_TEXTS = ({
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
   age: { name: "age compared with the newest file", text: span },
 });
-const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
+const RAMP = [[239, 246, 252], [222, 235, 247], [179, 210, 234], [134, 182, 220], [92, 155, 204]];
 
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
@@ -1735,8 +1737,7 @@ function paint(share) {
   const place = share * (RAMP.length - 1);
   const low = Math.min(Math.floor(place), RAMP.length - 2);
   const [r, g, b] = RAMP[low].map((value, at) => Math.round(value + (RAMP[low + 1][at] - value) * (place - low)));
-  const light = 0.299 * r + 0.587 * g + 0.114 * b > 125;
-  return `background:rgb(${r} ${g} ${b});color:${light ? "#000" : "#fff"}`;
+  return `background:rgb(${r} ${g} ${b});color:#000`;
 }
 
 function rowName(row) {
@@ -1974,7 +1975,7 @@ const BOTH_WAYS = /^(added|deleted)(Rows|Files|Bytes)$/;
 function render({ data, el, host }) {
   const { table, entries, olderCount } = data.view;
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
-  const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "" });
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "", css: "td.right { white-space: normal; }" });
   if (!entries.length) {
     body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${table} VALUES …`));
     return stop;
@@ -2449,7 +2450,7 @@ const LISTS = ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; max-width: 14em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; white-space: normal; } .where { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; } .where span { white-space: nowrap; }
 .tree { container-type: inline-size; } .under { display: none; white-space: normal; font-size: 11px; padding-left: 1.6em; }
 @container (max-width: 700px) { th:last-child, td.line:last-child { display: none; } .under { display: block; } th:first-child { width: 100%; } } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
@@ -2520,7 +2521,7 @@ function render({ data, el, host }) {
       h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), shortFile(row.name),
       row.note && h("div", { class: "faint under" }, row.note)),
     ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
-    h("td", { role: "gridcell", class: "line", title: row.note }, row.note));
+    h("td", { role: "gridcell", class: "line", title: row.note }, h("div", { class: "where" }, ...unbroken(row.note))));
   };
 
     const toggle = (row, wanted = !open.has(row.id)) => {
@@ -2722,6 +2723,10 @@ function indexRow(index) {
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
     facts: [["index manifest", index.name], ["files", count(index.fileCount)], ["rows deleted by vectors", count(index.deletedRows)]], children: files,
   };
+}
+
+function unbroken(text) {
+  return text.split(/(\s+)/).map((word) => (/\d-\d/.test(word) && word.length < 32 ? h("span", {}, word) : word));
 }
 
 function sumCells(added, deleted) {
@@ -3743,10 +3748,11 @@ function render({ data, el, host }) {
   const hasTimes = steps.some((step) => step.timeMillis !== null);
   const places = placesOf(columns, steps);
   const hidden = columns.length - places.length;
+  const isChanged = (name) => steps.some(({ changed }) => changed.includes(name));
   const heads = [
     { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
-    ...places.map((at) => ({ name: columns[at], right: areNumbers(shown.map(({ values }) => values[at])), text: (value, row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
-    { name: "tags", optional: true, prose: 90, text: breaking }, { name: "files", less: 1000 },
+    ...places.map((at) => ({ name: columns[at], less: isChanged(columns[at]) ? 0 : 760, right: areNumbers(shown.map(({ values }) => values[at])), text: (value, row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
+    { name: "tags", optional: true, less: 620, prose: 90, text: breaking }, { name: "files", less: 1000 },
   ];
   const rows = shown.map((step) => [
     step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,
@@ -5041,7 +5047,7 @@ function commitsOf({ commits }, width) {
     return [
       up && s("rect", { x: x + 1, y: axis - up, width: step - 2, height: up, fill: colour }),
       down && s("rect", { x: x + 1.5, y: axis, width: step - 3, height: down, fill: "none", stroke: colour }),
-      step >= 9 && s("text", { x: x + step / 2, y: foot + 12, "text-anchor": "middle", "font-size": 11 }, letter),
+      (step >= 13 || commitKind !== "APPEND") && step >= 9 && s("text", { x: x + step / 2, y: foot + 12, "text-anchor": "middle", "font-size": 11 }, letter),
       (at === 0 || at === shown.length - 1) && (at === 0 || step * at > 60) && s("text", { x: x + step / 2, y: foot + 26, "text-anchor": "middle", "font-size": 11 }, String(snapshotId)),
     ].filter((shape) => Boolean(shape));
   });

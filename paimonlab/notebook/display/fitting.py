@@ -41,6 +41,8 @@ _LONG_HEAD = 10
 _LONGEST_PIECE = 32
 """Letters; a longer piece may be broken anywhere."""
 _ROWS_LOOKED_AT = 200
+_TOGETHER = re.compile(r"(?<=\d{4}-\d\d-\d\d) (?=\d\d:\d\d)|(?<=^[A-Z]) (?=\w)|(?<=level) (?=\d)")
+"""Spaces where no line ends: between a day and a time, behind a letter, before a level."""
 _UNIT = re.compile(r"(?<=\d) (?=[^\W\d]|%)")
 
 
@@ -113,6 +115,11 @@ def number_pieces(text: str) -> list[str]:
     return _UNIT.sub("\u00a0", text).split(" ")
 
 
+def words(text: str) -> list[str]:
+    """Split a text where its line may end: a day keeps its time."""
+    return _TOGETHER.sub("\u00a0", text).split(" ")
+
+
 def parts(word: str) -> list[str]:
     """Split a long word where its line may end."""
     return BREAKS.split(word) if len(word) > _LONG_WORD else [word]
@@ -138,7 +145,7 @@ def _whole(column: Column, texts: Iterable[str]) -> int:
 def _pieces(column: Column, text: str) -> list[str]:
     if column.align is Align.RIGHT:
         return number_pieces(text)
-    return [piece for word in text.split() for piece in parts(word)]
+    return [piece for word in words(text) for piece in parts(word)]
 
 
 def _longest_piece(column: Column, texts: Iterable[str]) -> int:
@@ -149,7 +156,7 @@ def _least(column: Column, longest: int, whole: int) -> int:
     """Return the pixels of the longest piece, or as many as bring the text into few lines."""
     if column.align is Align.LEFT:
         longest = min(longest, _LONGEST_PIECE * _LETTER)
-    words = (piece for word in column.name.split() for piece in head_parts(word))
-    head = max(map(text_width, words), default=0) * _BOLD_LETTER
+    pieces = (piece for word in words(column.name) for piece in head_parts(word))
+    head = max(map(text_width, pieces), default=0) * _BOLD_LETTER
     few = (whole - _PADDING) / (_ID_LINES if column.is_id else _MOST_LINES)
     return min(math.ceil(max(longest, head, few)) + _PADDING, whole)

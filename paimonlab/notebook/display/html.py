@@ -13,7 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
-from paimonlab.notebook.display.fitting import Fitted, fitted, head_parts, number_pieces, parts
+from paimonlab.notebook.display.fitting import (
+    Fitted,
+    fitted,
+    head_parts,
+    number_pieces,
+    parts,
+    words,
+)
 from paimonlab.notebook.display.grid import Align, Column, Grid
 from paimonlab.notebook.display.numbers import short_fractions
 
@@ -28,6 +35,9 @@ _SHORT_LINE_CHARACTERS = 24
 """Texts up to here, like times and names of files, are one line in a table with room for it."""
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{8,12}")
 
+_DATE = re.compile(r"(?<!\S)[^\s<>]{0,20}\d-\d\d(?![^\s,]{12})[^\s<>]*")
+_MOST_NAMED = 8
+"""Columns for which there is no room that are named under a table."""
 _FAINT = "opacity:0.65"
 _LINE = ";white-space:nowrap"
 _CELL = "padding:2px 8px;vertical-align:top"
@@ -52,7 +62,9 @@ def _parts(grid: Grid) -> Iterator[str]:
     line = _LINE if is_all else ""
     yield f'<div style="overflow-x:auto"><table style="border-collapse:collapse;margin:0{line}">'
     if grid.caption or grid.headline:
-        yield f'<caption style="text-align:left;padding:2px 8px">{_said(grid)}</caption>'
+        above = 2 if grid.headline else 10  # a further table of a view has no headline
+        style = f"text-align:left;padding:{above}px 8px 2px"
+        yield f'<caption style="{style}">{_said(grid)}</caption>'
     yield "<thead><tr>" + "".join(map(_head, columns, styles, fit.room)) + "</tr></thead>\n<tbody>"
     for row, texts in zip(grid.rows, lines, strict=True):
         titles = [_details(grid.columns, row, fit.left_out), *[""] * len(columns)]
@@ -63,7 +75,9 @@ def _parts(grid: Grid) -> Iterator[str]:
         yield "</tr>\n"
     yield "</tbody></table></div>"
     if fit.left_out:
-        names = ", ".join(grid.columns[at].name for at in fit.left_out)
+        some = [grid.columns[at].name for at in fit.left_out[:_MOST_NAMED]]
+        more = len(fit.left_out) - len(some)
+        names = ", ".join(some) + (f" and {more:,} more" if more else "")
         yield paragraph(f"{names}: by the pointer, over the first column")
     if grid.footer:
         yield paragraph(grid.footer)
@@ -82,7 +96,7 @@ def head(grid: Grid) -> str:
 
 def _said(grid: Grid) -> str:
     caption = f"<b>{_wrapping(grid.caption)}</b>" if grid.caption else ""
-    return "<br>".join(filter(None, (caption, _wrapping(grid.headline))))
+    return unbroken("<br>".join(filter(None, (caption, _wrapping(grid.headline)))))
 
 
 def paragraph(text: str) -> str:
@@ -94,6 +108,11 @@ def lines(texts: Iterable[str]) -> str:
     """Write lines of text as they are; wide ones are scrolled, not wrapped."""
     text = "\n".join(map(escaped, texts))
     return f'<pre style="white-space:pre;overflow-x:auto">{text}</pre>'
+
+
+def unbroken(html: str) -> str:
+    """Keep dates in one line, with the names and signs at them."""
+    return _DATE.sub(lambda found: f'<span style="white-space:nowrap">{found[0]}</span>', html)
 
 
 def _head(column: Column, style: str, room: int | None) -> str:
@@ -140,7 +159,7 @@ def _styles(
 
 def _wrapping(text: str, parts_of: Callable[[str], list[str]] = parts) -> str:
     """Write a text with the places where its line may end."""
-    return " ".join("<wbr>".join(map(_shown, parts_of(word))) for word in text.split(" "))
+    return " ".join("<wbr>".join(map(_shown, parts_of(word))) for word in words(text))
 
 
 def _wrapping_numbers(text: str) -> str:

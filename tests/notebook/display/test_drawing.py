@@ -14,7 +14,7 @@ EVIL = "<script>alert(1)</script>\"'&\u202e"
 # What JupyterLab leaves in the outputs of a notebook it does not trust.
 KEPT_TAGS = {
     *("div", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "i", "br", "p"),
-    *("small", "details", "summary", "img", "pre", "wbr"),
+    *("small", "details", "summary", "img", "pre", "span", "wbr"),
 }
 KEPT_ATTRIBUTES = {"style", "src", "alt", "width", "height", "title"}
 

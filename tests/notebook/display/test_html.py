@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from paimonlab.notebook.display import fitting, html
@@ -71,6 +73,28 @@ def test_names_break_behind_marks_and_numbers_never(text: str, found: list[str])
         "-2.1\xa0kB",
         "34.6\xa0%",
     ]
+
+
+def test_a_time_is_one_line_and_a_date_is_not_broken() -> None:
+    columns = (Column("time (UTC)"), Column("where"), Column("what"))
+    row = texts(["2026-11-26 23:35:10", "bucket 1 of level 0", "a long sentence " * 20])
+
+    found = html.table(Grid(columns, [row], "db.t", headline="newest 2026-11-26 23:35:10 UTC"))
+
+    assert found.count("2026-11-26</span>\xa023:35:10") == 1
+    assert 'white-space:nowrap">2026-11-26 23:35:10</td>' in found
+    assert html.unbroken("dt=2026-01-02, 1-2") == (
+        '<span style="white-space:nowrap">dt=2026-01-02,</span> 1-2'
+    )
+
+
+def test_of_many_columns_without_room_some_are_named() -> None:
+    columns = (Column("id"), *(Column(f"measured_{at}", rank=1) for at in range(30)))
+
+    found = html.table(Grid(columns, [texts(["x" * 14] * 31)]))
+
+    assert re.search("measured_\\d+ and \\d+ more: by the pointer", found)
+    assert found.count("<th ") > 2
 
 
 def test_ids_are_short_in_columns_of_ids_and_whole_in_rows_of_users() -> None:

@@ -17,6 +17,8 @@ _MOST_PARTS = 20
 _MOST_COLUMNS = 12
 _FEW_COLUMNS = 4
 """Of a wide file, columns that HTML shows also where the page has too little room."""
+_SYSTEM_COLUMNS = ("_KEY_", "_SEQUENCE_NUMBER", "_VALUE_KIND")
+"""Beginnings of names of columns that tables do not have; of rows these give way first."""
 _FLOATS = {"FLOAT", "DOUBLE", "float", "double"}
 """Columns of rows that the static form has."""
 
@@ -121,7 +123,7 @@ def _rows(file: DataFileView) -> Grid:
         Column(
             visible(name),
             align=number_align(row[at] for row in first_rows.cells),
-            rank=2 if name.startswith("_KEY_") else 1 if is_wide and at >= _FEW_COLUMNS else 0,
+            rank=_rank(name, is_detail=is_wide and at >= _FEW_COLUMNS),
             is_float=name in floats,
         )
         for at, name in enumerate(names)
@@ -131,12 +133,23 @@ def _rows(file: DataFileView) -> Grid:
         for row in first_rows.cells
     ]
     hidden = file.rows - first_rows.offset - len(first_rows.cells)
-    first = f"rows {first_rows.offset:,} to {first_rows.offset + len(first_rows.cells) - 1:,}"
-    caption = f"{first} as the file has them" if first_rows.cells else "no rows"
     columns_hidden = len(first_rows.columns) - len(names)
     footer = ", ".join(
         many(number, what) + " more"
         for number, what in ((hidden, "row"), (columns_hidden, "column"))
         if number > 0
     )
-    return Grid(columns, body, caption, visible(first_rows.problem) or footer)
+    return Grid(columns, body, _rows_caption(file), visible(first_rows.problem) or footer)
+
+
+def _rank(name: str, *, is_detail: bool) -> int:
+    return 2 if name.startswith(_SYSTEM_COLUMNS) else int(is_detail)
+
+
+def _rows_caption(file: DataFileView) -> str:
+    first, shown = file.first_rows.offset, len(file.first_rows.cells)
+    if not shown:
+        return "no rows"
+    if file.rows == shown:
+        return f"{'the only row' if shown == 1 else f'all {shown:,} rows'}, as stored"
+    return f"rows {first + 1:,} to {first + shown:,} of {file.rows:,}, as stored"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.characters import cut
+from paimonlab.notebook.display.colours import INK
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.headlines import files_text, next_rows
@@ -19,6 +20,9 @@ _BAR_COLUMNS = 24
 _LARGEST = 10
 """Partitions that are described in words."""
 _NAME_COLUMNS = 40
+_LEAST_LETTERS = 10
+_LETTERS = 18
+"""Height of names on a picture that a page shows at 60 % or so."""
 _MIB = 1 << 20
 _SHADES = (
     (8 * _MIB, "#DEEBF7"),
@@ -182,10 +186,22 @@ def _shade(tile: Tile) -> str:
 
 
 def _label(files: FileMap, tile: Tile) -> str:
-    room = int(tile.width / 7)
-    if room < 4 or tile.height < 16:
+    room = int((tile.width - 12) / (0.62 * _LETTERS))
+    if room < 4 or tile.height < 1.5 * _LETTERS:
         return ""
-    return svg.text(tile.x + 4, tile.y + 13, cut(tile_name(files, tile), room), fill="#111")
+    name = tile_name(files, tile)
+    if len(name) > room:
+        name = name.rpartition("=")[2]
+    if len(name) > room < _LEAST_LETTERS:
+        return ""  # what is left of names is the same for all
+    return svg.text(
+        *(tile.x + 6, tile.y + _LETTERS + 4, cut(name, room)),
+        fill=INK,
+        font_size=_LETTERS,
+        stroke=_shade(tile),  # so that lines behind it do not run through it
+        stroke_width=5,
+        paint_order="stroke",
+    )
 
 
 def _many(number: int, noun: str) -> str:

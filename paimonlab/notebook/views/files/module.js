@@ -21,7 +21,7 @@ const FILES_CSS = `
 .map rect { stroke: #345; }
 .map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
-.map text { fill: #000; pointer-events: none; }
+.map text { fill: #000; pointer-events: none; stroke-width: 4; paint-order: stroke; stroke-linejoin: round; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
 .bins td:first-child { white-space: nowrap; } .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
@@ -84,11 +84,11 @@ function showFiles({ data, el, host }, again) {
       const place = placed(tile);
       const bin = binOf(tile);
       const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
-      const letters = Math.floor(place.width / 7.5);
+      const letters = Math.floor((place.width - 10) / 7);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
         s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11 }, line)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "#ddd" }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -187,10 +187,12 @@ function selectionOf(view, at) {
   return around && (tile.kind === "bucket" ? { ...around, bucket: Number(tile.name) } : { ...around, file: tile.name });
 }
 
-/** The lines on a tile: of a name that has no room the letter of its size alone. @param {string} letter @param {string} name @param {number} room @param {boolean} isHigh */
+/** The lines on a tile: of a name that has no room its last value, or the letter of its size alone. @param {string} letter @param {string} name @param {number} room @param {boolean} isHigh */
 function labelOf(letter, name, room, isHigh) {
   const text = `${letter} ${name}`.trim();
   if (text.length <= room) return [text];
   if (letter && name.length <= room && isHigh) return [letter, name];
+  const value = `${letter} ${name.slice(name.lastIndexOf("=") + 1)}`.trim();
+  if (value.length <= room) return [value];
   return [room < 10 ? letter : `${text.slice(0, room - 1)}…`];
 }

@@ -14,8 +14,8 @@ const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: num
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
   age: { name: "age compared with the newest file", text: span },
 });
-/** Cividis, dark to light: also for readers who do not tell red and green apart. */
-const RAMP = [[0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56]];
+/** Light to dark from zero, as the sizes of files: black can be read on all. */
+const RAMP = [[239, 246, 252], [222, 235, 247], [179, 210, 234], [134, 182, 220], [92, 155, 204]];
 
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
@@ -221,8 +221,7 @@ function paint(share) {
   const place = share * (RAMP.length - 1);
   const low = Math.min(Math.floor(place), RAMP.length - 2);
   const [r, g, b] = RAMP[low].map((value, at) => Math.round(value + (RAMP[low + 1][at] - value) * (place - low)));
-  const light = 0.299 * r + 0.587 * g + 0.114 * b > 125;
-  return `background:rgb(${r} ${g} ${b});color:${light ? "#000" : "#fff"}`;
+  return `background:rgb(${r} ${g} ${b});color:#000`;
 }
 
 /** @param {HeatmapRow} row */

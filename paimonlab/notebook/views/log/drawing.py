@@ -54,27 +54,30 @@ def _fields(log: Log) -> Iterator[Field]:
     yield Column("version", align=Align.RIGHT), lambda entry: entry.version
     if any(entry.time_millis is not None for entry in log.entries):
         yield Column("time (UTC)"), lambda entry: time_text(entry.time_millis)
-    yield Column("user", is_id=True, rank=1), lambda entry: entry.user
+    yield Column("user", is_id=True, rank=2), lambda entry: entry.user
     yield Column("operation"), lambda entry: entry.operation.lower()
     names = dict.fromkeys(name for entry in log.entries for name in entry.metrics)
     for head, what in _BOTH_WAYS.items():
         if {f"added{what}", f"deleted{what}"} & names.keys():
-            yield Column(head, align=Align.RIGHT), partial(_both_ways, what)
+            yield (
+                Column(head, align=Align.RIGHT, rank=int(head == "size")),
+                partial(_both_ways, what),
+            )
     for name in names:
         if name.removeprefix("added").removeprefix("deleted") not in _BOTH_WAYS.values():
-            yield Column(_words(name), align=Align.RIGHT, rank=1), partial(_metric, name)
-    yield Column("schema", align=Align.RIGHT, rank=1), lambda entry: entry.schema_id
+            yield Column(_words(name), align=Align.RIGHT, rank=2), partial(_metric, name)
+    yield Column("schema", align=Align.RIGHT, rank=2), lambda entry: entry.schema_id
     if any(entry.identifier is not None for entry in log.entries):
         yield (
-            Column("identifier", align=Align.RIGHT, rank=1),
+            Column("identifier", align=Align.RIGHT, rank=2),
             lambda entry: entry.identifier,
         )
     if any(entry.tags for entry in log.entries):
         yield Column("tags"), lambda entry: ", ".join(entry.tags)
     if any(entry.properties for entry in log.entries):
-        yield Column("properties", rank=1), lambda entry: _map(entry.properties)
+        yield Column("properties", rank=2), lambda entry: _map(entry.properties)
     if any(entry.writer_version for entry in log.entries):
-        yield Column("writer", rank=1), lambda entry: entry.writer_version
+        yield Column("writer", rank=2), lambda entry: entry.writer_version
 
 
 def _words(name: str) -> str:

@@ -13,7 +13,7 @@ const BOTH_WAYS = /^(added|deleted)(Rows|Files|Bytes)$/;
 export function render({ data, el, host }) {
   const { table, entries, olderCount } = data.view;
   const note = olderCount ? `the newest ${count(entries.length)} of ${count(entries.length + olderCount)} commits` : "";
-  const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "" });
+  const { body, say, stop } = frame(el, { title: `${table}: history`, note, headline: entries.length ? headlineOf(entries[0]) : "", css: "td.right { white-space: normal; }" });
   if (!entries.length) {
     body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${table} VALUES …`));
     return stop;

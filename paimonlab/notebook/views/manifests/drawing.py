@@ -18,7 +18,7 @@ from paimonlab.notebook.display.cells import Cell
 from paimonlab.notebook.display.characters import escaped
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
-from paimonlab.notebook.display.html import paragraph, short_id
+from paimonlab.notebook.display.html import paragraph, short_id, unbroken
 from paimonlab.notebook.display.numbers import bytes_text, count, many
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
@@ -255,11 +255,12 @@ def _details(summary: str, inner: str, *, is_open: bool = False) -> str:
     """Draw a line that opens; ids are short, the pointer shows all of them."""
     short = short_id(summary)
     title = f' title="{_safe(summary)}"' if short != summary else ""
+    shown = unbroken(_safe(short))
     if not inner:
-        return f'<div style="margin-left:1em"{title}>{_safe(short)}</div>'
+        return f'<div style="margin-left:1em"{title}>{shown}</div>'
     opened = " open" if is_open else ""
     return (
-        f'<details{opened} style="margin-left:1em"><summary{title}>{_safe(short)}</summary>{inner}'
+        f'<details{opened} style="margin-left:1em"><summary{title}>{shown}</summary>{inner}'
         "</details>"
     )
 

@@ -19,7 +19,7 @@ const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; max-width: 14em; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; white-space: normal; } .where { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; } .where span { white-space: nowrap; }
 .tree { container-type: inline-size; } .under { display: none; white-space: normal; font-size: 11px; padding-left: 1.6em; }
 @container (max-width: 700px) { th:last-child, td.line:last-child { display: none; } .under { display: block; } th:first-child { width: 100%; } } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
@@ -95,7 +95,7 @@ export function render({ data, el, host }) {
       h("span", { class: "mark", style: `background:${row.colour};color:${ink(row.colour)}` }, row.mark), shortFile(row.name),
       row.note && h("div", { class: "faint under" }, row.note)),
     ...row.cells.map((cell) => h("td", { role: "gridcell", class: "right" }, cell)),
-    h("td", { role: "gridcell", class: "line", title: row.note }, row.note));
+    h("td", { role: "gridcell", class: "line", title: row.note }, h("div", { class: "where" }, ...unbroken(row.note))));
   };
 
   /** @param {TreeRow} row @param {boolean} [wanted] */
@@ -306,6 +306,11 @@ function indexRow(index) {
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
     facts: [["index manifest", index.name], ["files", count(index.fileCount)], ["rows deleted by vectors", count(index.deletedRows)]], children: files,
   };
+}
+
+/** Words that keep together, as dates. @param {string} text */
+function unbroken(text) {
+  return text.split(/(\s+)/).map((word) => (/\d-\d/.test(word) && word.length < 32 ? h("span", {}, word) : word));
 }
 
 /** @param {EntrySums} added @param {EntrySums} deleted */

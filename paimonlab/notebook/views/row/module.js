@@ -23,10 +23,11 @@ export function render({ data, el, host }) {
   const hasTimes = steps.some((step) => step.timeMillis !== null);
   const places = placesOf(columns, steps);
   const hidden = columns.length - places.length;
+  const isChanged = (/** @type {string} */ name) => steps.some(({ changed }) => changed.includes(name));
   const heads = [
     { name: "snapshot", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "what" },
-    ...places.map((at) => ({ name: columns[at], right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value, /** @type {any[]} */ row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
-    { name: "tags", optional: true, prose: 90, text: breaking }, { name: "files", less: 1000 },
+    ...places.map((at) => ({ name: columns[at], less: isChanged(columns[at]) ? 0 : 760, right: areNumbers(shown.map(({ values }) => values[at])), text: (/** @type {any} */ value, /** @type {any[]} */ row) => valueOf(value, row[row.length - 1].changed.includes(columns[at])) })),
+    { name: "tags", optional: true, less: 620, prose: 90, text: breaking }, { name: "files", less: 1000 },
   ];
   const rows = shown.map((step) => [
     step.snapshotId, ...(hasTimes ? [step.timeMillis] : []), step.what,

@@ -39,7 +39,7 @@ def _versions(history: SchemaHistory) -> Grid:
     columns = [
         Column("schema", align=Align.RIGHT),
         *([Column("time (UTC)")] if has_times else []),
-        Column("snapshots"),
+        Column("snapshots", rank=1),
         Column("what"),
         Column("name", is_optional=True),
         Column("before", is_optional=True),

@@ -10,7 +10,7 @@ import pyarrow as pa
 from paimonlab.analysis.simulation.simulator import Simulation, Simulator
 from paimonlab.notebook.display import svg
 from paimonlab.notebook.display.axes import Scale
-from paimonlab.notebook.display.colours import AXIS, BLUE, GREEN, INK, RED
+from paimonlab.notebook.display.colours import AXIS, BLUE, INK
 from paimonlab.notebook.display.drawn import Answer, Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
 from paimonlab.notebook.display.numbers import bytes_text
@@ -21,11 +21,7 @@ _CHART = 236
 _HEIGHT = 150
 _TOP = 34
 _BOTTOM = 26
-_CURVES = (
-    ("write amplification", RED),
-    ("sorted runs to merge", BLUE),
-    ("space amplification", GREEN),
-)
+_CURVES = ("write amplification", "sorted runs to merge", "space amplification")
 
 
 def draw(value: Simulator, answer: Answer | None = None) -> Drawn[Simulator]:
@@ -169,7 +165,7 @@ def alternative(value: Simulator) -> str:
 
 def _shapes(value: Simulator) -> Iterator[str]:
     bottom, width = _TOP + _HEIGHT, _CHART - 16
-    for number, ((name, colour), curve) in enumerate(zip(_CURVES, _curves(value.own), strict=True)):
+    for number, (name, curve) in enumerate(zip(_CURVES, _curves(value.own), strict=True)):
         left = 34 + number * (_CHART + 16)
         highest = max(*curve, 1)
         yield svg.text(left, 20, name, fill=INK, font_weight="bold")
@@ -179,4 +175,4 @@ def _shapes(value: Simulator) -> Iterator[str]:
         yield svg.text(left, bottom + 16, f"1 to {value.flush_count} flushes")
         along, up = Scale(0, len(curve) - 1, left, left + width), Scale(0, highest, bottom, _TOP)
         points = [(along.at(flush), up.at(height)) for flush, height in enumerate(curve)]
-        yield svg.polyline(points, fill="none", stroke=colour, stroke_width=2)
+        yield svg.polyline(points, fill="none", stroke=BLUE, stroke_width=2)

@@ -95,31 +95,31 @@ def _fields(points: Sequence[TimelinePoint]) -> Iterator[Field]:
         lambda point: _bar(abs(point.delta_record_count or 0), largest),
     )
     yield (
-        Column("total before merging", align=Align.RIGHT, rank=1),
+        Column("total before merging", align=Align.RIGHT, rank=2),
         lambda point: count(point.total_record_count),
     )
     if any(point.changelog_record_count for point in points):
         yield (
-            Column("changelog rows", align=Align.RIGHT, rank=1),
+            Column("changelog rows", align=Align.RIGHT, rank=2),
             lambda point: count(point.changelog_record_count),
         )
     if any(point.file_count is not None for point in points):
         yield Column("files", align=Align.RIGHT), lambda point: count(point.file_count)
     if any(point.file_bytes is not None for point in points):
-        yield Column("size", align=Align.RIGHT), lambda point: bytes_text(point.file_bytes)
-    yield Column("schema", align=Align.RIGHT, rank=1), _schema
+        yield Column("size", align=Align.RIGHT, rank=1), lambda point: bytes_text(point.file_bytes)
+    yield Column("schema", align=Align.RIGHT, rank=2), _schema
     if any(point.watermark_millis is not None for point in points):
         yield (
-            Column("watermark (UTC)", rank=1),
+            Column("watermark (UTC)", rank=2),
             lambda point: time_text(point.watermark_millis),
         )
     if any(point.tags for point in points):
         yield Column("tags"), lambda point: ", ".join(point.tags)
     if any(point.consumers for point in points):
-        yield Column("read next by", rank=1), lambda point: ", ".join(point.consumers)
+        yield Column("read next by", rank=2), lambda point: ", ".join(point.consumers)
     users = [point.commit_user for point in points]
     if len(set(users)) < len(users):  # users that all occur once say nothing
-        yield Column("user", is_id=True, rank=1), lambda point: point.commit_user
+        yield Column("user", is_id=True, rank=2), lambda point: point.commit_user
 
 
 def _branch_grid(table: str, branch: TimelineBranch, last: int) -> Grid:

@@ -88,9 +88,9 @@ def _commits(watch: Watch) -> Grid:
     columns += [Column("time (UTC)")] if has_times else []
     columns += [Column("kind"), Column("rows", align=Align.RIGHT)]
     columns += [Column("deleted", align=Align.RIGHT, is_optional=True)]
-    columns += [Column("changelog rows", align=Align.RIGHT, rank=1)] if has_changelog else []
-    columns += [Column("files", align=Align.RIGHT), Column("size", align=Align.RIGHT)]
-    columns += [Column("user", is_id=True, rank=1)]
+    columns += [Column("changelog rows", align=Align.RIGHT, rank=2)] if has_changelog else []
+    columns += [Column("files", align=Align.RIGHT), Column("size", align=Align.RIGHT, rank=1)]
+    columns += [Column("user", is_id=True, rank=2)]
     body = []
     for commit in reversed(watch.commits[-MOST_COMMITS:]):
         facts: list[object] = [commit.snapshot_id]

@@ -199,7 +199,7 @@ function commitsOf({ commits }, width) {
     return [
       up && s("rect", { x: x + 1, y: axis - up, width: step - 2, height: up, fill: colour }),
       down && s("rect", { x: x + 1.5, y: axis, width: step - 3, height: down, fill: "none", stroke: colour }),
-      step >= 9 && s("text", { x: x + step / 2, y: foot + 12, "text-anchor": "middle", "font-size": 11 }, letter),
+      (step >= 13 || commitKind !== "APPEND") && step >= 9 && s("text", { x: x + step / 2, y: foot + 12, "text-anchor": "middle", "font-size": 11 }, letter),
       (at === 0 || at === shown.length - 1) && (at === 0 || step * at > 60) && s("text", { x: x + step / 2, y: foot + 26, "text-anchor": "middle", "font-size": 11 }, String(snapshotId)),
     ].filter((shape) => Boolean(shape));
   });

@@ -3,9 +3,9 @@
 import { count, many } from "./counts.js";
 import { signed } from "./numbers.js";
 
-/** Added and deleted in one: "+6 -18". @param {number | null | undefined} added @param {number | null | undefined} deleted @param {(value: number) => string} [write] */
+/** Added and deleted in one, "+6 -18"; a line ends between them only. @param {number | null | undefined} added @param {number | null | undefined} deleted @param {(value: number) => string} [write] */
 export function bothWays(added, deleted, write = count) {
-  return [added ? `+${write(added)}` : "", deleted ? `-${write(deleted)}` : ""].filter(Boolean).join(" ");
+  return [added ? `+${write(added)}` : "", deleted ? `-${write(deleted)}` : ""].filter(Boolean).map((text) => text.replace(" ", "\u00a0")).join(" ");
 }
 
 /**
