@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from paimonlab.errors import CorruptMetadataError, SnapshotExpiredError
 from paimonlab.maintenance.deletion import delete_files
@@ -201,7 +202,9 @@ def _is_tagged(target: Snapshot, history: TableHistory) -> bool:
 def _delete_snapshots(rollback: Rollback, target: Snapshot, history: TableHistory) -> References:
     """Delete what is newer than a snapshot, newest first, also what others commit meanwhile.
 
-    Returns the files of the latter.
+    No snapshot is missing meanwhile, and the hint names none that is deleted: to others such a
+    table is a damaged one, for good if this process dies. What is committed between a look and a
+    deletion is found by its own process. Returns the files of what others committed.
     """
     late = References()
     is_tagged = _is_tagged(target, history)
@@ -209,18 +212,26 @@ def _delete_snapshots(rollback: Rollback, target: Snapshot, history: TableHistor
         snapshot_id for snapshot_id in history.snapshots.ids() if snapshot_id > target.id
     ]:
         for snapshot_id in reversed(younger):
+            if history.snapshots.has(snapshot_id + 1):
+                break  # committed meanwhile: first that one, or a snapshot is missing before it
             _check_stays(target, history, is_tagged=is_tagged)
             snapshot = history.snapshots.find(snapshot_id)
             if snapshot is not None and snapshot_id not in rollback.snapshots:
                 late |= _files_of(snapshot, history)
-            # Others may have let all expire but this one.
+            if (history.snapshots.hinted_id() or 0) >= snapshot_id:  # its commit wrote that
+                lower_hint(history.file_io, history.layout.latest_hint, target.id)
             take_back(
                 history.file_io,
                 history.layout.snapshot(snapshot_id),
                 lambda _: True,
-                may_go=lambda: bool(history.snapshots.ids()),
+                may_go=partial(_may_go, snapshot_id, history),
             )
     return late
+
+
+def _may_go(snapshot_id: int, history: TableHistory) -> bool:
+    """Whether others have neither let all expire but this snapshot, nor committed after it."""
+    return bool(history.snapshots.ids()) and not history.snapshots.has(snapshot_id + 1)
 
 
 def _files_of(snapshot: Snapshot, history: TableHistory) -> References:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +11,16 @@ import pyarrow as pa
 import pytest
 
 import paimonlab as pl
-from paimonlab.errors import CorruptMetadataError, SnapshotNotFoundError, TagNotFoundError
-from paimonlab.maintenance.rollback import plan_rollback
+from paimonlab.errors import (
+    CorruptMetadataError,
+    PaimonError,
+    SnapshotNotFoundError,
+    TagNotFoundError,
+)
+from paimonlab.maintenance.rollback import plan_rollback, roll_back
+from tests.interleaving.memory_store import MemoryStore
+from tests.interleaving.stalls import history as history_of_process
+from tests.interleaving.stalls import new_table, process, stalled_at
 
 
 @pytest.fixture
@@ -156,6 +165,49 @@ def test_a_crash_leaves_one_of_the_snapshots(table: pl.Table, kept: int) -> None
     assert rows(table.scan()) == dict.fromkeys(range(1, 6 - kept), "v")
     table.maintenance.rollback_to(snapshot=1)
     assert rows(table.scan()) == {1: "v"}
+
+
+def test_others_find_the_newest_snapshot_while_commits_are_rolled_back() -> None:
+    """At every call, since the process may die there: also of a commit that came meanwhile."""
+    store = new_table()
+    for name in "abcd":
+        process(store).append(name)
+    calls: list[str] = []
+    late = ["e"]
+
+    def before(method: str, path: str) -> None:
+        is_listed = calls[-1:] == ["list_names snapshot"] and "replace LATEST" in calls
+        calls.append(f"{method} {path.rpartition('/')[2]}")
+        if is_listed and late:
+            process(store).append(late.pop())
+        assert process(store).snapshots.latest_before_commit() is not None
+
+    history = history_of_process(MemoryStore(store.files, before))
+    roll_back(history.snapshots.get(1), history)
+
+    assert not late
+    assert process(store).snapshots.ids() == [1]
+    assert process(store).snapshots.hinted_id() == 1
+
+
+@pytest.mark.parametrize("call", ["rename", "delete"])
+def test_a_commit_while_a_snapshot_is_deleted_is_rolled_back_as_well(call: str) -> None:
+    store = new_table()
+    for name in "abcd":
+        process(store).append(name)
+    stalled = stalled_at(store, call, "snapshot-4" if call == "rename" else ".tmp", append_e)
+
+    history = history_of_process(stalled)
+    roll_back(history.snapshots.get(1), history)
+
+    assert process(store).snapshots.ids() == [1]
+    assert process(store).snapshots.latest_before_commit() is not None
+    assert process(store).live_names() == ["a"]
+
+
+def append_e(store: MemoryStore) -> None:
+    with contextlib.suppress(PaimonError):
+        process(store).append("e")
 
 
 @pytest.mark.parametrize(
