@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from paimonlab.errors import IngestError, NotFoundError, UnsupportedError, close_matches
@@ -12,7 +12,9 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     RereadableSource,
+    SampledSource,
     Source,
+    SourceSchema,
     WideningSource,
 )
 from paimonlab.ingest.controls import Controls
@@ -31,6 +33,8 @@ class Answering:
     controls: Controls
     position: Callable[[], JsonValue]
     """Where the job is; all before it is committed."""
+    can_reread: bool = True
+    """Whether this run can read tables anew."""
 
     def answer(self, ask: Ask) -> Boundary | None:
         """Do what is asked.
@@ -67,15 +71,15 @@ class Answering:
         if refused is None:
             target = self._target(what)
         elif position is None:
-            self.tables.open_refused(refused, self.source.tables())
+            self.tables.open_refused(refused, self._found_refused(refused))
             return None
         else:
             self._rereadable(f"resnapshot of {refused}")
-            target = self.tables.open_refused(refused, self.source.tables())
+            target = self.tables.open_refused(refused, self._found_refused(refused))
         if position is None:
             return None  # all rows are still to be read
         source = self._rereadable(f"resnapshot of {target.name}")
-        found = self.source.tables()
+        found = self._found(target.sources)
         for name in target.sources:
             if name not in found:
                 raise IngestError(
@@ -86,6 +90,27 @@ class Answering:
         before = source.before_rows(position, target.sources)
         self.tables.begin_again(target, found)
         return Boundary(position=before, phase=Phase.STREAM)
+
+    def _found_refused(self, name: str) -> dict[str, SourceSchema]:
+        """Return the tables of the source; all that would become a refused one are among them."""
+        sources = self.tables.refused[name].sources
+        found = self._found(sources)
+        for source in sources:
+            if source not in found:
+                raise IngestError(
+                    self.job, f"{name} cannot be read anew: {source} is not in what was looked at"
+                )
+        return found
+
+    def _found(self, sources: Sequence[str]) -> dict[str, SourceSchema]:
+        """Return the tables of the source, and those of some that it does not list but had."""
+        found = dict(self.source.tables())
+        if isinstance(self.source, SampledSource) and not self.source.lists_all_tables:
+            for name in sources:
+                known = self.tables.schema_of(name)
+                if known is not None:
+                    found.setdefault(name, known)
+        return found
 
     def _add(self, pattern: str) -> Boundary | None:
         try:
@@ -133,6 +158,8 @@ class Answering:
         return found
 
     def _rereadable(self, what: str) -> RereadableSource:
+        if not self.can_reread:
+            raise UnsupportedError(f"{what} on Spark", "run the job without it until that is done")
         if not isinstance(self.source, RereadableSource):
             raise UnsupportedError(
                 what,

@@ -390,6 +390,16 @@ class RereadableSource(Protocol):
 
 
 @runtime_checkable
+class SampledSource(Protocol):
+    """A source that says whether `Source.tables` has all its tables; others do."""
+
+    @property
+    def lists_all_tables(self) -> bool:
+        """Whether it has; else it has those that the source came upon so far."""
+        ...
+
+
+@runtime_checkable
 class PartitionedSource(Protocol):
     """A source whose log has parts that several processes read at the same time.
 

@@ -360,7 +360,7 @@ class Job:
         NotFoundError
             If the job has no such table.
         UnsupportedError
-            If its source has no rows of tables, as Kafka.
+            If its source cannot read tables anew, or the job runs on Spark.
         IngestSchemaError
             If the table cannot have the columns that the source has now.
         """
@@ -382,7 +382,7 @@ class Job:
         NotFoundError
             If the source has no such table that is not read yet.
         UnsupportedError
-            If its source has no rows of tables, as Kafka.
+            If its source cannot read tables anew, or the job runs on Spark.
         IngestSchemaError
             If a table cannot be read.
         """

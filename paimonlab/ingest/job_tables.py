@@ -23,6 +23,7 @@ from paimonlab.ingest import dead_letters
 from paimonlab.ingest.changes import (
     JsonValue,
     RereadableSource,
+    SampledSource,
     Source,
     SourceSchema,
     SourceSchemaChange,
@@ -74,6 +75,8 @@ class JobTables:
     _skipped: dict[str, int] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
     """Where rows of sources went in earlier runs, or would have gone."""
+    _hopes: bool = False
+    """Whether no table goes on unless one is read anew."""
     _knows_all: bool = True
     """Whether the source lists all its tables, and not only those that it came upon."""
 
@@ -91,8 +94,17 @@ class JobTables:
         self.rules = self.rules.widened(self._added)
         self.letters = Letters(known=list(known.letters))
 
-    def prepare(self, source: Source, *, is_first_run: bool) -> None:
-        """Create and alter tables as planned.
+    def prepare(self, source: Source, *, is_first_run: bool, is_mended: bool) -> None:
+        """Create and alter tables as planned; what stopped may be as it wants.
+
+        Parameters
+        ----------
+        source
+            Of the job.
+        is_first_run
+            Whether nothing was committed yet.
+        is_mended
+            Whether a table is to be read anew, also if no other goes on.
 
         Raises
         ------
@@ -102,10 +114,16 @@ class JobTables:
             If rows would go elsewhere than before.
         """
         found = source.tables()
-        self._knows_all = isinstance(source, RereadableSource)
+        self._knows_all = isinstance(source, RereadableSource) and (
+            not isinstance(source, SampledSource) or source.lists_all_tables
+        )
         plan = plan_of(self.catalog, found, self.rules, self._schemas)
-        goes_on = bool(plan.tables) and self.rules.on_error != "stop"
-        ends_it = [one for one in plan.refused if not (one.is_by_source and goes_on)]
+        goes_on = (bool(plan.tables) or is_mended) and self.rules.on_error != "stop"
+        ends_it = [
+            one
+            for one in plan.refused
+            if not (goes_on and (one.is_by_source or one.target in self._stopped))
+        ]
         if ends_it:
             reasons = [f"{refused.target}: {refused.reason}" for refused in ends_it]
             more = f"; and {len(reasons) - _SHOWN_ERRORS} more" * (len(reasons) > _SHOWN_ERRORS)
@@ -113,6 +131,7 @@ class JobTables:
                 self.job,
                 f"{_first(reasons)}{more}. Leave tables out with excluding, or change what is said",
             )
+        self._hopes = not plan.tables and is_mended
         self.catalog.create_database(self.rules.into, exist_ok=True)
         if is_first_run:
             self._check_unused(plan)
@@ -587,7 +606,9 @@ class JobTables:
             for name, target in self.targets.items()
             if target.stopped
         ]
-        if reasons and len(reasons) == len(self.targets):
+        if self._hopes and not self.targets:
+            reasons = [f"{name}: {refused.reason}" for name, refused in self.refused.items()]
+        if reasons and len(reasons) >= len(self.targets):
             raise IngestSchemaError(self.job, f"no table can go on. {_first(reasons)}")
 
     def abort(self) -> None:

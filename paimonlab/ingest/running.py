@@ -140,6 +140,8 @@ class Runner:
     """Whether another thread works on the tables."""
     _has_spilled: bool = False
     """Whether rows after the last boundary were written."""
+    _can_reread: bool = True
+    """Whether tables can be read anew."""
     _is_snapshot: bool = True
     """Whether rows are read that tables had when the job began."""
     _snapshot_rows: int = 0
@@ -168,7 +170,8 @@ class Runner:
         try:
             self._apart(self._recover)
             self._tell("starting")
-            self.tables.prepare(self.source, is_first_run=self._number == 0)
+            is_mended = self._is_asked() and any(ask.verb == "resnapshot" for ask in self._asks)
+            self.tables.prepare(self.source, is_first_run=self._number == 0, is_mended=is_mended)
             ending = Ending.ASKED
             while ending in (Ending.ASKED, Ending.PAUSE):
                 if self._is_asked():
@@ -242,6 +245,7 @@ class Runner:
             tables=self.tables,
             controls=self.controls,
             position=lambda: self._position,
+            can_reread=self._can_reread,
         )
         for one in waiting:
             what = f"{one.ask.verb} {one.ask.what}".rstrip()

@@ -16,6 +16,8 @@ from paimonlab.ingest.changes import Phase
 from paimonlab.ingest.job import Job
 from paimonlab.ingest.job_health import measured
 from paimonlab.ingest.steering import ask_of
+from paimonlab.spec.schema.schema_changes import UpdateColumnType
+from paimonlab.spec.types.text import parse_type
 from tests.ingest.drawing import source
 from tests.ingest.logged_shop import KEYED, PLAIN, Shop
 from tests.ingest.scripted import BrokenError, ScriptedSource, change, rows
@@ -333,6 +335,29 @@ def test_a_table_that_the_source_cannot_read_leaves_the_others_alone(
     job.resnapshot("a.odd")
     job.run()
     _same(catalog, shop)
+
+
+def test_a_stopped_table_that_was_altered_by_hand_is_read_anew(catalog: pm.Catalog) -> None:
+    """It is as the source has it now; what the job knows of the source is older."""
+    shop = Shop({"a.t": KEYED})
+    shop.insert("a.t", (1, "x"))
+    job = _job(catalog, shop, options={"bucket": 1})
+    job.run()
+    shop.schemas["a.t"] = "id BIGINT NOT NULL, v BYTES KEY(id)"
+    shop.insert("a.t", (2, "y"))
+    with pytest.raises(IngestSchemaError, match="cannot become BYTES"):
+        job.run()
+    catalog.alter_table("ods.t", UpdateColumnType("v", parse_type("BYTES")))
+
+    with pytest.raises(IngestSchemaError, match="cannot become STRING"):
+        _job(catalog, shop).run()
+    job = _job(catalog, shop)
+    job.resnapshot("t")
+    job.run()
+    assert _rows(catalog, "ods.t") == [(1, b"x"), (2, b"y")]
+    shop.insert("a.t", (3, "z"))
+    _job(catalog, shop).run()
+    assert _rows(catalog, "ods.t") == [(1, b"x"), (2, b"y"), (3, b"z")]
 
 
 def test_a_table_that_can_be_read_again_is_asked_for(catalog: pm.Catalog, shop: Shop) -> None:

@@ -9,7 +9,7 @@ import logging
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,10 @@ from paimonlab.ingest.formats.messages import METADATA_TYPES
 from paimonlab.ingest.sources.kafka_positions import (
     Start,
     from_json,
+    read_again,
     start_of,
     to_json,
+    to_read_again,
 )
 from paimonlab.ingest.sources.kafka_reader import Brokers, Reader, Wanted
 from paimonlab.ingest.sources.login_options import check_options
@@ -279,6 +281,11 @@ class KafkaSource:
         """What is known of rows beside their values."""
         return METADATA_TYPES
 
+    @property
+    def lists_all_tables(self) -> bool:
+        """False: `tables` has those that the first messages are of."""
+        return False
+
     def tables(self) -> Mapping[str, SourceSchema]:
         """Return what the first messages from the start of each partition say of their tables.
 
@@ -306,6 +313,8 @@ class KafkaSource:
 
     def read(self, position: JsonValue, wanted: Callable[[str], bool]) -> Iterator[Event]:
         """Yield rows and events after a position; see `paimonlab.ingest.changes.Source.read`."""
+        if read_again(position):
+            self._decoders.clear()  # they know what came after the messages that come again
         reader = self._reader()
         self._consumer = reader.consumer
         try:
@@ -316,6 +325,27 @@ class KafkaSource:
         finally:
             self._consumer = None
             reader.close()
+
+    def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
+        """Return a position from which all messages of tables come again; see `RereadableSource`.
+
+        They are those from where the job began; what they say of other tables is passed over.
+
+        Raises
+        ------
+        SourceError
+            If the first of them were deleted.
+        UnsupportedError
+            If the job began behind messages that were there.
+        """
+        if self._start.at in ("latest", "group"):
+            raise UnsupportedError(
+                f"reading tables of {self.name} anew",
+                f"it began at start = {self._start.at!r}, and nothing says what was there then: "
+                "read it with a job of another name and start='earliest', a time or offsets",
+            )
+        self._asked().check_whole()
+        return to_read_again(position, tables)
 
     def beginning(self) -> JsonValue:
         """Return the offsets at which reading begins."""
@@ -328,6 +358,11 @@ class KafkaSource:
 
         New partitions are in it, and are read from their beginning.
         """
+        if again := read_again(position):
+            raise SourceError(
+                self.name,
+                f"{min(again)} is being read anew, which the job has to end without Spark first",
+            )
         return to_json(self._asked().newest(position, most=most, until=until))
 
     def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:

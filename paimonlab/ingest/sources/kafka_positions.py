@@ -1,13 +1,14 @@
 """Where reading of Kafka's topics begins and goes on: decided from what a cluster says.
 
 A position is the next offset to read of each partition, ``{"orders": {"0": 42}}``. Partitions that
-are not in it are new: they are read from their beginning.
+are not in it are new: they are read from their beginning. ``"again:"``, which no topic is called,
+has the tables of which all messages before those offsets are read first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -21,6 +22,7 @@ Partition: TypeAlias = tuple[str, int]
 Offsets: TypeAlias = dict[Partition, int]
 """Next offset to read."""
 
+_AGAIN = "again:"
 _SPECIFIC = re.compile(r"partition:(\d+),offset:(\d+)")
 _WORDS: dict[str, Literal["earliest", "latest", "group"]] = {
     "earliest": "earliest",
@@ -113,12 +115,33 @@ def from_json(position: JsonValue) -> Offsets:
         return {
             (topic, int(number)): int(offset)  # type: ignore[arg-type]
             for topic, by_number in position.items()
+            if topic != _AGAIN
             for number, offset in by_number.items()  # type: ignore[union-attr]
         }
     except (AssertionError, AttributeError, TypeError, ValueError):
         raise SourceError(
             "kafka", f"{position!r} is not a position of it: whose job is it?"
         ) from None
+
+
+def to_read_again(position: JsonValue, tables: Collection[str]) -> JsonValue:
+    """Return a position from which all messages of some tables come again before others go on.
+
+    Examples
+    --------
+    >>> to_read_again({"orders": {"0": 42}, "again:": ["d.b"]}, ["d.a"])
+    {'orders': {'0': 42}, 'again:': ['d.a', 'd.b']}
+    """
+    assert isinstance(position, dict)
+    names: list[JsonValue] = [*sorted({*tables, *read_again(position)})]
+    return {**position, _AGAIN: names}
+
+
+def read_again(position: JsonValue) -> frozenset[str]:
+    """Return the tables of which all messages are read again first."""
+    again = position.get(_AGAIN, []) if isinstance(position, dict) else []
+    assert isinstance(again, list)
+    return frozenset(map(str, again))
 
 
 def continued(source: str, offsets: Offsets, ranges: Mapping[Partition, Range]) -> Offsets:
@@ -202,6 +225,25 @@ def lost(source: str, partition: Partition, offset: int, problem: str) -> Source
     return SourceError(
         source, f"{partition[0]}[{partition[1]}] at offset {offset}: {problem}; {_WAY_OUT}"
     )
+
+
+def whole_from(source: str, begins: Offsets, ranges: Mapping[Partition, Range]) -> None:
+    """Make sure that partitions have all messages from where reading began without a position.
+
+    Raises
+    ------
+    SourceError
+        If the first ones were deleted, as far as that can be seen.
+    """
+    for partition, begin in begins.items():
+        low = ranges[partition].low
+        if begin == low > 0:
+            raise SourceError(
+                source,
+                f"{partition[0]}[{partition[1]}] begins at offset {low}: what came before was "
+                "deleted (retention.ms, retention.bytes of the topic), and rows that only those "
+                "messages had would be lost",
+            )
 
 
 def specific(source: str, given: Mapping[int, int], ranges: Mapping[Partition, Range]) -> Offsets:

@@ -18,7 +18,15 @@ import numpy as np
 
 from paimonlab.errors import SourceError
 from paimonlab.ingest.apart import answer_of, done_within
-from paimonlab.ingest.changes import Boundary, Event, JsonValue, Phase, RowChanges, Waits
+from paimonlab.ingest.changes import (
+    Boundary,
+    Event,
+    JsonValue,
+    Phase,
+    RowChanges,
+    Unreadable,
+    Waits,
+)
 from paimonlab.ingest.formats import Decode, Messages
 from paimonlab.ingest.sources import losses
 from paimonlab.ingest.sources.kafka_arrived import Arrived
@@ -31,8 +39,10 @@ from paimonlab.ingest.sources.kafka_positions import (
     from_json,
     limited,
     lost,
+    read_again,
     specific,
     to_json,
+    whole_from,
 )
 from paimonlab.ingest.sources.losses import Patience
 
@@ -230,6 +240,8 @@ class Reader:
     def events(self, position: JsonValue) -> Iterator[Event]:
         """Yield what comes after a position, without end."""
         offsets = yield from self._awaited_offsets(position)
+        if again := read_again(position):
+            yield from self._again(position, again, offsets)
         self._assign(offsets)
         while True:
             for batch in self._batches(self._consume()):
@@ -253,6 +265,43 @@ class Reader:
                 waits = patience.waits(error, has_heard=False)
             yield waits
             time.sleep(losses.WAIT_SECONDS)
+
+    def check_whole(self) -> None:
+        """Make sure that all messages are there since reading began without a position.
+
+        Raises
+        ------
+        SourceError
+            If some were deleted.
+        """
+        self._whole_offsets()
+
+    def _whole_offsets(self) -> Offsets:
+        begins = self.first_offsets(None)
+        if self._wanted.start.at != "offsets":  # those are looked at already
+            whole_from(self._name, begins, {one: self._range(one) for one in begins})
+        return begins
+
+    def _again(
+        self, position: JsonValue, tables: frozenset[str], ends: Offsets
+    ) -> Generator[Event, None, None]:
+        """Yield all that messages before some offsets say of tables, one partition after another.
+
+        What cannot be read of them was told when they came first.
+        """
+        begins = self._whole_offsets()
+        for partition, end in ends.items():
+            if begins[partition] >= end:
+                continue
+            for event in self.part(partition, begins[partition], end):
+                if isinstance(event, RowChanges) and event.table in tables:
+                    # What came later in the log may have been followed already.
+                    schema = replace(event.schema, is_unordered=True)
+                    yield replace(event, schema=schema)
+                elif getattr(event, "table", None) in tables and not isinstance(event, Unreadable):
+                    yield event
+                yield Boundary(position=position, phase=Phase.SNAPSHOT)
+        yield Boundary(position=to_json(ends), phase=Phase.STREAM)
 
     def sample(self, offsets: Offsets) -> Iterator[Event]:
         """Yield the first rows from some offsets on."""

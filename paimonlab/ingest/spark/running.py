@@ -105,6 +105,7 @@ _OURS = re.compile(r"paimonlab\.errors\.\S*?(\w+Error): ([^\n]+)")
 class SparkRunner(Runner):
     """One run of a job on Spark."""
 
+    _can_reread: bool = False
     _bridge: Bridge | None = None
     _batch: _Batch | None = None
     """What the epoch that is made now consists of."""

@@ -19,13 +19,15 @@ from click.testing import CliRunner
 
 import paimonlab as pm
 from paimonlab.cli.main import main
-from paimonlab.errors import PaimonError
+from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.ingest.changes import RowChanges
 from paimonlab.ingest.formats import FormatSettings, decoder_of
 from paimonlab.ingest.formats.messages import messages_of
 from paimonlab.ingest.job import Job
 from paimonlab.ingest.job_health import measured
 from paimonlab.ingest.sources import kafka_reader
+from paimonlab.spec.schema.schema_changes import UpdateColumnType
+from paimonlab.spec.types.text import parse_type
 from tests.ingest import altered_tables, much_meanwhile
 from tests.ingest.altered_tables import Mode
 from tests.ingest.kafka.broker import Broker
@@ -322,6 +324,78 @@ def test_a_column_that_cannot_be_read_stops_only_its_table(
     assert [*found.stopped] == ["ods.b"]
 
 
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_a_table_that_stopped_is_read_anew_from_all_messages(
+    tmp_path: Path, kafka_broker: Broker, topic: str, rng: np.random.Generator, partitions: int
+) -> None:
+    """Of two tables in a topic; one has texts where numbers were, and one has no key."""
+    kafka_broker.create(topic, partitions)
+    rows: dict[int, Row] = {}
+    logged: list[int] = []
+
+    def change(kind: str) -> None:
+        found: list[list[bytes]] = [[] for _ in range(partitions)]
+
+        def add(table: str, key: int, old: Row | None, new: Row | None) -> None:
+            kinds = {"id": "int64", "v": kind} if table == "a" else {"id": "int64"}
+            fields = [{"field": name, "type": one} for name, one in kinds.items()]
+            sides = [{"field": side, "type": "struct", "fields": fields} for side in _SIDES]
+            payload = {
+                "before": old,
+                "after": new,
+                "op": "d" if new is None else "u" if old else "c",
+                "source": {"db": "d", "table": table},
+            }
+            message = {"schema": {"type": "struct", "fields": sides}, "payload": payload}
+            found[key % partitions].append(json.dumps(message).encode())
+
+        for number in range(120):
+            key = int(rng.integers(60))
+            old = rows.pop(key, None)
+            new = None
+            if old is None or rng.random() < 0.7:
+                new = {"id": key, "v": number if kind == "int64" else f"t{number}"}
+                rows[key] = new
+            add("a", key, old, new)
+            logged.append(len(logged))
+            add("log", logged[-1], None, {"id": logged[-1]})
+        for number, values in enumerate(found):
+            kafka_broker.produce(topic, values, partition=number)
+
+    def check() -> None:
+        found = {row["id"]: row["v"] for row in _rows(catalog.table("ods.a"))}
+        assert found == {key: str(row["v"]) for key, row in rows.items()}
+        assert [row["id"] for row in _rows(catalog.table("ods.log"))] == logged
+
+    catalog = pm.connect(tmp_path)
+
+    def job(**more: Any) -> Job:
+        source = pm.kafka(kafka_broker.address).topic(topic, format="debezium-json", **more)
+        keys = {"a": ["id"], "log": []}
+        return catalog.ingest(source, into="ods", name="j", primary_keys=keys, max_bytes=5_000)
+
+    change("int64")
+    job().run()
+    change("string")
+    one = job()
+    one.run()
+    assert [table.name for table in one.status.tables if table.stopped] == ["ods.a"]
+
+    catalog.alter_table("ods.a", UpdateColumnType("v", parse_type("STRING")))
+    two = job(columns={"v": "STRING"})
+    two.resnapshot("ods.a")
+    two.run()
+    assert not [table.name for table in two.status.tables if table.stopped]
+    check()
+    change("string")
+    two.run()
+    check()
+    late = pm.kafka(kafka_broker.address).topic(topic, format="debezium-json", start="latest")
+    with pytest.raises(UnsupportedError, match="nothing says what was there"):
+        late.before_rows({topic: {"0": 9}}, ["d.a"])
+
+
+_SIDES = ("before", "after")
 _KINDS = {"smallint": "int16", "int": "int32", "bigint": "int64", "varchar(9)": "string"}
 
 
