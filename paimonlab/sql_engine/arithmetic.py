@@ -110,17 +110,12 @@ def _shown(sign: str, value: Value, other: Value) -> str:
 
 
 _DAY_HINT = "A date is written DATE '2026-01-31', a time TIMESTAMP '2026-01-31 12:00:00'"
-_MOMENT_HINT = "Today is current_date(); the day of a time is CAST(time AS DATE)"
-_DAY_AND_TIME = ({kinds.DATE, kinds.TIMESTAMP}, {kinds.DATE, kinds.TIMESTAMP_NTZ})
 _TIMES = (kinds.DATE, kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
 
 
 def _check_sides(sign: str, left: Value, right: Value) -> None:
     """Refuse to compare a text with what is none, or a day with a number, saying what to write."""
     types = f"{spark_type(left.kind)} and {spark_type(right.kind)}"
-    is_mixed = {left.kind, right.kind} in _DAY_AND_TIME
-    if is_mixed and kinds.common(left.kind, right.kind) is None:
-        raise NotTranslatedError(f"{sign} of {types}", sign, _MOMENT_HINT)
     for text, other in ((left, right), (right, left)):
         if text.kind in _TIMES and kinds.is_numeric(other.kind):
             raise NotTranslatedError(f"{sign} of {types}", sign, _DAY_HINT)

@@ -19,6 +19,7 @@ from paimonlab.sql_engine import (
     nested,
     time_windows,
     windows,
+    zones,
 )
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
 from paimonlab.sql_engine.functions import lists, mathematics, moves, texts, units
@@ -278,6 +279,8 @@ class Translator:
         if read is None:
             raise NotTranslatedError("such a time", "TIMESTAMP", _TIME_HINT)
         shown = str(value.literal).replace("T", " ")
+        if kind == kinds.TIMESTAMP:
+            shown = str(zones.clock(read.literal))
         shown = f"{shown} 00:00:00" if len(shown) == len("2026-01-31") else shown
         shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
         return replace(read, name=f"{spark_type(kind)} '{shown}'")

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine import kinds, zones
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, literal, quoted
 
@@ -68,7 +68,8 @@ def python_value(value: Any) -> Value:
     if isinstance(value, Decimal) and value.is_finite():
         return number(format(value, "f") if value.as_tuple().exponent else f"{value}.0")
     if isinstance(value, datetime):
-        return literal(value.astimezone(), kinds.TIMESTAMP)
+        moment = zones.moment(value) if value.tzinfo is None else value
+        return literal(moment, kinds.TIMESTAMP)
     if isinstance(value, date):
         return literal(value, kinds.DATE)
     if isinstance(value, bytes):

@@ -176,6 +176,8 @@ def common(left: Kind, right: Kind) -> Kind | None:
         return None if FLOAT in (left, right) else _common_decimal(left, right)
     if {left, right} == {DATE, TIMESTAMP_NTZ}:
         return TIMESTAMP_NTZ
+    if {left, right} in ({DATE, TIMESTAMP}, {TIMESTAMP_NTZ, TIMESTAMP}):
+        return TIMESTAMP
     return None
 
 

@@ -22,14 +22,14 @@ from paimonlab.sql_engine.grouping import (
     groups,
     has_totals,
 )
-from paimonlab.sql_engine.kinds import Kind, common, duck_type, spark_type
+from paimonlab.sql_engine.kinds import Kind, common, spark_type
 from paimonlab.sql_engine.protocols import Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn, used
 from paimonlab.sql_engine.stars import is_star, starred
 from paimonlab.sql_engine.tables import Sources
 from paimonlab.sql_engine.tree import check_parts
-from paimonlab.sql_engine.value import Value
+from paimonlab.sql_engine.value import Value, cast
 from paimonlab.sql_engine.words import STATEMENTS
 from paimonlab.sql_engine.written_rows import written_rows
 
@@ -381,7 +381,8 @@ class QueryTranslator:
         parts = []
         for number, (column, (_, kind)) in enumerate(zip(relation.columns, columns, strict=True)):
             is_same = kind in (column.kind, kinds.VOID)
-            sql = column.text if is_same else f"CAST({column.text} AS {duck_type(kind)})"
+            value = Value(column.text, column.kind, column.name)
+            sql = column.text if is_same else cast(value, kind).text
             parts.append(f"{sql} AS o{number}")
         return f"(SELECT {', '.join(parts)} FROM {text})"
 

@@ -44,6 +44,7 @@ class AsWritten(Spark):
         TYPE_LITERAL_PARSERS: ClassVar[dict[Any, Any]] = {
             exp.DType.DATE: lambda _self, this, _type: exp.DateStrToDate(this=this),
             exp.DType.TIMESTAMPTZ: lambda _self, this, kind: _time_literal(this, kind),
+            exp.DType.TIMESTAMPLTZ: lambda _self, this, kind: _time_literal(this, kind),
             exp.DType.TIMESTAMPNTZ: lambda _self, this, kind: _time_literal(this, kind),
         }
         FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine import kinds, zones
 from paimonlab.sql_engine.kinds import Kind, VoidType, duck_type, spark_type
 from paimonlab.sql_engine.refusal import NotTranslatedError
 
@@ -79,11 +79,22 @@ def cast(value: Value, kind: Kind, *, name: str = "") -> Value:
         raise NotTranslatedError(f"{spark_type(value.kind)} as {spark_type(kind)}")
     if value.is_literal and value.literal is not None and kind in (kinds.DOUBLE, kinds.FLOAT):
         return literal(float(value.literal), kind, called)
+    if kind == kinds.TIMESTAMP and value.kind in (kinds.DATE, kinds.TIMESTAMP_NTZ):
+        return _as_instant(value, called)
     sql = value.text
     if kind == kinds.DOUBLE and kinds.is_decimal(value.kind) and is_long(value.kind):
         sql = f"CAST({sql} AS VARCHAR)"
     text = f"CAST({sql} AS {duck_type(kind)})"
     return Value(text, kind, called, value.literal)
+
+
+def _as_instant(value: Value, name: str) -> Value:
+    given = value.literal if value.is_literal else None
+    if isinstance(given, date):
+        clock = given if isinstance(given, datetime) else datetime.combine(given, time())
+        return literal(zones.moment(clock), kinds.TIMESTAMP, name)
+    text = zones.instant(f"CAST({value.text} AS TIMESTAMP)")
+    return Value(text, kinds.TIMESTAMP, name)
 
 
 def is_long(kind: Kind) -> bool:
@@ -105,7 +116,7 @@ def read_text(value: Value, kind: Kind) -> Value | None:
         if kind in (kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP) and _TIME.fullmatch(text):
             moment = datetime.fromisoformat(text)
             if kind == kinds.TIMESTAMP:
-                moment = moment.astimezone(UTC)  # from the local zone, as a session of Spark's
+                moment = zones.moment(moment)
             return literal(moment, kind, value.name)
     except (ValueError, OverflowError):
         return None

@@ -11,7 +11,7 @@ from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.kinds import Kind, common, duck_type
 from paimonlab.sql_engine.protocols import Translated
 from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.value import Value
+from paimonlab.sql_engine.value import Value, cast
 
 
 def written_rows(node: exp.Values, translate: Callable[[exp.Expression], Value]) -> Translated:
@@ -51,6 +51,8 @@ def written_rows(node: exp.Values, translate: Callable[[exp.Expression], Value])
 def _of_kind(value: Value, kind: Kind) -> str:
     if kind == kinds.VOID:
         return value.text
+    if kind == kinds.TIMESTAMP and value.kind != kinds.VOID:
+        return cast(value, kind).text
     if kinds.is_atomic(kind):
         return f"CAST({value.text} AS {duck_type(kind)})"
     if value.kind not in (kind, kinds.VOID):

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from paimonlab.errors import UnsupportedError
-from paimonlab.formats.local_zone import local_zone
 from paimonlab.sql_engine import kinds
-from paimonlab.sql_engine.refusal import NotTranslatedError
-from paimonlab.sql_engine.value import Value, quoted
+from paimonlab.sql_engine.value import Value, cast, quoted
+from paimonlab.sql_engine.zones import instant, is_fixed, zone
 
-_FIXED = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "Etc/GMT"})
-
-
-def zone() -> str:
-    """Return the zone of this process, which is that of a session of Spark's.
-
-    Raises
-    ------
-    NotTranslatedError
-        If it has no name.
-    """
-    try:
-        return str(local_zone())
-    except UnsupportedError:
-        raise NotTranslatedError("TIMESTAMP in a zone without a name", "TIMESTAMP") from None
-
-
-def is_fixed() -> bool:
-    """Tell whether the clock is never put forward or back."""
-    return zone() in _FIXED
+__all__ = ["after", "aimed", "as_instant", "instant", "is_fixed", "moved", "shown", "zone"]
 
 
 def shown(value: Value) -> Value:
@@ -37,20 +16,41 @@ def shown(value: Value) -> Value:
     return Value(f"timezone({quoted(zone())}, {value.text})", kinds.TIMESTAMP_NTZ, value.name)
 
 
-def instant(text: str, where: str = "") -> str:
-    """Return when the clock shows a time: the first of two, and later by what is left out.
+def moved(at: str, step: str) -> str:
+    """Return when the clock shows a time moved by days or months; of two times the one alike.
 
     Parameters
     ----------
-    text
-        The time.
-    where
-        The zone of the clock; empty: that of the session.
+    at
+        The instant.
+    step
+        How far, as DuckDB's interval.
     """
-    where = where or zone()
-    found = f"timezone({quoted(where)}, {text})"
-    if where in _FIXED:
-        return found
-    hour = "INTERVAL 1 HOUR"
-    again = f"timezone({quoted(where)}, {found} - {hour}) = {text}"
-    return f"(CASE WHEN {again} THEN {found} - {hour} ELSE {found} END)"
+    if is_fixed():
+        return f"({at} + {step})"
+    return aimed(at, f"(timezone({quoted(zone())}, {at}) + {step})")
+
+
+def aimed(at: str, aim: str) -> str:
+    """Return when the clock shows a time, of two times the one as far from UTC as an instant."""
+    offset = f"(timezone({quoted(zone())}, {at}) - timezone('UTC', {at}))"
+    kept = f"timezone('UTC', {aim} - {offset})"
+    is_kept = f"timezone({quoted(zone())}, {kept}) = {aim}"
+    return f"(CASE WHEN {is_kept} THEN {kept} ELSE {instant(aim)} END)"
+
+
+def after(at: str, seconds: str) -> str:
+    """Return the instant some seconds later, whole days of which are days of the clock.
+
+    Source: ``DateTimeUtils.timestampAddDayTime`` of Spark 4.
+    """
+    if is_fixed():
+        return f"({at} + to_seconds({seconds}))"
+    days = f"to_days(CAST(({seconds} - {seconds} % 86400) // 86400 AS INTEGER))"
+    return f"({moved(at, days)} + to_seconds({seconds} % 86400))"
+
+
+def as_instant(value: Value) -> Value:
+    """Return a day or a time of the clock as the instant that Spark casts it to."""
+    is_clock = value.kind in (kinds.DATE, kinds.TIMESTAMP_NTZ)
+    return cast(value, kinds.TIMESTAMP) if is_clock else value

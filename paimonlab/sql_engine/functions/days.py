@@ -55,7 +55,8 @@ _TIME_UNITS = _UNITS | {
 }
 
 
-_TIMED = (kinds.DATE, kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP)
+_CLOCKS = (kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP)
+_TIMED = (kinds.DATE, *_CLOCKS)
 
 
 def _part(name: str, field: str, *wanted: Kind) -> Translate:
@@ -98,12 +99,15 @@ def _date_trunc(values: Sequence[Value]) -> Value:
     expect(values, is_text, one_of(*_TIMED))
     if unit is None:
         raise WrongUseError
-    clock = clocks.shown(values[1]).text
-    begin = f"CAST(date_trunc('{unit}', {clock}) AS TIMESTAMP)"
-    if values[1].kind == kinds.TIMESTAMP and unit in ("hour", "minute", "second"):
-        text = f"({values[1].text} - ({clock} - {begin}))"
-    else:
+    if unit not in ("hour", "minute", "second"):
+        begin = f"CAST(date_trunc('{unit}', {clocks.shown(values[1]).text}) AS TIMESTAMP)"
         text = clocks.instant(begin)
+    else:
+        at = clocks.as_instant(values[1])
+        clock = clocks.shown(at).text
+        begin = f"CAST(date_trunc('{unit}', {clock}) AS TIMESTAMP)"
+        is_exact = clocks.is_fixed() or unit == "second"
+        text = f"({at.text} - ({clock} - {begin}))" if is_exact else clocks.aimed(at.text, begin)
     return Value(text, kinds.TIMESTAMP, named("date_trunc", values))
 
 
@@ -148,7 +152,8 @@ _PIECES = re.compile(r"([A-Za-z])\1*|'[^'%]+'|[^A-Za-z'%\[\]{}#]+")
 
 def _date_format(values: Sequence[Value]) -> Value:
     expect(values, one_of(*_TIMED), is_text)
-    text = _formatted(clocks.shown(values[0]).text, values[1])
+    at = values[0] if clocks.is_fixed() else clocks.as_instant(values[0])
+    text = _formatted(clocks.shown(at).text, values[1])
     return Value(text, kinds.STRING, named("date_format", values))
 
 
@@ -258,8 +263,6 @@ def _seconds(name: str) -> Translate:
         sql = values[0].text
         if values[0].kind == kinds.DATE:
             sql = clocks.instant(f"CAST({sql} AS TIMESTAMP)")
-        elif values[0].kind == kinds.TIMESTAMP_NTZ and not clocks.is_fixed():
-            raise WrongUseError
         micros = f"epoch_us({sql})"
         return Value(f"(({micros} - {micros} % 1000000) // 1000000)", kinds.BIGINT, shown)
 
@@ -278,17 +281,29 @@ def _from_seconds(values: Sequence[Value]) -> Value:
 
 def _months_between(values: Sequence[Value]) -> Value:
     """Count months, with a 31st for each day; two last days are whole months apart."""
-    expect(values, is_day, is_day)
-    first, last = (value.text for value in values)
+    expect(values, one_of(*_TIMED), one_of(*_TIMED))
+    instants = [clocks.as_instant(value) for value in values]
+    first, last = (f"CAST({clocks.shown(value).text} AS DATE)" for value in instants)
     months = f"((year({first}) - year({last})) * 12 + month({first}) - month({last}))"
     ends = f"(last_day({first}) = {first} AND last_day({last}) = {last})"
-    parts = f"({months} + (day({first}) - day({last})) / 31.0::DOUBLE)"
+    begin, end = (
+        "0" if value.kind == kinds.DATE else _second_of_day(at.text, day)
+        for value, at, day in zip(values, instants, (first, last), strict=True)
+    )
+    seconds = f"(CAST((day({first}) - day({last})) * 86400 + {begin} - {end} AS DOUBLE) / 2678400)"
+    parts = f"({months} + {seconds})"
     text = (
         f"(CASE WHEN day({first}) = day({last}) OR {ends} THEN CAST({months} AS DOUBLE) "
         f"ELSE floor({parts} * 1e8 + 0.5) / 1e8 END)"
     )
     shown = [*values, Value("", kinds.BOOLEAN, "true")]
     return Value(text, kinds.DOUBLE, named("months_between", shown))
+
+
+def _second_of_day(at: str, day: str) -> str:
+    """Count the whole seconds since a day began, which are not those of the clock at a change."""
+    begin = clocks.instant(f"CAST({day} AS TIMESTAMP)")
+    return f"(epoch_us({at}) - epoch_us({begin})) // 1000000"
 
 
 _WEEK = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
@@ -317,16 +332,22 @@ _DAY_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T].*)?$"
 
 
 def _of_text(translate: Translate, kind: Kind, place: int = 0) -> Translate:
-    """Let a function of days or times take a text there, as Spark casts it.
+    """Let a function of days or times take a text there, or one of days a time, as Spark casts it.
 
     What follows the day after a blank or a ``T`` is cut off. Texts in another form are not proven.
     """
 
     def read(values: Sequence[Value]) -> Value:
         given = values[place] if place < len(values) else None
-        if given is None or given.kind != kinds.STRING:
+        if given is None or given.kind not in (kinds.STRING, *_CLOCKS):
             return translate(values)
-        value = read_text(given, kind) or _cast_text(given, kind)
+        if given.kind != kinds.STRING:
+            if kind != kinds.DATE:
+                return translate(values)
+            day = f"CAST({clocks.shown(given).text} AS DATE)"
+            value = Value(day, kinds.DATE, given.name)
+        else:
+            value = read_text(given, kind) or _cast_text(given, kind)
         return translate([*values[:place], replace(value, name=given.name), *values[place + 1 :]])
 
     return read

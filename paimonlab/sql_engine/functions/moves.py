@@ -12,7 +12,8 @@ from paimonlab.sql_engine.value import Value, cast
 
 _DAYS = {"DAY": 1, "WEEK": 7}
 _MONTHS = {"MONTH": "months", "YEAR": "years"}
-_TIMES = {"HOUR": "hours", "MINUTE": "minutes", "SECOND": "seconds"}
+_TIMES = {"HOUR": 3600, "MINUTE": 60, "SECOND": 1}
+"""Seconds of each."""
 _MOST = 10_000
 
 
@@ -33,20 +34,23 @@ def by_interval(sign: str, value: Value, interval: exp.Interval) -> Value:
             shown = f"(- {shown})"
         text = f"({value.text} {sign} {days})"
         return Value(text, kind, f"date_add({value.name}, {shown})")
-    is_steady = kind == kinds.TIMESTAMP and (unit in _TIMES or clocks.is_fixed())
-    if (kind in (kinds.DATE, kinds.TIMESTAMP_NTZ) or is_steady) and unit in _MONTHS:
-        moved = f"({value.text} {sign} to_{_MONTHS[unit]}({count}))"
-        text = f"CAST({moved} AS {kinds.duck_type(kind)})"
-        return Value(text, kind, f"{value.name} {sign} INTERVAL '{count}' {unit}")
-    if (kind == kinds.TIMESTAMP_NTZ or is_steady) and unit in (*_TIMES, *_DAYS):
-        step = f"to_{_TIMES[unit]}({count})" if unit in _TIMES else f"to_days({count})"
-        if unit in _DAYS:
-            step, shown = f"to_days({count * _DAYS[unit]})", str(count * _DAYS[unit])
-            unit = "DAY"
-        else:
-            shown = f"{count:02d}"
-        name = f"{value.name} {sign} INTERVAL '{shown}' {unit}"
-        return Value(f"({value.text} {sign} {step})", kind, name)
+    if kind == kinds.DATE and unit in _TIMES:
+        value, kind = clocks.as_instant(value), kinds.TIMESTAMP
+    if kind in (kinds.DATE, kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP) and unit in _MONTHS:
+        step = f"to_{_MONTHS[unit]}({count if sign == '+' else -count})"
+        name = f"{value.name} {sign} INTERVAL '{count}' {unit}"
+        if kind == kinds.TIMESTAMP:
+            return Value(clocks.moved(value.text, step), kind, name)
+        return Value(f"CAST(({value.text} + {step}) AS {kinds.duck_type(kind)})", kind, name)
+    if kind in (kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP) and unit in (*_TIMES, *_DAYS):
+        size = _TIMES[unit] if unit in _TIMES else 86_400 * _DAYS[unit]
+        shown = f"{count:02d}" if unit in _TIMES else str(count * _DAYS[unit])
+        called = unit if unit in _TIMES else "DAY"
+        name = f"{value.name} {sign} INTERVAL '{shown}' {called}"
+        seconds = f"CAST({count * size * (1 if sign == '+' else -1)} AS BIGINT)"
+        if kind == kinds.TIMESTAMP:
+            return Value(clocks.after(value.text, seconds), kind, name)
+        return Value(f"({value.text} + to_seconds({seconds}))", kind, name)
     raise NotTranslatedError(f"{kinds.spark_type(kind)} {sign} INTERVAL {unit}", "INTERVAL")
 
 

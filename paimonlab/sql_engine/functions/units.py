@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.functions import clocks
-from paimonlab.sql_engine.functions.signatures import WrongUseError
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast, read_text
 
@@ -42,7 +41,8 @@ def _clock(value: Value) -> str:
     read = read_text(value, kinds.TIMESTAMP_NTZ) or value
     if read.kind not in (kinds.DATE, kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ):
         raise NotTranslatedError(f"datediff() of {kinds.spark_type(value.kind)}", "datediff")
-    return f"CAST({clocks.shown(read).text} AS TIMESTAMP)"
+    at = read if clocks.is_fixed() else clocks.as_instant(read)
+    return f"CAST({clocks.shown(at).text} AS TIMESTAMP)"
 
 
 def _packed(text: str) -> str:
@@ -63,18 +63,23 @@ def added(unit: str, count: Value, value: Value) -> Value:
         raise NotTranslatedError(f"dateadd() in {unit}", unit)
     name = f"timestampadd({unit}, {count.name}, {value.name})"
     number = cast(count, kinds.INT).text
+    at = clocks.as_instant(value)
     if unit in _MONTHS:
         step = f"to_months(CAST({number} * {_MONTHS[unit]} AS INTEGER))"
     elif _SECONDS[unit] >= _SECONDS["DAY"]:
         step = f"to_days(CAST({number} * {_SECONDS[unit] // 86_400} AS INTEGER))"
     else:
-        step = f"to_seconds(CAST({number} AS BIGINT) * {_SECONDS[unit]})"
+        seconds = f"(CAST({number} AS BIGINT) * {_SECONDS[unit]})"
+        if value.kind == kinds.TIMESTAMP_NTZ:
+            return Value(f"({value.text} + to_seconds({seconds}))", kinds.TIMESTAMP_NTZ, name)
+        _check_time(at)
+        return Value(f"({at.text} + to_seconds({seconds}))", kinds.TIMESTAMP, name)
     if value.kind == kinds.TIMESTAMP_NTZ:
         return Value(f"({value.text} + {step})", kinds.TIMESTAMP_NTZ, name)
-    is_exact = unit in _SECONDS and _SECONDS[unit] < _SECONDS["DAY"]
-    if value.kind == kinds.TIMESTAMP and (is_exact or clocks.is_fixed()):
-        return Value(f"({value.text} + {step})", kinds.TIMESTAMP, name)
-    if value.kind == kinds.DATE and (not is_exact or clocks.is_fixed()):
-        moved = clocks.instant(f"(CAST({value.text} AS TIMESTAMP) + {step})")
-        return Value(moved, kinds.TIMESTAMP, name)
-    raise WrongUseError
+    _check_time(at)
+    return Value(clocks.moved(at.text, step), kinds.TIMESTAMP, name)
+
+
+def _check_time(value: Value) -> None:
+    if value.kind != kinds.TIMESTAMP:
+        raise NotTranslatedError(f"dateadd() of {kinds.spark_type(value.kind)}", "dateadd")

@@ -33,6 +33,23 @@ def over(
         spark.catalog.dropTempView("t")
 
 
+def in_utc(rows: pa.Table) -> pa.Table:
+    """Return rows whose instants are written in UTC, wherever they were read."""
+    return rows.cast(pa.schema([field.with_type(_of_utc(field.type)) for field in rows.schema]))
+
+
+def _of_utc(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, "UTC")
+    if pa.types.is_list(kind):
+        return pa.list_(_of_utc(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_of_utc(kind.key_type), _of_utc(kind.item_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_of_utc(field.type)) for field in kind])
+    return kind
+
+
 class Comparison:
     """Asks both for the same.
 
@@ -76,7 +93,7 @@ class Comparison:
             return f"{query}\n{error}"
         try:
             frame = self._spark.sql(query)
-            other = frame.toArrow()
+            other = in_utc(frame.toArrow())
         except PySparkException as error:
             return f"{query}\n{mine.to_pylist()}\nSpark: {str(error)[:500]}"
         theirs = [field.dataType.simpleString() for field in frame.schema]
