@@ -22,7 +22,15 @@ from paimonlab.sql_engine import (
     zones,
 )
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS, Aggregate
-from paimonlab.sql_engine.functions import lists, mathematics, moves, texts, units
+from paimonlab.sql_engine.functions import (
+    days,
+    lists,
+    mathematics,
+    moves,
+    structs,
+    texts,
+    units,
+)
 from paimonlab.sql_engine.functions.hashes import HASHES
 from paimonlab.sql_engine.functions.signatures import WrongUseError
 from paimonlab.sql_engine.given import Given, number, python_value
@@ -298,6 +306,8 @@ class Translator:
         return Value(found.text, found.kind, f"extract({node.name} FROM {value.name})")
 
     def _time_part(self, name: str, value: Value) -> Value:
+        if name in ("second", "yearofweek"):
+            return days.part(name, value)
         if name not in _TIME_PARTS:
             raise NotTranslatedError(f"extract({name.upper()})", "extract")
         return functions.call(_TIME_PARTS[name], [value])
@@ -315,6 +325,8 @@ class Translator:
             raise NotTranslatedError(f"{name}() without OVER", name, written(name))
         if name == time_windows.NAME:
             return time_windows.found(self.scope, node)
+        if name == "struct" and any(isinstance(one, exp.Alias) for one in node.expressions):
+            return self._aliased_struct(node.expressions)
         special = self._special(name, node.expressions)
         if special is not None:
             return special
@@ -351,7 +363,7 @@ class Translator:
                 first.name, *values
             )
         if name == "sequence" and len(parts) == 3 and isinstance(parts[2], exp.Interval):
-            return self._days(parts)
+            return self._steps(parts)
         if name in ("date_part", "datepart") and len(parts) == 2 and isinstance(first, exp.Column):
             unit = first.name.upper()
             raise NotTranslatedError(f"{name}() of a column", name, f"Write {name}('{unit}', …)")
@@ -371,16 +383,25 @@ class Translator:
             return self._grouping(name, parts)
         return None
 
-    def _days(self, parts: Sequence[Any]) -> Value:
-        """Translate ``sequence(first, last, INTERVAL 1 DAY)``."""
+    def _aliased_struct(self, parts: Sequence[exp.Expression]) -> Value:
+        """Translate ``struct(a + 1 AS b, c)``."""
+        named = [
+            (one.this, one.alias) if isinstance(one, exp.Alias) else (one, "") for one in parts
+        ]
+        if any(is_star(one) for one, _ in named):
+            raise NotTranslatedError("* beside names in struct()", "struct")
+        try:
+            return structs.aliased_struct(
+                [self.value(one) for one, _ in named], [alias for _, alias in named]
+            )
+        except WrongUseError:
+            raise NotTranslatedError("such a struct()", "struct") from None
+
+    def _steps(self, parts: Sequence[Any]) -> Value:
+        """Translate ``sequence(first, last, INTERVAL 1 MONTH)``."""
         count, unit = moves.parts(parts[2])
-        if unit != "DAY" or count != 1:
-            raise NotTranslatedError(f"sequence() by INTERVAL {count} {unit}", "sequence")
         first, last = self.value(parts[0]), self.value(parts[1])
-        if not first.is_literal or not last.is_literal or first.literal > last.literal:
-            raise NotTranslatedError("sequence() by INTERVAL between such days", "sequence")
-        found = functions.call("sequence", [first, last])
-        return replace(found, name=f"{found.name[:-1]}, INTERVAL '1' DAY)")
+        return moves.sequence(first, last, count, unit)
 
     def _grouping(self, name: str, parts: Sequence[exp.Expression]) -> Value:
         """Translate ``grouping(…)``: which keys of a row's group are all values."""

@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from paimonlab.sql_engine import kinds, zones
+from paimonlab.sql_engine.functions import doubles
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, literal, quoted
 
@@ -29,7 +30,7 @@ class Given:
 def number(text: str) -> Value:
     """Read a number as Spark does: digits are INT or BIGINT, a point is a decimal, E a double."""
     if "e" in text.lower():
-        return literal(float(text), kinds.DOUBLE)
+        return literal(float(text), kinds.DOUBLE, doubles.java_text(float(text)))
     if "." in text:
         try:
             exact = Decimal(text)

@@ -21,7 +21,7 @@ from paimonlab.sql_engine.value import Value, quoted
 _OF_MAPS = ("map_filter", "transform_keys", "transform_values")
 HIGHER = frozenset(
     {"transform", "filter", "exists", "forall", "any", "some", "aggregate", "reduce", "zip_with"}
-    | {*_OF_MAPS}
+    | {*_OF_MAPS, "map_zip_with"}
 )
 """Functions that take a function, in small letters."""
 _VARIABLE = "namedlambdavariable()"
@@ -134,6 +134,8 @@ def higher(translator: Translating, name: str, parts: Sequence[exp.Expression]) 
     """
     if name == "zip_with" and len(parts) == 3:
         return _zipped(translator, parts)
+    if name == "map_zip_with" and len(parts) == 3:
+        return _zipped_maps(translator, parts)
     whole = translator.value(parts[0])
     if name in _OF_MAPS and len(parts) == 2 and isinstance(whole.kind, MapType):
         return _of_map(translator, name, whole, whole.kind, parts[1])
@@ -185,6 +187,35 @@ def _zipped(translator: Translating, parts: Sequence[exp.Expression]) -> Value:
     made = f"list_transform({places}, lambda {names[0]}: {body.text})"
     text = f"(CASE WHEN {left.text} IS NULL OR {right.text} IS NULL THEN NULL ELSE {made} END)"
     return Value(text, kind, f"zip_with({left.name}, {right.name}, {shown})")
+
+
+def _zipped_maps(translator: Translating, parts: Sequence[exp.Expression]) -> Value:
+    """``map_zip_with``: keys of either map; a value is NULL where a map lacks the key."""
+    left, right = translator.value(parts[0]), translator.value(parts[1])
+    if not isinstance(left.kind, MapType) or not isinstance(right.kind, MapType):
+        raise NotTranslatedError("map_zip_with() of such maps", "map_zip_with")
+    key, other = kinds.kind_of(left.kind.key), kinds.kind_of(right.kind.key)
+    held = [kinds.kind_of(one.value) for one in (left.kind, right.kind)]
+    is_plain = key is not None and kinds.is_atomic(key) and key not in (kinds.DOUBLE, kinds.FLOAT)
+    if not is_plain or key != other or None in held:
+        shown_types = f"{spark_type(left.kind)}, {spark_type(right.kind)}"
+        raise NotTranslatedError(f"map_zip_with({shown_types})", "map_zip_with")
+    texts = [
+        "{0}",
+        *(
+            f"list_extract(map_values({_escaped(one.text)}), "
+            f"list_position(map_keys({_escaped(one.text)}), {{0}}))"
+            for one in (left, right)
+        ),
+    ]
+    types = [kind for kind in (key, *held) if kind is not None]
+    names, body, shown = _called(translator, parts[2], types, 3, texts)
+    mine, others = f"map_keys({left.text})", f"map_keys({right.text})"
+    keys = f"list_concat({mine}, list_filter({others}, lambda k: NOT list_contains({mine}, k)))"
+    made = f"map({keys}, list_transform({keys}, lambda {names[0]}: {body.text}))"
+    text = f"(CASE WHEN {left.text} IS NULL OR {right.text} IS NULL THEN NULL ELSE {made} END)"
+    kind = MapType(left.kind.key, _part(body.kind, "map_zip_with"))
+    return Value(text, kind, f"map_zip_with({left.name}, {right.name}, {shown})")
 
 
 def _escaped(text: str) -> str:

@@ -381,8 +381,9 @@ class QueryTranslator:
         parts = []
         for number, (column, (_, kind)) in enumerate(zip(relation.columns, columns, strict=True)):
             is_same = kind in (column.kind, kinds.VOID)
-            value = Value(column.text, column.kind, column.name)
-            sql = column.text if is_same else cast(value, kind).text
+            sql = column.text
+            if not is_same and column.kind is not None:
+                sql = cast(Value(column.text, column.kind, column.name), kind).text
             parts.append(f"{sql} AS o{number}")
         return f"(SELECT {', '.join(parts)} FROM {text})"
 

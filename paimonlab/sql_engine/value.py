@@ -82,6 +82,8 @@ def cast(value: Value, kind: Kind, *, name: str = "") -> Value:
     if kind == kinds.TIMESTAMP and value.kind in (kinds.DATE, kinds.TIMESTAMP_NTZ):
         return _as_instant(value, called)
     sql = value.text
+    if kind == kinds.STRING and value.kind == kinds.TIMESTAMP:
+        sql = f"timezone({quoted(zones.zone())}, {sql})"
     if kind == kinds.DOUBLE and kinds.is_decimal(value.kind) and is_long(value.kind):
         sql = f"CAST({sql} AS VARCHAR)"
     text = f"CAST({sql} AS {duck_type(kind)})"

@@ -91,6 +91,12 @@ def test_what_no_type_can_hold_is_an_error_that_names_the_column(arrow_type: pa.
         data_field(0, pa.field("a", arrow_type))
 
 
+def test_a_column_without_values_is_told_to_have_a_type() -> None:
+    """As pyiceberg does; floats that are all NaN, as pandas reads empty columns, are DOUBLE."""
+    with pytest.raises(SchemaError, match=r"give it a type, as in frame.astype"):
+        data_field(0, pa.field("a", pa.null()))
+
+
 def test_blobs_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="data type BLOB"):
         to_arrow(parse_type("BLOB"))

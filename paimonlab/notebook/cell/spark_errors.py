@@ -34,6 +34,11 @@ _OF_CALLS = {
 }
 """What Spark says of arguments without their place, and the parameter that names what is wrong."""
 _INSERTED = "INSERT_COLUMN_ARITY_MISMATCH"
+_INSIDE = re.compile(
+    r"(?<![\w`.])(?:`?spark_catalog`?\.)?`?global_temp`?\.`?paimonlab_\w+`?(\.)?"
+    r"|\[_LEGACY_ERROR_TEMP_\w+\]\s*"
+)
+"""What a table is called inside of Spark, and numbers of errors that have no name."""
 KnownTables = Callable[[], Sequence[str]]
 
 
@@ -95,6 +100,22 @@ def _explain_spark(
     )
 
 
+def shown_names(text: str) -> str:
+    """Leave out what a table is called inside of Spark, which nobody wrote.
+
+    Examples
+    --------
+    >>> shown_names("`global_temp`.`paimonlab_1`.`id` is unknown")
+    '`id` is unknown'
+    """
+
+    def left(found: re.Match[str]) -> str:
+        is_table = "paimonlab_" in found[0] and not found[1]
+        return "the table" if is_table else ""
+
+    return _INSIDE.sub(left, text)
+
+
 def _java_message(error: Py4JJavaError) -> str:
     """Return the message of the innermost cause of a Java exception."""
     cause = error.java_exception
@@ -104,7 +125,7 @@ def _java_message(error: Py4JJavaError) -> str:
             break
         cause = deeper
     name, message = cause.getClass().getSimpleName(), cause.getMessage()
-    return " ".join(f"{name}: {message}".split()) if message else str(name)
+    return shown_names(" ".join(f"{name}: {message}".split())) if message else str(name)
 
 
 def _topic(error: PySparkException) -> Topic:
@@ -124,7 +145,8 @@ def _message(error: PySparkException) -> str:
         last = parameters["traceback"].strip().rpartition("\n")[2]
         return f"A Python function of the query failed: {last}"
     text = re.sub(r"^\s*\[[A-Z0-9_.]+\]\s*", "", str(error))
-    return " ".join(_SUGGESTION.sub("", _NOISE.sub("", text)).split()) or type(error).__name__
+    said = " ".join(_SUGGESTION.sub("", _NOISE.sub("", text)).split())
+    return shown_names(said) or type(error).__name__
 
 
 def _spark_span(error: PySparkException, sent: SentText) -> Span | None:
@@ -170,7 +192,8 @@ def _hint(
     if condition.startswith("UNRESOLVED_COLUMN") and _merges_all(statement.tokens):
         return "UPDATE SET * and INSERT * take every column of the table: name those the source has"
     if "proposal" in parameters:
-        return _proposed(parameters["proposal"].split(", "), parameters.get("objectName", ""))
+        proposed = shown_names(parameters["proposal"]).split(", ")
+        return _proposed(proposed, parameters.get("objectName", ""))
     if condition == "TABLE_OR_VIEW_NOT_FOUND":
         return _close_tables(parameters.get("relationName", ""), known_tables())
     if condition == "PARSE_SYNTAX_ERROR" and span is not None:

@@ -162,6 +162,11 @@ def from_arrow(arrow_type: pa.DataType, *, nullable: bool = True) -> DataType:
             length = MAX_LENGTH if root in (TypeRoot.VARCHAR, TypeRoot.VARBINARY) else None
             return AtomicType(root, nullable, length=length)
     parameterised = _parameterised_from_arrow(arrow_type, nullable)
+    if parameterised is None and pt.is_null(arrow_type):
+        raise SchemaError(
+            "no type of Paimon holds a column without any value: give it a type, as in "
+            "frame.astype({'name': 'string'}), or create_table(…, {'name': 'STRING', …})"
+        )
     if parameterised is None:
         raise SchemaError(f"no type of Paimon holds every value of Arrow's {arrow_type}: cast it")
     return parameterised

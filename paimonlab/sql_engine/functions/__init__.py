@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from paimonlab.sql_engine import kinds, words
 from paimonlab.sql_engine.aggregates import AGGREGATES, WINDOWS
+from paimonlab.sql_engine.functions.addresses import ADDRESSES
 from paimonlab.sql_engine.functions.arrays import ARRAYS
 from paimonlab.sql_engine.functions.choices import CHOICES
 from paimonlab.sql_engine.functions.codes import CODES
@@ -46,6 +47,7 @@ FUNCTIONS = {
     **MAPS,
     **CODES,
     **HASHES,
+    **ADDRESSES,
 }
 """By name in small letters: the closed list."""
 _OF_TEXT = frozenset(
@@ -56,6 +58,9 @@ _OF_TEXT = frozenset(
     | {"initcap", "regexp_like", "rlike", "regexp_extract", "regexp_replace", "ascii"}
 )
 """Functions of a text first, which take a number or a day as the text that it is written as."""
+
+
+_PLAIN = (kinds.DATE, kinds.BOOLEAN, kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
 
 
 def call(name: str, values: Sequence[Value]) -> Value:
@@ -86,7 +91,7 @@ def _translated(name: str, translate: Translate, values: Sequence[Value]) -> Val
 def _is_written_plainly(value: Value) -> bool:
     """Tell whether a value is the same text in both, where a text is expected."""
     kind = value.kind
-    return kinds.is_whole(kind) or kinds.is_decimal(kind) or kind in (kinds.DATE, kinds.BOOLEAN)
+    return kinds.is_whole(kind) or kinds.is_decimal(kind) or kind in _PLAIN
 
 
 def meant(name: str) -> str:

@@ -24,6 +24,7 @@ from paimonlab.sql_engine.functions.signatures import (
     simple,
 )
 from paimonlab.sql_engine.kinds import Kind
+from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast, literal, quoted, read_text
 
 _DATES = {
@@ -66,6 +67,19 @@ def _part(name: str, field: str, *wanted: Kind) -> Translate:
         return Value(text, kinds.INT, named(name, values))
 
     return translate
+
+
+def part(name: str, value: Value) -> Value:
+    """Return the year of the week of a day, or the second of a time with its fraction."""
+    if value.kind not in (_TIMED if name == "yearofweek" else _CLOCKS):
+        raise NotTranslatedError(f"extract({name.upper()})", "extract")
+    clock = clocks.shown(value).text
+    if name == "yearofweek":
+        return Value(f"CAST(isoyear({clock}) AS INTEGER)", kinds.INT, "")
+    micros = f"CAST(microsecond({clock}) AS DECIMAL(8, 0))"
+    kind = kinds.decimal(8, 6)
+    text = f"CAST({micros} * CAST(0.000001 AS DECIMAL(6, 6)) AS {kinds.duck_type(kind)})"
+    return Value(text, kind, "")
 
 
 def _weekday(name: str, template: str) -> Translate:
@@ -157,6 +171,12 @@ def _date_format(values: Sequence[Value]) -> Value:
     return Value(text, kinds.STRING, named("date_format", values))
 
 
+def _as_characters(values: Sequence[Value]) -> Value:
+    """``to_char`` of times, which Spark takes for ``date_format``."""
+    expect(values, one_of(*_TIMED), is_text)
+    return _date_format(values)
+
+
 def _formatted(value: str, given: Value) -> str:
     """Write a time by a pattern of the statement."""
     constant(given, str)
@@ -231,6 +251,10 @@ def _date_by_pattern(values: Sequence[Value], name: str) -> Value:
 
 
 _TIME_TEXT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?)?$"
+_ZONED_TEXT = (
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?"
+    "(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
+)
 _USUAL = Value("'yyyy-MM-dd HH:mm:ss'", kinds.STRING, "yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm:ss")
 
 
@@ -244,12 +268,24 @@ def _timestamp(values: Sequence[Value]) -> Value:
         return Value(sql, kinds.TIMESTAMP, called)
     if value.kind != kinds.STRING:
         return Value(clocks.instant(f"CAST({sql} AS TIMESTAMP)"), kinds.TIMESTAMP, called)
-    message = fails(f"{NOT_PROVEN}: to_timestamp() of such a text")
-    text = (
-        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '{_TIME_TEXT}') "
-        f"THEN {clocks.instant(f'CAST({sql} AS TIMESTAMP)')} ELSE {message} END)"
-    )
+    text = moment_of_text(sql, kinds.TIMESTAMP, "to_timestamp()")
     return Value(text, kinds.TIMESTAMP, called)
+
+
+def moment_of_text(sql: str, kind: Kind, name: str) -> str:
+    """Read a day or a time, of TIMESTAMP with a zone as well; other texts are not proven."""
+    message = fails(f"{NOT_PROVEN}: {name} of such a text")
+    clock = f"CAST({sql} AS TIMESTAMP)"
+    if kind == kinds.TIMESTAMP_NTZ:
+        zoned = ""
+    else:
+        clock = clocks.instant(clock)
+        fits = f"regexp_matches({sql}, '{_ZONED_TEXT}')"
+        zoned = f"WHEN {fits} THEN CAST({sql} AS TIMESTAMPTZ) "
+    return (
+        f"(CASE WHEN {sql} IS NULL THEN NULL WHEN regexp_matches({sql}, '{_TIME_TEXT}') "
+        f"THEN {clock} {zoned}ELSE {message} END)"
+    )
 
 
 def _seconds(name: str) -> Translate:
@@ -258,8 +294,12 @@ def _seconds(name: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         if not values:
             return Value(str(int(datetime.now(UTC).timestamp())), kinds.BIGINT, f"{name}()")
-        expect(values, one_of(*_TIMED))
-        shown = named(name, [values[0], _USUAL])
+        shown = named(name, [*values, _USUAL][:2])
+        if values[0].kind == kinds.STRING:
+            values = [replace(read_time([*values, _USUAL][:2]), name=values[0].name)]
+        expect(values[:1], one_of(*_TIMED))
+        if len(values) > 2:
+            raise WrongUseError
         sql = values[0].text
         if values[0].kind == kinds.DATE:
             sql = clocks.instant(f"CAST({sql} AS TIMESTAMP)")
@@ -412,6 +452,8 @@ DAYS: dict[str, Translate] = {
     "date_format": _of_text(_date_format, kinds.TIMESTAMP),
     "current_date": _today,
     "curdate": _today,
+    "to_char": _as_characters,
+    "to_varchar": _as_characters,
     "now": _now("now"),
     "current_timestamp": _now("current_timestamp"),
 }

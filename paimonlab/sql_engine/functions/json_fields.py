@@ -15,6 +15,7 @@ from paimonlab.spec.types.data_types import (
 )
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.failures import NOT_PROVEN, fails
+from paimonlab.sql_engine.functions import clocks, doubles
 from paimonlab.sql_engine.functions.json_texts import IS_STRICT, strict
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
@@ -23,6 +24,7 @@ from paimonlab.sql_engine.functions.signatures import (
     is_text,
     named,
 )
+from paimonlab.sql_engine.kinds import Kind
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, quoted
 
@@ -205,7 +207,30 @@ def _plain(kind: DataType, sql: str, depth: int) -> str:
         is_plain = f"year({sql}) BETWEEN 1000 AND 9999"
         written = f"'\"' || CAST({sql} AS VARCHAR) || '\"'"
         return f"(CASE WHEN {is_plain} THEN {written} ELSE {message} END)"
+    if kind in (kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ):
+        return _time(kind, sql)
+    if kind == kinds.DOUBLE:
+        text = doubles.written(sql)
+        return f"(CASE WHEN isfinite({sql}) THEN {text} ELSE '\"' || {text} || '\"' END)"
     raise WrongUseError
+
+
+def _time(kind: Kind, sql: str) -> str:
+    """Write a time to the millisecond; an instant with the difference of the clock from UTC."""
+    clock = clocks.shown(Value(sql, kind, "")).text
+    message = fails(f"{NOT_PROVEN}: to_json() of years beyond 1000 to 9999")
+    written = f"strftime({clock}, '%Y-%m-%dT%H:%M:%S.%g')"
+    if kind == kinds.TIMESTAMP:
+        minutes = f"((epoch_us({clock}) - epoch_us({sql})) // 60000000)"
+        apart = (
+            f"if({minutes} < 0, '-', '+') || lpad(CAST(abs({minutes}) // 60 AS VARCHAR), 2, '0') "
+            f"|| ':' || lpad(CAST(abs({minutes}) % 60 AS VARCHAR), 2, '0')"
+        )
+        written += f" || (CASE WHEN {minutes} = 0 THEN 'Z' ELSE {apart} END)"
+    return (
+        f"(CASE WHEN year({clock}) BETWEEN 1000 AND 9999 THEN '\"' || {written} || '\"' "
+        f"ELSE {message} END)"
+    )
 
 
 JSON_FIELDS: dict[str, Translate] = {

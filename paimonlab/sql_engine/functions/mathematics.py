@@ -195,6 +195,27 @@ MATHEMATICS: dict[str, Translate] = {
     "cbrt": _cbrt,
     "rint": _of_doubles("rint", "round_even({}, 0)"),
     "e": _e,
+    "acosh": _of_doubles(
+        "ACOSH", "CASE WHEN {0} < 1 THEN 'NaN'::DOUBLE ELSE ln({0} + sqrt({0} * {0} - 1)) END"
+    ),
+    "asinh": _of_doubles("ASINH", "asinh({})"),
+    "atanh": _of_doubles(
+        "ATANH",
+        "CASE WHEN abs({0}) > 1 THEN 'NaN'::DOUBLE WHEN abs({0}) = 1 "
+        "THEN {0} * 'Infinity'::DOUBLE ELSE atanh({0}) END",
+    ),
+    "expm1": _of_doubles("EXPM1", "2 * sinh({0} / 2) * exp({0} / 2)"),
+    "log1p": _of_doubles(
+        "LOG1P",
+        "CASE WHEN {0} <= -1 THEN NULL WHEN abs({0}) < 0.5 "
+        "THEN 2 * atanh({0} / (2 + {0})) ELSE ln(1 + {0}) END",
+    ),
+    "hypot": _of_doubles(
+        "HYPOT",
+        "CASE WHEN isinf({0}) OR isinf({1}) THEN 'Infinity'::DOUBLE "
+        "ELSE sqrt({0} * {0} + {1} * {1}) END",
+        2,
+    ),
     "sinh": _of_doubles("SINH", "sinh({})"),
     "cosh": _of_doubles("COSH", "cosh({})"),
     "tanh": _of_doubles("TANH", "tanh({})"),

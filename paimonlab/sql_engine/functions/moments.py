@@ -46,17 +46,21 @@ def _of_number(name: str, per_second: int) -> Translate:
 
     def translate(values: Sequence[Value]) -> Value:
         expect(values, kinds.is_whole)
-        count = cast(values[0], kinds.BIGINT).text
-        first, last = _FIRST_SECOND * per_second, (_LAST_SECOND + 1) * per_second - 1
-        message = fails(f"{NOT_PROVEN}: {name}() of years beyond 1 to 9999")
-        made = f"timezone('UTC', make_timestamp({count} * {1_000_000 // per_second}))"
-        text = (
-            f"(CASE WHEN {count} IS NULL THEN NULL WHEN {count} BETWEEN {first} AND {last} "
-            f"THEN {made} ELSE {message} END)"
-        )
+        text = seconds_as_time(cast(values[0], kinds.BIGINT).text, f"{name}()", per_second)
         return Value(text, kinds.TIMESTAMP, named(name, values))
 
     return translate
+
+
+def seconds_as_time(count: str, name: str, per_second: int = 1) -> str:
+    """Write the instant so many units after 1970 began."""
+    first, last = _FIRST_SECOND * per_second, (_LAST_SECOND + 1) * per_second - 1
+    message = fails(f"{NOT_PROVEN}: {name} of years beyond 1 to 9999")
+    made = f"timezone('UTC', make_timestamp({count} * {1_000_000 // per_second}))"
+    return (
+        f"(CASE WHEN {count} IS NULL THEN NULL WHEN {count} BETWEEN {first} AND {last} "
+        f"THEN {made} ELSE {message} END)"
+    )
 
 
 def _counted(name: str, size: int) -> Translate:
@@ -172,6 +176,9 @@ def _regions() -> frozenset[str]:
     return frozenset(one for one in zoneinfo.available_timezones() if "/" in one)
 
 
+_TIMES = (kinds.DATE, kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP)
+
+
 def _zone(value: Value) -> str:
     constant(value, str)
     name = str(value.literal)
@@ -181,14 +188,15 @@ def _zone(value: Value) -> str:
 
 
 def _from_utc(values: Sequence[Value]) -> Value:
-    expect(values, one_of(kinds.TIMESTAMP), is_text)
-    text = f"timezone('UTC', timezone({quoted(_zone(values[1]))}, {values[0].text}))"
+    expect(values, one_of(*_TIMES), is_text)
+    at = clocks.as_instant(values[0]).text
+    text = f"timezone('UTC', timezone({quoted(_zone(values[1]))}, {at}))"
     return Value(text, kinds.TIMESTAMP, named("from_utc_timestamp", values))
 
 
 def _to_utc(values: Sequence[Value]) -> Value:
-    expect(values, one_of(kinds.TIMESTAMP), is_text)
-    clock = f"timezone('UTC', {values[0].text})"
+    expect(values, one_of(*_TIMES), is_text)
+    clock = f"timezone('UTC', {clocks.as_instant(values[0]).text})"
     text = clocks.instant(clock, _zone(values[1]))
     return Value(text, kinds.TIMESTAMP, named("to_utc_timestamp", values))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from paimonlab.sql_engine import kinds
+from paimonlab.sql_engine.failures import fails
 from paimonlab.sql_engine.functions import clocks
+from paimonlab.sql_engine.functions.arrays import array_of
 from paimonlab.sql_engine.kinds import Kind
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.value import Value, cast
@@ -82,3 +84,44 @@ def by_days(sign: str, value: Value, days: Value) -> Value:
     name = "date_add" if sign == "+" else "date_sub"
     text = f"({value.text} {sign} {cast(days, kinds.INT).text})"
     return Value(text, kinds.DATE, f"{name}({value.name}, {days.name})")
+
+
+_SIZES = _DAYS | {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+
+
+def sequence(first: Value, last: Value, count: int, unit: str) -> Value:
+    """Translate ``sequence(first, last, INTERVAL n unit)``: each step is counted from the first.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven for the types and the unit.
+    """
+    kind: Kind = first.kind
+    is_day = kind == kinds.DATE and unit in _SIZES
+    is_time = kind in (kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ) and unit in _TIMES
+    if not (is_day or is_time) or last.kind != kind or count < 1:
+        types = f"{kinds.spark_type(kind)}, {kinds.spark_type(last.kind)}"
+        raise NotTranslatedError(f"sequence({types}) by INTERVAL {count} {unit}", "sequence")
+    size = count * (_TIMES[unit] if is_time else _SIZES[unit])
+    if is_time:
+        span, step = f"(epoch({last.text}) - epoch({first.text}))", f"to_seconds(n * {size})"
+        shown = f"{count:02d}"
+    elif unit in _DAYS:
+        span, step = f"({last.text} - {first.text})", f"CAST(n * {size} AS INTEGER)"
+        shown, unit = str(size), "DAY"
+    else:
+        begin, end = (f"(year({one.text}) * 12 + month({one.text}))" for one in (first, last))
+        span, step = f"({end} - {begin})", f"to_months(CAST(n * {size} AS INTEGER))"
+        shown = str(size if unit == "QUARTER" else count)
+        unit = "MONTH" if unit == "QUARTER" else unit
+    made = f"CAST({first.text} + {step} AS {kinds.duck_type(kind)})"
+    steps = f"range(0, CAST(floor({span} / {size}) AS BIGINT) + 1)"
+    found = f"list_filter(list_transform({steps}, lambda n: {made}), lambda n: n <= {last.text})"
+    message = fails("a sequence by a positive step ends before it begins")
+    text = (
+        f"(CASE WHEN {first.text} IS NULL OR {last.text} IS NULL THEN NULL "
+        f"WHEN {first.text} > {last.text} THEN {message} ELSE {found} END)"
+    )
+    name = f"sequence({first.name}, {last.name}, INTERVAL '{shown}' {unit})"
+    return Value(text, array_of(kind), name)

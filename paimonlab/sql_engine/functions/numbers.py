@@ -28,10 +28,10 @@ def _abs(values: Sequence[Value]) -> Value:
     return Value(f"abs({values[0].text})", values[0].kind, named("abs", values))
 
 
-def _whole_number(name: str, duck: str) -> Translate:
+def _whole_number(shown: str, duck: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, kinds.is_numeric)
-        value, called = values[0], named(name.upper(), values)
+        value, called = values[0], named(shown, values)
         if kinds.is_whole(value.kind):
             return Value(cast(value, kinds.BIGINT).text, kinds.BIGINT, called)
         kind: Kind = kinds.BIGINT
@@ -213,8 +213,9 @@ def _pi(values: Sequence[Value]) -> Value:
 
 NUMBERS: dict[str, Translate] = {
     "abs": _abs,
-    "ceil": _whole_number("ceil", "ceil"),
-    "floor": _whole_number("floor", "floor"),
+    "ceil": _whole_number("CEIL", "ceil"),
+    "ceiling": _whole_number("ceiling", "ceil"),
+    "floor": _whole_number("FLOOR", "floor"),
     "round": _round,
     "bround": _rounded_to_even,
     "width_bucket": _bucket,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paimonlab.spec.sql_text.call_text import quoted as quoted_name
 from paimonlab.spec.types.data_types import ArrayType, DataField, DataType, MapType, RowType
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.functions.signatures import Translate, WrongUseError, named
@@ -37,13 +38,27 @@ def _packed(name: str, fields: Sequence[tuple[str, Value]]) -> Value:
 
 
 def _struct(values: Sequence[Value]) -> Value:
-    if any(value.column is None and not value.is_literal and "." in value.name for value in values):
-        raise WrongUseError  # fields of structs, which keep their names
-    names = [
-        value.name if value.column is not None else f"col{number}"
-        for number, value in enumerate(values, 1)
-    ]
+    names = _struct_names(values, [""] * len(values))
     return _packed(named("struct", values), list(zip(names, values, strict=True)))
+
+
+def aliased_struct(values: Sequence[Value], aliases: Sequence[str]) -> Value:
+    """Translate ``struct(a + 1 AS b, c)``; an alias is empty where there is none."""
+    fields = list(zip(_struct_names(values, aliases), values, strict=True))
+    shown = [
+        f"{value.name} AS {quoted_name(alias)}" if alias else value.name
+        for value, alias in zip(values, aliases, strict=True)
+    ]
+    return _packed(f"struct({', '.join(shown)})", fields)
+
+
+def _struct_names(values: Sequence[Value], aliases: Sequence[str]) -> list[str]:
+    names = []
+    for number, (value, alias) in enumerate(zip(values, aliases, strict=True), 1):
+        if not alias and value.column is None and not value.is_literal and "." in value.name:
+            raise WrongUseError  # fields of structs, which keep their names
+        names.append(alias or (value.name if value.column is not None else f"col{number}"))
+    return names
 
 
 def _named_struct(values: Sequence[Value]) -> Value:

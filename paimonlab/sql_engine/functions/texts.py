@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paimonlab.spec.types.data_types import ArrayType
 from paimonlab.sql_engine import kinds
 from paimonlab.sql_engine.failures import NOT_PROVEN, fails
-from paimonlab.sql_engine.functions import arrays
+from paimonlab.sql_engine.functions import arrays, slices
 from paimonlab.sql_engine.functions.signatures import (
     Translate,
     WrongUseError,
@@ -45,10 +45,13 @@ def _cased(duck: str, name: str) -> Translate:
     return translate
 
 
+_TIMES = (kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
+
+
 def _as_text(value: Value) -> str:
     """Write a value as the text that Spark makes of it beside texts."""
     kind = value.kind
-    plain = (kinds.BOOLEAN, kinds.DATE, kinds.STRING, kinds.VOID)
+    plain = (kinds.BOOLEAN, kinds.DATE, kinds.STRING, kinds.VOID, *_TIMES)
     if not (kind in plain or kinds.is_whole(kind) or kinds.is_decimal(kind)):
         raise WrongUseError
     return cast(value, kinds.STRING).text
@@ -66,15 +69,16 @@ def _concat(values: Sequence[Value]) -> Value:
 def _substring(name: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, is_text, kinds.is_whole, *[kinds.is_whole] * (len(values) - 2))
-        begin = constant(values[1], int)
-        begin = begin if values[1].literal else "1"
-        rest = "".join(f", {constant(value, int, least=0)}" for value in values[2:3])
         if len(values) > 3:
             raise WrongUseError
         shown = list(values)
         if len(values) == 2:
             shown.append(Value("", kinds.INT, "2147483647"))
-        text = f"substring({values[0].text}, {begin}{rest})"
+        if all(map(_is_count, values[2:])) and type(values[1].literal) is int:
+            begin = values[1].text if values[1].literal else "1"
+            text = f"substring({', '.join([values[0].text, begin, *(v.text for v in values[2:])])})"
+        else:
+            text = slices.cut(values)
         return Value(text, kinds.STRING, named(name, shown))
 
     return translate
@@ -85,45 +89,61 @@ def _padded(name: str) -> Translate:
         expect(values, is_text, kinds.is_whole, *[is_text] * (len(values) - 2))
         if len(values) > 3:
             raise WrongUseError
-        length = constant(values[1], int, least=0)
-        pad = constant(values[2], str) if len(values) > 2 else "' '"
         shown = [*values, Value("", kinds.STRING, " ")][:3]
-        return Value(f"{name}({values[0].text}, {length}, {pad})", kinds.STRING, named(name, shown))
+        is_plain = _is_count(values[1]) and all(_is_letters(value) for value in values[2:])
+        if is_plain:
+            pad = values[2].text if len(values) > 2 else "' '"
+            text = f"{name}({values[0].text}, {values[1].text}, {pad})"
+        else:
+            text = slices.padded(name, values)
+        return Value(text, kinds.STRING, named(name, shown))
 
     return translate
 
 
+def _is_count(value: Value) -> bool:
+    """Tell whether a number of characters is written in the statement."""
+    return value.is_literal and type(value.literal) is int and value.literal >= 0
+
+
+def _is_letters(value: Value) -> bool:
+    return value.is_literal and type(value.literal) is str and bool(value.literal)
+
+
 def _replace(values: Sequence[Value]) -> Value:
+    if len(values) == 2:
+        values = [*values, Value("''", kinds.STRING, "")]
     expect(values, is_text, is_text, is_text)
-    sought = constant(values[1], str)
-    text = f"replace({values[0].text}, {sought}, {values[2].text})"
+    text = f"replace({', '.join(value.text for value in values)})"
+    if not _is_letters(values[1]):
+        is_empty = f"{values[1].text} = '' AND {values[2].text} IS NOT NULL"
+        text = f"(CASE WHEN {is_empty} THEN {values[0].text} ELSE {text} END)"
     return Value(text, kinds.STRING, named("replace", values))
 
 
 def _position(name: str, whole: int, part: int) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, is_text, is_text)
-        sought = constant(values[part], str)
-        text = f"CAST(instr({values[whole].text}, {sought}) AS INTEGER)"
+        text = f"CAST(instr({values[whole].text}, {values[part].text}) AS INTEGER)"
         shown = [*values, Value("", kinds.INT, "1")] if name != "instr" else values
         return Value(text, kinds.INT, named(name, shown))
 
     return translate
 
 
-_TEXTS = (kinds.STRING, ArrayType(kinds.STRING))
+_TEXT_LIST = ArrayType(kinds.STRING)
 
 
 def _concat_ws(values: Sequence[Value]) -> Value:
-    expect(values, is_text, *[lambda kind: kind in _TEXTS] * (len(values) - 1))
+    expect(values, is_text, *[lambda _: True] * (len(values) - 1))
     separator = constant(values[0], str)
     if len(values) < 2:
         raise WrongUseError
     rest = ", ".join(
         f"CASE WHEN list_count({value.text}) = 0 "
         f"THEN NULL ELSE array_to_string({value.text}, {separator}) END"
-        if isinstance(value.kind, ArrayType)
-        else cast(value, kinds.STRING).text
+        if value.kind == _TEXT_LIST
+        else _as_text(value)
         for value in values[1:]
     )
     return Value(f"concat_ws({separator}, {rest})", kinds.STRING, named("concat_ws", values))
@@ -132,16 +152,18 @@ def _concat_ws(values: Sequence[Value]) -> Value:
 def _end(name: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         expect(values, is_text, kinds.is_whole)
-        count = constant(values[1], int, least=0)
-        return Value(f"{name}({values[0].text}, {count})", kinds.STRING, named(name, values))
+        if _is_count(values[1]):
+            text = f"{name}({values[0].text}, {values[1].text})"
+        else:
+            text = slices.end(values, is_left=name == "left")
+        return Value(text, kinds.STRING, named(name, values))
 
     return translate
 
 
 def _repeat(values: Sequence[Value]) -> Value:
     expect(values, is_text, kinds.is_whole)
-    count = constant(values[1], int, least=0)
-    return Value(f"repeat({values[0].text}, {count})", kinds.STRING, named("repeat", values))
+    return Value(slices.repeated(values), kinds.STRING, named("repeat", values))
 
 
 def trimmed(where: str, value: Value, what: Value | None) -> Value:
