@@ -128,6 +128,7 @@ class ObjectFileIO:
             path,
             create=lambda data: self._create_new(path, data),
             note_size=lambda size: self._remembered.sizes.__setitem__(path, size),
+            find_full=lambda: self._found_full(path),
             secrets=self.options.secrets,
         )
         return pa.PythonFile(output, mode="w")
@@ -451,6 +452,29 @@ class ObjectFileIO:
         """
         mode = {key: version[key] for key in ("e_tag", "version") if version.get(key)}
         return self._settled(path, data + b" ", mode, {_MOVED: "1"})
+
+    def _found_full(self, path: str) -> OSError | None:
+        """Ask by a small object beside a file, whose parts take long, whether there is room.
+
+        Returns
+        -------
+        OSError or None
+            What the file fails with if the store says that it is full; None: it does not say so.
+        """
+        place, bucket = self._at(path)
+        folder, slash, name = place.key.rpartition("/")
+        key = f"{folder}{slash}.{name}.{uuid.uuid4()}.tmp"
+        try:
+            obstore.put(bucket.single, key, b"1", use_multipart=False)
+        except Exception as error:
+            if not is_answer_of_store(error):
+                raise
+            if answer_of(error) is Answer.FULL:
+                return failure(error, path, "writing", self.options.secrets)
+            return None
+        with contextlib.suppress(Exception):
+            obstore.delete(bucket.patient, key)
+        return None
 
     def _named(self, unsettled: UnsettledError, path: str) -> OSError:
         error = unsettled.__cause__

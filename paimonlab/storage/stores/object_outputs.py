@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from paimonlab.storage.stores.connecting import ObjectStore
 PART_BYTES = 8 << 20
 """A smaller object is one request; of a larger one so much is in a part."""
 _PARTS_AT_ONCE = 4
+_ROOM_ASKED_SECONDS = (1.0, 4.0, 15.0, 45.0)
+"""So long parts are waited for before the store is asked whether it has room, again and again."""
 
 
 class ObjectOutput(io.RawIOBase):
@@ -29,12 +32,14 @@ class ObjectOutput(io.RawIOBase):
         *,
         create: Callable[[bytes], None],
         note_size: Callable[[int], None],
+        find_full: Callable[[], OSError | None],
         secrets: tuple[str, ...],
     ) -> None:
         super().__init__()
         self._store, self._key, self._path, self._secrets = store, key, path, secrets
         self._create = create
         self._note_size = note_size
+        self._find_full = find_full
         self._home = Home()
         self._pieces: list[bytes] = []
         self._held_bytes = 0
@@ -87,17 +92,43 @@ class ObjectOutput(io.RawIOBase):
         data = b"".join(self._pieces)
         self._pieces.clear()
         self._held_bytes = 0
-        self._parts.write(data)
+        self._waited(lambda: self._parts.write(data))
 
     def _complete(self) -> None:
         if self._pieces:
             self._send()
         try:
-            self._parts.close()
+            self._waited(self._parts.close)
         except Exception as error:
             # The answer may be what was lost; an object made of parts has its full size or is not.
             if not is_answer_of_store(error) or _size(self._store, self._key) != self._size_bytes:
                 raise
+
+    def _waited(self, act: Callable[[], None]) -> None:
+        """Wait for what the library tries again by itself, but not for a store that is full.
+
+        Whatever answer a part has, only the last one comes out of the library, after minutes. So
+        what takes long is left alone if the store says of another object that it has no room.
+        """
+        problems: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                act()
+            except BaseException as error:  # noqa: BLE001 - raised by who waits
+                problems.append(error)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        for seconds in _ROOM_ASKED_SECONDS:
+            thread.join(seconds)
+            if not thread.is_alive():
+                break
+            if (full := self._find_full()) is not None:
+                raise full
+        thread.join()
+        if problems:
+            raise problems[0]
 
     def _requested(self, act: Callable[[], None]) -> None:
         try:
