@@ -92,3 +92,48 @@ def test_a_wrong_secret_is_refused(oracle: Oracle, server: Server) -> None:
         }
         with pytest.raises(JavaError, match="Not authorized"):
             oracle.ask("databases", catalog=options)
+
+
+def test_tags_and_branches_are_made_in_turn(oracle: Oracle, server: Server) -> None:
+    options = {
+        "metastore": "rest",
+        "uri": server.address,
+        "warehouse": server.warehouse,
+        **AUTHORISATIONS["bear"],
+    }
+    ours = pl.connect(options)
+
+    def java(op: str, **arguments: Any) -> Any:
+        return oracle.ask(op, catalog={**options, "cache-enabled": "false"}, **arguments)
+
+    def javas(table: str) -> list[Any]:
+        return sorted(values for _, values in java("read", table=table))
+
+    def rows(table: str) -> list[Any]:
+        return sorted(list(row.values()) for row in ours.table(table).scan().to_arrow().to_pylist())
+
+    ours.create_database("db")
+    columns = {"id": "INT NOT NULL", "v": "STRING"}
+    table = ours.create_table("db.t", columns, primary_keys=["id"], options={"bucket": "1"})
+    table.write([{"id": 1, "v": "a"}])
+    java("write", table="db.t", rows=[["+I", [2, "b"]]])
+    java("tag", table="db.t", name="javas", snapshot=2)
+    table.tags.create("ours", snapshot=1)
+    assert {*table.tags.list()} == {*java("tags", table="db.t")} == {"javas", "ours"}
+
+    java("create_branch", table="db.t", name="javas", tag="ours")
+    table.branches.create("ours", tag="javas")
+    assert {*table.branches.list()} == {*java("branches", table="db.t")} == {"javas", "ours"}
+    java("write", table="db.t$branch_ours", rows=[["+I", [3, "c"]]])
+    ours.table("db.t$branch_javas").write([{"id": 4, "v": "d"}])
+    assert rows("db.t$branch_ours") == javas("db.t$branch_ours") == [[1, "a"], [2, "b"], [3, "c"]]
+    assert rows("db.t$branch_javas") == javas("db.t$branch_javas") == [[1, "a"], [4, "d"]]
+    assert rows("db.t") == javas("db.t") == [[1, "a"], [2, "b"]]
+
+    java("fast_forward", table="db.t", name="ours")
+    assert rows("db.t") == javas("db.t") == [[1, "a"], [2, "b"], [3, "c"]]
+    java("delete_branch", table="db.t", name="ours")
+    java("delete_tag", table="db.t", name="javas")
+    opened = ours.table("db.t")
+    assert isinstance(opened, pl.Table)
+    assert ([*opened.branches.list()], [*opened.tags.list()]) == (["javas"], ["ours"])
