@@ -354,7 +354,7 @@ class JobTables:
             self.stop(
                 target,
                 f"{source} at {position_text(at)}: {step.refusal} ({reason}). Rows before are "
-                f"committed. Alter or rename {target.name} and begin a new job, or leave it out",
+                f"committed. {self._way_out(target.name)}",
                 at,
             )
             return
@@ -386,6 +386,14 @@ class JobTables:
             self._schemas[source] = known
             self.has_news = True
         target.accepted.add(after)
+
+    def _way_out(self, name: str) -> str:
+        if self._knows_all:
+            return (
+                f"resnapshot of {name} reads it anew with the columns that the source has then; or "
+                "leave it out with excluding"
+            )
+        return f"Alter or rename {name} and begin a new job, or leave it out"
 
     def _step(
         self,

@@ -268,11 +268,22 @@ def _new(
     try:
         made = checked_schema(definition)
     except (SchemaError, UnsupportedError) as error:
-        return f"{target} cannot be created: {error}"
+        return f"{target} cannot be created: {error}{_about_buckets(keys, rules)}"
     return definition, (), (), made.fields
 
 
 _DEFAULT_BUCKET = "-1"
+
+
+def _about_buckets(keys: tuple[str, ...], rules: IngestRules) -> str:
+    """Say what to do about a table without a key where tables with one have buckets."""
+    given = text_options(rules.options)
+    if keys or given.get("bucket", _DEFAULT_BUCKET) == _DEFAULT_BUCKET or "bucket-key" in given:
+        return ""
+    return (
+        ". The source has no primary key for it: give primary_keys, or leave it out with excluding "
+        "and read it by a job without bucket"
+    )
 
 
 def _existing(

@@ -157,6 +157,13 @@ def test_what_cannot_be_is_refused_with_its_reason(
     assert reason in plan.refused[0].reason
 
 
+def test_a_table_without_a_key_among_others_with_buckets_says_what_to_do() -> None:
+    sources = {"a.t": source("id INT KEY(id)"), "a.log": source("id INT")}
+    plan = ingest_plan(sources, {}, IngestRules(into="ods", options={"bucket": "2"}))
+    assert [table.name for table in plan.tables] == ["ods.t"]
+    assert "by a job without bucket" in plan.refused[0].reason
+
+
 def test_a_table_that_exists_is_altered() -> None:
     there = _table({"id": "BIGINT", "day": "STRING"}, ("id",))
 
