@@ -19,6 +19,7 @@ from paimonlab.ingest.sources.postgresql.catalog import ServerTable
 from paimonlab.ingest.sources.postgresql.connections import Connection, ServerError
 from paimonlab.ingest.sources.postgresql.copying import Copy
 from paimonlab.ingest.sources.postgresql.source import Postgres, postgres
+from paimonlab.spec.types.text import format_type
 from tests.ingest.postgres.reading import Reader, rows_of
 from tests.ingest.postgres.server import Database
 from tests.waiting import until
@@ -35,6 +36,21 @@ def test_it_keeps_what_sources_promise(database: Database) -> None:
         lambda: database.source().tables("a", "b"),
         add=lambda: database.run("INSERT INTO a VALUES (3, 'y')"),
     )
+
+
+def test_tables_have_the_columns_of_their_rows(database: Database) -> None:
+    database.run(
+        "CREATE TYPE mood AS ENUM ('a', 'b')",
+        "CREATE DOMAIN price AS numeric(8, 2)",
+        "CREATE TABLE t (id int PRIMARY KEY, tags text[], m mood, p price, u uuid[])",
+        "INSERT INTO t VALUES (1, '{x,NULL}', 'a', 1.5, NULL)",
+    )
+    source = database.source().tables("t")
+    found = source.tables()["public.t"]
+    with Reader(source) as reader:
+        (rows,) = [one for one in reader.caught_up() if isinstance(one, RowChanges)]
+    assert rows.schema.columns == found.columns
+    assert format_type(found.columns[1].type) == "ARRAY<STRING>"
 
 
 def test_changes_have_their_kinds(database: Database) -> None:

@@ -188,7 +188,7 @@ class PostgresSource:
         types = Types(settings.rules)
         with closing(settings.connect()) as server:
             catalog.check_server(server)
-            found = self._found(server)
+            found = self._found(server, types)
             published, refusals = publishing.looked_at(server, settings.publication, found)
             slot = catalog.slot(server, settings.slot)
             if slot is not None:
@@ -222,15 +222,16 @@ class PostgresSource:
         if settings.start != "initial":
             return None
         with closing(settings.connect()) as server:
-            found = [one for one in self._found(server) if wanted(one.full_name)]
+            found = [
+                one for one in self._found(server, Types(settings.rules)) if wanted(one.full_name)
+            ]
             _, refusals = publishing.looked_at(server, settings.publication, found)
             read = {one.full_name for one in found if one.oid not in refusals}
             sizes = [int(rows or -1) for name, rows in server.rows(_SIZES) if name in read]
         return None if any(rows < 0 for rows in sizes) else sum(sizes)
 
-    def _found(self, server: Connection) -> list[ServerTable]:
-        """Return the tables that are meant."""
-        types = Types(self._settings.rules)
+    def _found(self, server: Connection, types: Types) -> list[ServerTable]:
+        """Return the tables that are meant; their types are known then."""
         return publishing.chosen(
             server.name, catalog.tables(server, types), self._settings.pattern, lambda _: True
         )
