@@ -14,9 +14,12 @@ _LOOK_SECONDS = 0.02
 
 
 @contextmanager
-def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Answer requests in threads; return the address, without a slash at its end."""
-    with ThreadingHTTPServer((HOST, 0), handler) as server:
+def listening(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[str]:
+    """Answer requests in threads; return the address, without a slash at its end.
+
+    Port 0 is one that is free.
+    """
+    with ThreadingHTTPServer((HOST, port), handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, args=(_LOOK_SECONDS,), daemon=True)
         thread.start()

@@ -186,7 +186,7 @@ def _warehouse(seen: Environment) -> Iterator[Check]:
             name="warehouse",
             status="error",
             found=f"{state.path}: {state.problem}",
-            fix="check that the folder is there, and that you may write to it",
+            fix=state.advice or "check that the folder is there, and that you may write to it",
         )
     elif not state.publishes_once:
         yield Check(

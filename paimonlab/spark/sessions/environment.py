@@ -43,6 +43,8 @@ class WarehouseState:
     """Without credentials."""
     problem: str = ""
     """Why it cannot be read and written; empty: it can."""
+    advice: str = ""
+    """What to change then, where more is known than the problem; empty: no more is."""
     publishes_once: bool = True
     """Whether a file that is there keeps a second one of its name out."""
     is_server: bool = False
@@ -182,9 +184,21 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
         finally:
             files.delete_directory(folder)
     except (PaimonError, OSError) as error:
-        return WarehouseState(path=shown, problem=str(error))
+        return WarehouseState(path=shown, problem=str(error), advice=_advice(catalog, str(error)))
     return WarehouseState(
         path=shown,
         publishes_once=first and not second and is_kept,
         is_in_store=store_kind(catalog.path) is not None,
     )
+
+
+def _advice(catalog: Catalog, problem: str) -> str:
+    """Say what to change where an object store does not answer as it should."""
+    kind = store_kind(catalog.path)
+    if kind is None or not (options := getattr(catalog.file_io, "options", None)):
+        return ""
+    try:
+        from paimonlab.storage.stores import diagnosing  # noqa: PLC0415 - obstore is an extra
+    except (ImportError, PaimonError):
+        return ""
+    return diagnosing.advice(catalog.path, options, problem)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import os
+import signal
 import threading
 import time
 from collections import Counter
@@ -28,10 +30,12 @@ Fault = Literal[
     "reset after",
     "stall",
     "cut",
+    "killed before",
+    "killed after",
 ]
 """``412 after``: the request is done twice, and the second answer comes. ``reset within``: the
 connection breaks in the middle of its body. ``stall``: the answer comes late. ``cut``: half of it
-comes."""
+comes. ``killed``: the process ends, with all of its connections."""
 _BODIES: Mapping[Fault, tuple[str, str]] = {
     "507": ("XMinioStorageFull", "Storage backend has reached its minimum free drive threshold."),
     "403 quota": ("QuotaExceeded", ""),
@@ -65,8 +69,8 @@ class Proxy:
 
 
 @contextmanager
-def proxy_of(server: str) -> Iterator[Proxy]:  # noqa: C901 - a class with its closure
-    """Stand before a server, on 127.0.0.1."""
+def proxy_of(server: str, port: int = 0) -> Iterator[Proxy]:  # noqa: C901 - a class with its closure
+    """Stand before a server, on 127.0.0.1; 0: on a free port."""
     host = urlsplit(server).netloc
     proxy = Proxy("")
 
@@ -88,9 +92,13 @@ def proxy_of(server: str) -> Iterator[Proxy]:  # noqa: C901 - a class with its c
             if fault in ("reset before", "reset within"):
                 self._reset()
                 return
+            if fault == "killed before":
+                os.kill(os.getpid(), signal.SIGKILL)
             answer, data = self._forwarded(body)
             if fault == "412 after":
                 answer, data = self._forwarded(body)
+            if fault == "killed after":
+                os.kill(os.getpid(), signal.SIGKILL)
             if fault == "stall":
                 time.sleep(proxy.stall_seconds)
             if fault == "503 after":
@@ -155,6 +163,6 @@ def proxy_of(server: str) -> Iterator[Proxy]:  # noqa: C901 - a class with its c
 
         do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _answer  # noqa: N815 - as called there
 
-    with listening(Handler) as address:
+    with listening(Handler, port) as address:
         proxy.url = address
         yield proxy

@@ -1,4 +1,4 @@
-"""A proxy that is a process of its own: ``python -m tests.storage.stores.proxy_process SERVER``.
+"""A proxy that is a process: ``python -m tests.storage.stores.proxy_process SERVER PORT``.
 
 It prints its address. Each line of its standard input sets what goes wrong from then on, and is
 answered by how often it happened before; it ends with its input.
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from tests.storage.stores.proxy import Fault, Proxy, proxy_of
 
@@ -34,9 +34,24 @@ class Trouble:
 class Between:
     """The process, as its parent sees it."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._process = _started(server, 0)
         self.url = self._line()
+
+    def start_again(self) -> None:
+        """Start it on its port, once it has been killed."""
+        self._process.wait()
+        self.end()
+        self._process = _started(self._server, urlsplit(self.url).port or 0)
+        assert self._line() == self.url
+
+    def end(self) -> None:
+        """Let it end."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        self._process.wait()
 
     def set(self, trouble: Trouble | None) -> Mapping[str, int]:
         """Let this go wrong; return how often what faults happened before."""
@@ -54,16 +69,21 @@ class Between:
 @contextmanager
 def running(server: str) -> Iterator[Between]:
     """Start the process before a server."""
-    with subprocess.Popen(
-        [sys.executable, "-m", __name__, server],
+    between = Between(server)
+    try:
+        yield between
+    finally:
+        between.end()
+
+
+def _started(server: str, port: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__, server, str(port)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).parents[3],
-    ) as process:
-        yield Between(process)
-        assert process.stdin is not None
-        process.stdin.close()
+    )
 
 
 def _choose(proxy: Proxy, trouble: Trouble | None) -> None:
@@ -82,9 +102,9 @@ def _choose(proxy: Proxy, trouble: Trouble | None) -> None:
     proxy.choose = choose
 
 
-def main(server: str) -> None:
+def main(server: str, port: str) -> None:
     """Stand before a server."""
-    with proxy_of(server) as proxy:
+    with proxy_of(server, int(port)) as proxy:
         print(proxy.url, flush=True)  # noqa: T201 - its parent reads it
         for line in sys.stdin:
             told = json.loads(line)
@@ -95,4 +115,4 @@ def main(server: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

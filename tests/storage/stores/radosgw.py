@@ -42,6 +42,7 @@ _PROGRAMS = {
 """And the package that has each."""
 _CONFIGS: dict[str, Path] = {}
 """Of running gateways, by address."""
+_GATEWAYS: dict[str, Gateway] = {}
 _START_SECONDS = 90
 _END_SECONDS = 20
 _CONFIG = """
@@ -75,6 +76,41 @@ mgr data = {folder}/mgr
 rgw data = {folder}/rgw
 setuser match path =
 """
+
+
+class Gateway:
+    """The process that clients ask; monitor and OSD go on without it."""
+
+    def __init__(self, url: str, folder: Path, config: Path) -> None:
+        self._url, self._folder = url, folder
+        self._command = (
+            *("radosgw", "-c", str(config), "-n", "client.rgw", "-f"),
+            f"--rgw_frontends=beast endpoint={url.removeprefix('http://')}",
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        with (self._folder / "radosgw.out").open("ab") as output:
+            self._process = process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env={"PATH": os.environ["PATH"]},
+            )
+        _wait(self._url, lambda: process.poll() is not None, self._folder)
+
+    def kill(self) -> None:
+        """End it at once."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+
+def gateway_of(url: str) -> Gateway:
+    """Return the gateway that runs at an address."""
+    return _GATEWAYS[url]
 
 
 @contextmanager
@@ -122,14 +158,10 @@ def running(folder: Path, *, gibibytes: int = 1) -> Iterator[str]:
             *("--display-name=t", f"--access-key={KEY}", f"--secret-key={SECRET}"),
         )
         url = f"http://{HOST}:{port}"
-        gateway = _child(
-            folder,
-            *("radosgw", "-c", str(config), "-n", "client.rgw"),
-            f"--rgw_frontends=beast endpoint={HOST}:{port}",
-        )
-        has_ended = stack.enter_context(gateway)
-        _wait(url, has_ended, folder)
-        _CONFIGS[url] = config
+        gateway = Gateway(url, folder, config)
+        stack.callback(gateway.kill)
+        gateway.start()
+        _CONFIGS[url], _GATEWAYS[url] = config, gateway
         yield url
 
 

@@ -10,8 +10,10 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,8 +39,7 @@ import pyarrow as pa
 import paimonlab as pl
 from paimonlab.storage.stores import settling
 
-settling.PATIENCE_SECONDS = 0.2
-options, user, old, new = map(json.loads, sys.argv[1:])
+options, user, old, new, settling.PATIENCE_SECONDS = map(json.loads, sys.argv[1:])
 table = pl.connect(options).table("db.t")
 for _ in range(2):  # what follows is sent together
     table.write(pa.table({"id": old, "v": ["old"] * len(old)}))
@@ -88,13 +89,16 @@ def make(options: Mapping[str, str]) -> None:
 
 
 def write(
-    options: Mapping[str, str], user: str = "", go: Callable[[], object] = lambda: None
+    options: Mapping[str, str],
+    user: str = "",
+    go: Callable[[], object] = lambda: None,
+    patience_seconds: float = 0.2,
 ) -> tuple[str, str]:
     """Commit in a process of its own; return which error its last commit had, and the text.
 
     With a user that has an identifier, and may be sent again. ``go`` is called before it.
     """
-    told = map(json.dumps, (dict(options), user, [*_OLD], [*_NEW]))
+    told = map(json.dumps, (dict(options), user, [*_OLD], [*_NEW], patience_seconds))
     with subprocess.Popen(
         [sys.executable, "-c", _WRITER, *told],
         stdin=subprocess.PIPE,
@@ -275,3 +279,74 @@ def test_a_commit_whose_answers_stay_away_may_be_sent_again(
 
     again(options, "me")
     assert commits(options) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "parts", "there"),
+    [("killed before", DATA, 0), ("killed after", SNAPSHOT, 1)],
+)
+def test_a_commit_whose_store_is_killed_may_be_sent_again(
+    s3_server: str, bucket: str, fault: Any, parts: tuple[str, ...], there: int
+) -> None:
+    with proxy_process.running(s3_server) as store:
+        options = options_of(store.url, bucket)
+        make(options)
+        trouble = Trouble(fault, parts=parts)
+
+        kind, told = write(
+            {**options, "s3.attempts.maximum": "1"}, "me", lambda: store.set(trouble)
+        )
+
+        assert kind == ("StorageError" if parts == DATA else "CommitOutcomeUnknownError"), told
+        assert f"{options['warehouse']}/db.db/t/" in told
+        store.start_again()
+        assert commits(options) == there
+        again(options, "me")
+        assert commits(options) == 1
+
+
+@pytest.mark.parametrize("fault", ["killed after"])
+def test_a_commit_waits_for_a_store_that_is_killed_and_comes_back(
+    s3_server: str, bucket: str, fault: Any
+) -> None:
+    with proxy_process.running(s3_server) as store, ThreadPoolExecutor(1) as pool:
+        options = options_of(store.url, bucket)
+        make(options)
+
+        def go() -> None:
+            store.set(Trouble(fault, parts=SNAPSHOT))
+            pool.submit(store.start_again)  # when it has ended
+
+        tried = {**options, "s3.attempts.maximum": "2"}
+        assert write(tried, go=go, patience_seconds=120) == ("", "")
+
+        assert commits(options) == 1
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("delay_seconds", [0.0, 0.02, 0.05, 0.1, 0.2])
+def test_a_commit_happens_once_whenever_the_gateway_of_ceph_is_killed(
+    ceph_server: str, ceph_warehouse: Mapping[str, str], delay_seconds: float
+) -> None:
+    make(ceph_warehouse)
+    gateway = radosgw.gateway_of(ceph_server)
+
+    def kill() -> None:
+        time.sleep(delay_seconds)
+        gateway.kill()
+        gateway.start()
+
+    with ThreadPoolExecutor(1) as pool:
+        killing: list[Future[None]] = []
+        kind, told = write(
+            ceph_warehouse,
+            "me",
+            lambda: killing.append(pool.submit(kill)),
+            patience_seconds=120,
+        )
+        killing[0].result()
+
+    assert kind in ("", "CommitOutcomeUnknownError", "CommitError"), told
+    assert kind or commits(ceph_warehouse) == 1
+    again(ceph_warehouse, "me")
+    assert commits(ceph_warehouse) == 1
