@@ -220,13 +220,27 @@ def _delete_snapshots(rollback: Rollback, target: Snapshot, history: TableHistor
                 late |= _files_of(snapshot, history)
             if (history.snapshots.hinted_id() or 0) >= snapshot_id:  # its commit wrote that
                 lower_hint(history.file_io, history.layout.latest_hint, target.id)
-            take_back(
-                history.file_io,
-                history.layout.snapshot(snapshot_id),
-                lambda _: True,
-                may_go=partial(_may_go, snapshot_id, history),
-            )
+            if snapshot is not None:
+                _delete_snapshot(snapshot, history)
     return late
+
+
+def _delete_snapshot(snapshot: Snapshot, history: TableHistory) -> None:
+    """Delete a snapshot, unless others need it: then it was moved aside, and is put back.
+
+    Whoever looks meanwhile at what needs files finds the guard.
+    """
+    with history.tags.guarded([snapshot]):
+        take_back(
+            history.file_io,
+            history.layout.snapshot(snapshot.id),
+            partial(_is, snapshot),
+            may_go=partial(_may_go, snapshot.id, history),
+        )
+
+
+def _is(snapshot: Snapshot, data: bytes) -> bool:
+    return Snapshot.from_json(data, path=snapshot.file_name) == snapshot
 
 
 def _may_go(snapshot_id: int, history: TableHistory) -> bool:

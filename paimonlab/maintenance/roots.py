@@ -139,7 +139,20 @@ def kept_by_others(
     paths = {layout.tag(name) for name in but_tags}
     paths |= {layout.changelog(number) for number in but_changelogs}
     own = snapshots_of(layout, io, upto=upto) + tags_of(layout, io) + changelogs_of(layout, io)
+    own += _put_back(history, own, upto)
     return [root for root in own if root.path not in paths] + others_of(history)
+
+
+def _put_back(history: TableHistory, known: Sequence[Root], upto: int | None) -> list[Root]:
+    """Return snapshots that are here by now: one may have been moved aside and put back.
+
+    Then its guard was no longer there when the tags were listed.
+    """
+    listed = {root.path for root in known}
+    ids = [number for number in history.snapshots.ids() if upto is None or number <= upto]
+    new = [number for number in ids if history.layout.snapshot(number) not in listed]
+    found = [snapshot for number in new if (snapshot := history.snapshots.find(number)) is not None]
+    return [Root(history.layout.snapshot(one.id), one, "state") for one in found]
 
 
 def tags_between(tags: Sequence[Root], first: int, end: int) -> list[Root]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,13 +15,17 @@ import paimonlab as pl
 from paimonlab.errors import (
     CorruptMetadataError,
     PaimonError,
+    SnapshotExpiredError,
     SnapshotNotFoundError,
     TagNotFoundError,
 )
+from paimonlab.maintenance.needed import needed
 from paimonlab.maintenance.rollback import plan_rollback, roll_back
+from paimonlab.maintenance.roots import kept_by_others
+from paimonlab.maintenance.tag_deletion import delete_tag
 from tests.interleaving.memory_store import MemoryStore
+from tests.interleaving.stalls import expire_but, new_table, process, stalled_at
 from tests.interleaving.stalls import history as history_of_process
-from tests.interleaving.stalls import new_table, process, stalled_at
 
 
 @pytest.fixture
@@ -203,6 +208,60 @@ def test_a_commit_while_a_snapshot_is_deleted_is_rolled_back_as_well(call: str) 
     assert process(store).snapshots.ids() == [1]
     assert process(store).snapshots.latest_before_commit() is not None
     assert process(store).live_names() == ["a"]
+
+
+def test_a_tag_of_a_snapshot_that_is_moved_aside_leaves_its_files() -> None:
+    """Which is put back, as all before it has expired."""
+    store = new_table()
+    for name in "ab":
+        process(store).append(name)
+    history_of_process(store).tags.create("t", process(store).snapshots.get(2))
+    calls: list[str] = []
+
+    def before(method: str, path: str) -> None:
+        calls.append(f"{method} {path.rpartition('/')[2]}")
+        if calls[-1] == "rename snapshot-2":
+            expire_but(store, 1)
+        elif calls[-2:-1] == ["rename snapshot-2"]:
+            delete_tag("t", history_of_process(store))
+
+    history = history_of_process(MemoryStore(store.files, before))
+    with pytest.raises(SnapshotExpiredError):
+        roll_back(history.snapshots.get(1), history)
+
+    assert process(store).snapshots.ids() == [2]
+    assert process(store).live_names() == ["a", "b"]
+    assert not history.tags.guards()
+
+
+def test_a_snapshot_that_is_put_back_while_tags_are_listed_keeps_its_files() -> None:
+    store = new_table()
+    for name in "ab":
+        process(store).append(name)
+    expire_but(store, 1)
+    layout = process(store).layout
+    history_of_process(store).tags.create("t", process(store).snapshots.get(2))
+    aside: list[bytes] = []
+
+    def before(method: str, path: str) -> None:
+        if layout.tag("t") in store.files:
+            return
+        if method == "list_names" and path == layout.snapshot_folder and not aside:
+            aside.append(store.files.pop(layout.snapshot(2)))
+        elif method == "list_names" and path == layout.tag_folder:
+            store.files[layout.snapshot(2)] = aside[0]
+
+    history = history_of_process(MemoryStore(store.files, before))
+    candidates = history.reader.of_state(history.snapshots.get(2))
+    del store.files[layout.tag("t")]
+    keeping = needed(
+        partial(kept_by_others, history),
+        history.reader,
+        history.file_io,
+        data_names=candidates.data_names,
+    )
+
+    assert not candidates.without(keeping).all
 
 
 def append_e(store: MemoryStore) -> None:
