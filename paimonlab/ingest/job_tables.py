@@ -198,7 +198,8 @@ class JobTables:
                     f"{source} went to {before} so far, not to {planned.name}, which would lack "
                     "what was read before: give the job another name, or the arguments it had",
                 )
-            if before is None and not is_first_run and self._places:
+            is_new = before is None and planned.name not in self._stopped
+            if is_new and not is_first_run and self._places:
                 self.journal.warnings.append(
                     f"{source} was not read before: {planned.name} gets what comes from here on"
                 )
