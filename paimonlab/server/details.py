@@ -114,10 +114,12 @@ def state(root: Path, path: Sequence[str]) -> State:
     """Say how large a table is and what could be better; the manifests are read."""
     table = _table(root, path)
     found = table_health(definition_of(table), store_of(table))
+    merged = bool(table.primary_keys and found.record_count)
+    level_0 = f", {count(found.level_0_files)} of them in level 0" if found.level_0_files else ""
     facts = {
         "size": bytes_text(found.total_bytes),
-        "rows": f"{count(found.record_count)} before merging",
-        "files": f"{count(found.file_count)}, {count(found.level_0_files)} of them in level 0",
+        "rows": count(found.record_count) + " before merging" * merged,
+        "files": count(found.file_count) + level_0 * merged,
         "snapshots": count(found.snapshot_count),
     }
     shown = tuple(facts.items()) if not found.problem else ()

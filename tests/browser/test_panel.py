@@ -113,6 +113,26 @@ def test_a_search_leads_to_a_column(page: Page) -> None:
     item(page, "columns").locator(".jp-PaimonCatalog-fold").click()
 
 
+def test_a_search_is_made_and_left_by_keyboard(page: Page) -> None:
+    search = page.get_by_label("search tables and columns")
+    status = page.locator(".jp-PaimonCatalog-note")
+    search.fill("no such name")
+    expect(status).to_have_text("nothing has such a name", timeout=PATIENCE)
+    search.press("Escape")
+    expect(search).to_have_value("")
+    expect(status).to_have_text("")
+
+    search.fill("orders")
+    found = page.get_by_role("list", name="found").get_by_role("button")
+    expect(found.first).to_contain_text("sales.orders", timeout=PATIENCE)
+    search.press("ArrowDown")
+    expect(found.first).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(search).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("[aria-selected=true][data-kind=table]")).to_contain_text("orders")
+
+
 def test_names_and_queries_are_dragged_into_a_cell(page: Page) -> None:
     written = page.locator(".jp-CodeCell .cm-content").nth(1)
     item(page, "orders").click()

@@ -51,3 +51,8 @@ def test_notebook_7_has_the_panel_and_opens_views_below(browser: Browser, notebo
         page.get_by_label("open a view in a tab").select_option("timeline")
 
         expect(page.locator(".jp-PaimonExplorer .frame")).to_be_visible(timeout=PATIENCE)
+        page.get_by_label("open a view in a tab").select_option("log")
+        shown = page.locator(".jp-PaimonExplorer:visible .frame")
+        expect(shown.get_by_role("heading", name="sales.orders: history")).to_be_visible()
+        page.get_by_label("open a view in a tab").select_option("timeline")
+        expect(shown.get_by_role("heading", name="sales.orders: snapshots")).to_be_visible()

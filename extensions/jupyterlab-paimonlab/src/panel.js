@@ -83,6 +83,7 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
     const number = (wanted += 1);
     hits.hidden = text.length < 2;
     tree.element.hidden = !hits.hidden;
+    said.replaceChildren();
     if (hits.hidden) return;
     try {
       const found = await server.ask("search", { keys, text });
@@ -102,7 +103,25 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
   const search = h("input", { type: "search", placeholder: "Search", "aria-label": "search tables and columns", oninput: () => {
     clearTimeout(waiting);
     waiting = setTimeout(find, SEARCH_MILLIS);
+  }, onkeydown: (/** @type {KeyboardEvent} */ event) => {
+    const first = hits.querySelector("button");
+    const below = hits.hidden ? /** @type {HTMLElement | null} */ (tree.element.querySelector("[tabindex='0']")) : first;
+    if (event.key === "ArrowDown") below?.focus();
+    else if (event.key === "Enter") first?.click();
+    else if (event.key === "Escape" && search.value) {
+      search.value = "";
+      find();
+    } else return;
+    event.preventDefault();
   } });
+  hits.addEventListener("keydown", (event) => {
+    const found = [...hits.querySelectorAll("button")];
+    const at = found.findIndex((one) => one === event.target);
+    const keys = /** @type {Record<string, HTMLElement | undefined>} */ ({ ArrowDown: found[at + 1], ArrowUp: found[at - 1] ?? search, Home: found[0], End: found[found.length - 1], Escape: search });
+    if (!(event.key in keys)) return;
+    keys[event.key]?.focus();
+    event.preventDefault();
+  });
   const folder = h("form", { class: "jp-PaimonCatalog-bar", hidden: true, onsubmit: (/** @type {Event} */ event) => {
     event.preventDefault();
     const key = `folder:${place.value.trim()}`;
@@ -153,7 +172,7 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
     return h("div", { class: "jp-PaimonCatalog-job" }, h("span", {}, `${label}: `), h("span", { class: "jp-PaimonCatalog-detail" }, [status, far, text].filter(Boolean).join(" · ")),
       status === "running" && h("button", { type: "button", onclick: () => server.stop(id).then(poll) }, "Stop"));
   };
-  node.append(bar, folder, tree.element, hits, said, details.element, jobs);
+  node.append(bar, folder, said, tree.element, hits, details.element, jobs);
   details.showNothing("");
   return {
     /** @param {any} state what was stored */
@@ -163,6 +182,7 @@ export function catalogPanel(node, { server, explore, insert, insertCell, store 
       await Promise.all([refresh(), poll()]);
     },
     refresh,
+    say: (/** @type {string} */ text) => said.replaceChildren(text),
     focus: () => /** @type {HTMLElement} */ (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
     stop: () => clearTimeout(timer),
   };

@@ -43,7 +43,10 @@ export function panelPlugin(classes, tokens, renderers) {
         if (cell?.editor?.replaceSelection) {
           cell.editor.replaceSelection(text);
           cell.editor.focus();
-        } else navigator.clipboard?.writeText(text).catch(() => {});
+          return;
+        }
+        const copied = navigator.clipboard?.writeText(text) ?? Promise.reject();
+        copied.then(() => panel.say("No cell is chosen: copied, to be pasted"), () => panel.say("No cell is chosen to put it into"));
       };
       /** @param {string} text */
       const insertCell = async (text) => {
@@ -99,6 +102,8 @@ export function panelPlugin(classes, tokens, renderers) {
           void tracker.add(tab);
         }
         shell.activateById(id);
+        const below = tab.parent?.parent;
+        if (!lab && below && "currentWidget" in below) below.currentWidget = tab; // Notebook 7 activates nothing below
         try {
           const data = await server.ask("explorer", { path, kind, ...(at ? { at } : {}) });
           await content.renderModel({ data: { [MIME]: data } });

@@ -15,21 +15,21 @@ export const PANEL_STYLE = `
 .jp-PaimonCatalog-tree, .jp-PaimonCatalog-hits { flex: 1 1 55%; min-height: 80px; overflow: auto; padding: 4px 0; }
 .jp-PaimonCatalog-line { display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; }
 .jp-PaimonCatalog-line:hover { background: var(--jp-layout-color2); } .jp-PaimonCatalog-line[aria-selected=true] { background: color-mix(in srgb, var(--jp-brand-color1) 18%, var(--jp-layout-color1)); }
-.jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 85%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
+.jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 72%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
 .jp-PaimonCatalog-line[data-kind=table] .jp-PaimonCatalog-name { font-weight: 600; }
 .jp-PaimonCatalog-detail, .jp-PaimonCatalog-note, .jp-PaimonCatalog dt { color: var(--jp-ui-font-color2); font-size: 11px; }
 .jp-PaimonCatalog-line .jp-PaimonCatalog-detail { flex: 1 1 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
-.jp-PaimonCatalog-note { padding: 2px 8px; overflow-wrap: anywhere; }
+.jp-PaimonCatalog-note:not(:empty) { padding: 4px 8px; } .jp-PaimonCatalog-note { overflow-wrap: anywhere; }
 .jp-PaimonCatalog .jp-mod-problem { color: var(--jp-ui-font-color1); border-left: 3px solid var(--jp-error-color1); padding-left: 8px; overflow-wrap: anywhere; }
 .jp-PaimonCatalog-details, .jp-PaimonCatalog-jobs { overflow: auto; padding: 8px; border-top: 1px solid var(--jp-border-color2); } .jp-PaimonCatalog-details { flex: 1 1 45%; min-height: 80px; }
 .jp-PaimonCatalog-jobs { flex: 0 0 auto; max-height: 25%; } .jp-PaimonCatalog-jobs:empty { display: none; }
-.jp-PaimonCatalog-headline { font-size: 13px; } .jp-PaimonCatalog dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; align-items: baseline; }
+.jp-PaimonCatalog-headline { font-size: 13px; } .jp-PaimonCatalog dl { display: grid; grid-template-columns: minmax(80px, max-content) 1fr; gap: 2px 12px; align-items: baseline; }
 .jp-PaimonCatalog dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; } .jp-PaimonCatalog ul { padding-left: 18px; max-height: 160px; overflow: auto; overflow-wrap: anywhere; }
 .jp-PaimonCatalog-buttons { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0; }
 .jp-PaimonCatalog-form label { display: grid; gap: 2px; margin: 8px 0; } .jp-PaimonCatalog-form label span { font-size: 11px; }
 .jp-PaimonCatalog textarea { font-family: var(--jp-code-font-family, monospace); resize: vertical; }
 .jp-PaimonCatalog pre { padding: 8px; background: var(--jp-layout-color2); font: 12px/1.4 var(--jp-code-font-family, monospace); white-space: pre-wrap; overflow-wrap: anywhere; }
-.jp-PaimonCatalog-hits { list-style: none; margin: 0 !important; max-height: none !important; } .jp-PaimonCatalog-hits button { display: block; width: 100%; text-align: left; border: 0; overflow-wrap: anywhere; }
+.jp-PaimonCatalog-hits { list-style: none; padding: 4px 0 !important; margin: 0 !important; max-height: none !important; } .jp-PaimonCatalog-hits button { display: block; width: 100%; text-align: left; border: 0; overflow-wrap: anywhere; }
 .jp-PaimonCatalog [hidden] { display: none; }
 .jp-PaimonExplorer.jp-mod-below { min-height: 300px; }
 .jp-PaimonExplorer { overflow: auto; padding: 8px; background: var(--jp-layout-color0); }

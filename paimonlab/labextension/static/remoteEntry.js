@@ -220,6 +220,10 @@ function frame(el, { headline = "", css = "", ...what }) {
 }
 
 
+function unbroken(text) {
+  return text.split(/(\s+)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
+}
+
 function breaking(text) {
   const parts = text.split(/(?<=[._/,=-])(?=[^\s._/,=-])/);
   return h("span", {}, ...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
@@ -323,7 +327,7 @@ function classOf(kind, { less }) {
 function cellOf(head, value, row) {
   const shown = head.text ? head.text(value, row) : value;
   const isLong = typeof shown === "string" && shown.length > 24;
-  return h("td", { class: classOf(head.right ? "right" : head.prose ? "prose" : "line", head), title: isLong && !head.right && shown }, shown);
+  return h("td", { class: classOf(head.right ? "right" : head.prose ? "prose" : "line", head), title: isLong && !head.right && shown }, ...(head.prose && typeof shown === "string" ? unbroken(shown) : [shown]));
 }
 
 function roomOf(cells, prose) {
@@ -2450,7 +2454,7 @@ const LISTS = ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; white-space: normal; } .where { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; } .where span { white-space: nowrap; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; white-space: normal; } .where { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
 .tree { container-type: inline-size; } .under { display: none; white-space: normal; font-size: 11px; padding-left: 1.6em; }
 @container (max-width: 700px) { th:last-child, td.line:last-child { display: none; } .under { display: block; } th:first-child { width: 100%; } } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
@@ -2723,10 +2727,6 @@ function indexRow(index) {
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
     facts: [["index manifest", index.name], ["files", count(index.fileCount)], ["rows deleted by vectors", count(index.deletedRows)]], children: files,
   };
-}
-
-function unbroken(text) {
-  return text.split(/(\s+)/).map((word) => (/\d-\d/.test(word) && word.length < 32 ? h("span", {}, word) : word));
 }
 
 function sumCells(added, deleted) {
@@ -6035,21 +6035,21 @@ const PANEL_STYLE = `
 .jp-PaimonCatalog-tree, .jp-PaimonCatalog-hits { flex: 1 1 55%; min-height: 80px; overflow: auto; padding: 4px 0; }
 .jp-PaimonCatalog-line { display: flex; overflow: hidden; align-items: baseline; gap: 4px; height: 24px; line-height: 24px; padding-right: 8px; white-space: nowrap; cursor: default; }
 .jp-PaimonCatalog-line:hover { background: var(--jp-layout-color2); } .jp-PaimonCatalog-line[aria-selected=true] { background: color-mix(in srgb, var(--jp-brand-color1) 18%, var(--jp-layout-color1)); }
-.jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 85%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
+.jp-PaimonCatalog-fold { flex: 0 0 14px; text-align: center; cursor: pointer; } .jp-PaimonCatalog-line .jp-PaimonCatalog-name { flex: 0 0 auto; max-width: 72%; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
 .jp-PaimonCatalog-line[data-kind=table] .jp-PaimonCatalog-name { font-weight: 600; }
 .jp-PaimonCatalog-detail, .jp-PaimonCatalog-note, .jp-PaimonCatalog dt { color: var(--jp-ui-font-color2); font-size: 11px; }
 .jp-PaimonCatalog-line .jp-PaimonCatalog-detail { flex: 1 1 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; unicode-bidi: isolate; }
-.jp-PaimonCatalog-note { padding: 2px 8px; overflow-wrap: anywhere; }
+.jp-PaimonCatalog-note:not(:empty) { padding: 4px 8px; } .jp-PaimonCatalog-note { overflow-wrap: anywhere; }
 .jp-PaimonCatalog .jp-mod-problem { color: var(--jp-ui-font-color1); border-left: 3px solid var(--jp-error-color1); padding-left: 8px; overflow-wrap: anywhere; }
 .jp-PaimonCatalog-details, .jp-PaimonCatalog-jobs { overflow: auto; padding: 8px; border-top: 1px solid var(--jp-border-color2); } .jp-PaimonCatalog-details { flex: 1 1 45%; min-height: 80px; }
 .jp-PaimonCatalog-jobs { flex: 0 0 auto; max-height: 25%; } .jp-PaimonCatalog-jobs:empty { display: none; }
-.jp-PaimonCatalog-headline { font-size: 13px; } .jp-PaimonCatalog dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; align-items: baseline; }
+.jp-PaimonCatalog-headline { font-size: 13px; } .jp-PaimonCatalog dl { display: grid; grid-template-columns: minmax(80px, max-content) 1fr; gap: 2px 12px; align-items: baseline; }
 .jp-PaimonCatalog dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; } .jp-PaimonCatalog ul { padding-left: 18px; max-height: 160px; overflow: auto; overflow-wrap: anywhere; }
 .jp-PaimonCatalog-buttons { display: flex; flex-wrap: wrap; gap: 4px; margin: 8px 0; }
 .jp-PaimonCatalog-form label { display: grid; gap: 2px; margin: 8px 0; } .jp-PaimonCatalog-form label span { font-size: 11px; }
 .jp-PaimonCatalog textarea { font-family: var(--jp-code-font-family, monospace); resize: vertical; }
 .jp-PaimonCatalog pre { padding: 8px; background: var(--jp-layout-color2); font: 12px/1.4 var(--jp-code-font-family, monospace); white-space: pre-wrap; overflow-wrap: anywhere; }
-.jp-PaimonCatalog-hits { list-style: none; margin: 0 !important; max-height: none !important; } .jp-PaimonCatalog-hits button { display: block; width: 100%; text-align: left; border: 0; overflow-wrap: anywhere; }
+.jp-PaimonCatalog-hits { list-style: none; padding: 4px 0 !important; margin: 0 !important; max-height: none !important; } .jp-PaimonCatalog-hits button { display: block; width: 100%; text-align: left; border: 0; overflow-wrap: anywhere; }
 .jp-PaimonCatalog [hidden] { display: none; }
 .jp-PaimonExplorer.jp-mod-below { min-height: 300px; }
 .jp-PaimonExplorer { overflow: auto; padding: 8px; background: var(--jp-layout-color0); }
@@ -6123,6 +6123,7 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
     const number = (wanted += 1);
     hits.hidden = text.length < 2;
     tree.element.hidden = !hits.hidden;
+    said.replaceChildren();
     if (hits.hidden) return;
     try {
       const found = await server.ask("search", { keys, text });
@@ -6141,7 +6142,25 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
   const search = h("input", { type: "search", placeholder: "Search", "aria-label": "search tables and columns", oninput: () => {
     clearTimeout(waiting);
     waiting = setTimeout(find, SEARCH_MILLIS);
+  }, onkeydown: (event) => {
+    const first = hits.querySelector("button");
+    const below = hits.hidden ? (tree.element.querySelector("[tabindex='0']")) : first;
+    if (event.key === "ArrowDown") below?.focus();
+    else if (event.key === "Enter") first?.click();
+    else if (event.key === "Escape" && search.value) {
+      search.value = "";
+      find();
+    } else return;
+    event.preventDefault();
   } });
+  hits.addEventListener("keydown", (event) => {
+    const found = [...hits.querySelectorAll("button")];
+    const at = found.findIndex((one) => one === event.target);
+    const keys = ({ ArrowDown: found[at + 1], ArrowUp: found[at - 1] ?? search, Home: found[0], End: found[found.length - 1], Escape: search });
+    if (!(event.key in keys)) return;
+    keys[event.key]?.focus();
+    event.preventDefault();
+  });
   const folder = h("form", { class: "jp-PaimonCatalog-bar", hidden: true, onsubmit: (event) => {
     event.preventDefault();
     const key = `folder:${place.value.trim()}`;
@@ -6188,7 +6207,7 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
     return h("div", { class: "jp-PaimonCatalog-job" }, h("span", {}, `${label}: `), h("span", { class: "jp-PaimonCatalog-detail" }, [status, far, text].filter(Boolean).join(" · ")),
       status === "running" && h("button", { type: "button", onclick: () => server.stop(id).then(poll) }, "Stop"));
   };
-  node.append(bar, folder, tree.element, hits, said, details.element, jobs);
+  node.append(bar, folder, said, tree.element, hits, details.element, jobs);
   details.showNothing("");
   return {
         async start(state) {
@@ -6197,6 +6216,7 @@ function catalogPanel(node, { server, explore, insert, insertCell, store }) {
       await Promise.all([refresh(), poll()]);
     },
     refresh,
+    say: (text) => said.replaceChildren(text),
     focus: () => (tree.element.querySelector("[tabindex='0']") ?? search).focus(),
     stop: () => clearTimeout(timer),
   };
@@ -6241,7 +6261,10 @@ function panelPlugin(classes, tokens, renderers) {
         if (cell?.editor?.replaceSelection) {
           cell.editor.replaceSelection(text);
           cell.editor.focus();
-        } else navigator.clipboard?.writeText(text).catch(() => {});
+          return;
+        }
+        const copied = navigator.clipboard?.writeText(text) ?? Promise.reject();
+        copied.then(() => panel.say("No cell is chosen: copied, to be pasted"), () => panel.say("No cell is chosen to put it into"));
       };
             const insertCell = async (text) => {
         if (notebooks?.activeCell?.model.sharedModel.getSource().trim()) await commands.execute("notebook:insert-cell-below");
@@ -6295,6 +6318,8 @@ function panelPlugin(classes, tokens, renderers) {
           void tracker.add(tab);
         }
         shell.activateById(id);
+        const below = tab.parent?.parent;
+        if (!lab && below && "currentWidget" in below) below.currentWidget = tab; // Notebook 7 activates nothing below
         try {
           const data = await server.ask("explorer", { path, kind, ...(at ? { at } : {}) });
           await content.renderModel({ data: { [MIME]: data } });

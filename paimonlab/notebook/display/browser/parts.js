@@ -13,7 +13,7 @@ export { plainFrame } from "./parts/frame.js";
 export { frame } from "./parts/headed.js";
 export { grid } from "./parts/grid.js";
 export { KINDS, mark } from "./parts/marks.js";
-export { breaking } from "./parts/breaking.js";
+export { breaking, unbroken } from "./parts/breaking.js";
 export { shortFile, shortId } from "./parts/names.js";
 export { ago, areNumbers, bytes, figure, moment, signed } from "./parts/numbers.js";
 export { compare } from "./parts/order.js";

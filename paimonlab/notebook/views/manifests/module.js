@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, legend, many, placeText, shortFile, signed } from "../../display/browser/parts.js";
+import { bytes, card, COLOURS, count, frame, h, hasPlace, ink, isAt, legend, many, placeText, shortFile, signed, unbroken } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").ManifestTree} ManifestTree */
 /** @typedef {import("../../display/browser/views").ManifestNode} ManifestNode */
@@ -19,7 +19,7 @@ const LISTS = /** @type {Record<string, {mark: string, colour: string}>} */ ({
 });
 
 const TREE_CSS = `
-td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; white-space: normal; } .where { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; } .where span { white-space: nowrap; }
+td.name { white-space: nowrap; } .scroll > table { min-width: 100%; } th:last-child { width: 100%; } td.line:last-child { min-width: 14em; white-space: normal; } .where { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
 .tree { container-type: inline-size; } .under { display: none; white-space: normal; font-size: 11px; padding-left: 1.6em; }
 @container (max-width: 700px) { th:last-child, td.line:last-child { display: none; } .under { display: block; } th:first-child { width: 100%; } } td.name button { border: 0; background: none; padding: 0 4px; width: 1.6em; }
 .mark { display: inline-block; min-width: 1.3em; text-align: center; border: 1px solid currentColor; border-radius: 3px; font-weight: bold; margin-right: 5px; padding: 0 2px; forced-color-adjust: none; }
@@ -306,11 +306,6 @@ function indexRow(index) {
     note: `${index.isShared ? "shared" : "new"}, ${many(index.fileCount, "file")}${deleted}`,
     facts: [["index manifest", index.name], ["files", count(index.fileCount)], ["rows deleted by vectors", count(index.deletedRows)]], children: files,
   };
-}
-
-/** Words that keep together, as dates. @param {string} text */
-function unbroken(text) {
-  return text.split(/(\s+)/).map((word) => (/\d-\d/.test(word) && word.length < 32 ? h("span", {}, word) : word));
 }
 
 /** @param {EntrySums} added @param {EntrySums} deleted */

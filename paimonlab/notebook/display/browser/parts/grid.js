@@ -1,6 +1,6 @@
 // @ts-check
 import { h } from "./elements.js";
-import { breaking } from "./breaking.js";
+import { breaking, unbroken } from "./breaking.js";
 import { compare } from "./order.js";
 import { roving } from "./roving.js";
 
@@ -71,7 +71,7 @@ function classOf(kind, { less }) {
 function cellOf(head, value, row) {
   const shown = head.text ? head.text(value, row) : value;
   const isLong = typeof shown === "string" && shown.length > 24;
-  return h("td", { class: classOf(head.right ? "right" : head.prose ? "prose" : "line", head), title: isLong && !head.right && shown }, shown);
+  return h("td", { class: classOf(head.right ? "right" : head.prose ? "prose" : "line", head), title: isLong && !head.right && shown }, ...(head.prose && typeof shown === "string" ? unbroken(shown) : [shown]));
 }
 
 /** Pixels that a column of texts takes at least. @param {Element[]} cells @param {boolean | number} [prose] */
