@@ -444,7 +444,8 @@ def test_what_is_missing_is_said() -> None:
 def test_secrets_are_written_only_where_they_are_asked_for(engine: str) -> None:
     of_s3 = S3 | {"s3.access-key": "zqhush", "s3.secret-key": "zqhush"}
     theirs = {"aws.s3.secret_key": "zqhush", "my.password": "zqhush"}
-    many = {key: secret for key, secret in SECRETS.items() if not key.startswith(("s3", "fs.s3a"))}
+    others = ("s3", "fs.s3a", *theirs)
+    many = {key: secret for key, secret in SECRETS.items() if not key.startswith(others)}
     options = of_s3 | (many if engine in ("flink", "spark") else {})
 
     hidden = "\n".join(told(engine, options, properties=theirs))

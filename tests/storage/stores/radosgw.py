@@ -235,6 +235,19 @@ def make_bucket(url: str, name: str) -> None:
     ).create_dir(name)
 
 
+def wait_for_buckets(url: str) -> None:
+    """Wait until buckets can be created, after a gateway was killed."""
+    end = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            make_bucket(url, f"bucket-{uuid.uuid4()}")
+        except OSError:
+            if time.monotonic() > end:
+                raise
+        else:
+            return
+
+
 def limit(url: str, bucket: str, objects: int) -> None:
     """Let a bucket have so many objects at most; -1: as many as there is room for."""
     quota = ("radosgw-admin", "-c", str(_CONFIGS[url]), "quota")
