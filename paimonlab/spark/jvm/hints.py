@@ -1,4 +1,6 @@
-"""Hints in Spark's errors about columns, for clients in any language: they see what the JVM says.
+"""Hints in Spark's errors about columns and tables, for clients in any language.
+
+They see what the JVM says.
 
 Where a plan is not resolved at the end of the analysis, Spark checks it next and says what is
 missing. A rule of its analyzer does that check a moment before, and throws the error itself if
@@ -53,8 +55,10 @@ public final class HintsOfNames extends Rule {
     if (!(error instanceof AnalysisException)) return null;
     AnalysisException said = (AnalysisException) error;
     String condition = said.getCondition();
-    if (condition == null || !condition.startsWith("UNRESOLVED_COLUMN")) return null;
-    Object name = said.getMessageParameters().get("objectName");
+    if (condition == null) return null;
+    boolean isTable = condition.equals("TABLE_OR_VIEW_NOT_FOUND");
+    if (!isTable && !condition.startsWith("UNRESOLVED_COLUMN")) return null;
+    Object name = said.getMessageParameters().get(isTable ? "relationName" : "objectName");
     if (name == null) return null;
     String message = (String) this.add.apply(condition, said.message(), name);
     if (message.equals(said.message())) return null;
@@ -83,7 +87,7 @@ public final class HintsOfNames extends Rule {
 
 
 def add_hints(bridge: Bridge) -> None:
-    """Let errors of the session, its clones and sessions beside it say which column is meant."""
+    """Let errors of the session, its clones and sessions beside it say which name is meant."""
     add_analyzer_rule(bridge, _RULE, lambda: new(bridge, _SOURCE, _RULE, _Adding(bridge)))
 
 

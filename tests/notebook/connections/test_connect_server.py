@@ -122,9 +122,12 @@ def test_values_keep_their_types_both_ways(there: InteractiveShell) -> None:
         ("SELECT _metadata.file_path FROM db.t", "Tables of Paimon call it __paimon_file_path."),
         ("SELECT id FROM db.t WHERE id IN (SELECT _pos FROM db.t)", "call it __paimon_row_index."),
         ("SELECT _metadata.file_size FROM db.t", "Tables of Paimon have __paimon_file_path, "),
+        ("SELECT * FROM db.tt", "cannot be found. Did you mean 'db.t'?"),
+        ("DELETE FROM paimon.db.tt", "cannot be found. Did you mean 'db.t'?"),
+        ("SELECT * FROM db.t WHERE id IN (SELECT id FROM dbb.t)", "Did you mean 'db'?"),
     ],
 )
-def test_errors_of_the_server_say_which_metadata_column_is_meant(
+def test_errors_of_the_server_say_which_name_is_meant(
     session: Client, query: str, said: str
 ) -> None:
     with pytest.raises(AnalysisException) as told:
@@ -132,7 +135,7 @@ def test_errors_of_the_server_say_which_metadata_column_is_meant(
 
     message = str(told.value).split(";")[0]
     assert message.count(said) == 1, message
-    assert told.value.getSqlState() == "42703"
+    assert told.value.getSqlState() == ("42P01" if "Did you mean" in said else "42703")
 
 
 def test_a_limit_tells_that_there_are_more_rows(there: InteractiveShell, tmp_path: Path) -> None:
