@@ -106,11 +106,11 @@ def read_statement(bridge: Bridge, plan: Any) -> RowStatement:
     target = _bare(bridge, plan.table())
     relation = relation_of(bridge, target)
     if kind == "DeleteFromTable":
-        condition = plan.condition()
+        condition = _as_named(bridge, target, plan.condition())
         rule = Clause(ClauseKind.MATCHED, Action.DELETE, has_condition=True)
         return RowStatement("DELETE FROM", relation, target, (SparkClause(rule, condition),))
     given = plan.condition()
-    condition = given.get() if given.isDefined() else None
+    condition = _as_named(bridge, target, given.get()) if given.isDefined() else None
     rule = Clause(ClauseKind.MATCHED, Action.UPDATE, has_condition=condition is not None)
     clause = _update(bridge, target, rule, condition, plan.assignments(), is_star=False)
     return RowStatement("UPDATE", relation, target, (clause,))
@@ -134,14 +134,24 @@ def _merge(bridge: Bridge, plan: Any) -> RowStatement:
         target,
         clauses,
         source=plan.sourceTable(),
-        condition=plan.mergeCondition(),
+        condition=_as_named(bridge, target, plan.mergeCondition()),
     )
+
+
+def _as_named(bridge: Bridge, target: Any, condition: Any) -> Any:
+    """Return a condition in which columns of the target have the names of the table.
+
+    Statements may write them in upper or lower case.
+    """
+    strategy = bridge.module("org.apache.spark.sql.execution.datasources.DataSourceStrategy")
+    return strategy.normalizeExprs(bridge.seq([condition]), target.output()).head()
 
 
 def _clause(bridge: Bridge, target: Any, kind: ClauseKind, action: Any) -> SparkClause:
     name = action.getClass().getSimpleName()
     what = _ACTIONS[name]
-    condition = action.condition().get() if action.condition().isDefined() else None
+    given = action.condition()
+    condition = _as_named(bridge, target, given.get()) if given.isDefined() else None
     rule = Clause(kind, what, has_condition=condition is not None)
     if what is Action.DELETE:
         return SparkClause(rule, condition)
@@ -149,8 +159,8 @@ def _clause(bridge: Bridge, target: Any, kind: ClauseKind, action: Any) -> Spark
         is_star = bool(action.fromStar()) if hasattr(action, "fromStar") else False
         return _update(bridge, target, rule, condition, action.assignments(), is_star=is_star)
     utilities = bridge.module(ANALYSIS + "AssignmentUtils")
-    own, given = own_columns(bridge, target), action.assignments()
-    aligned = utilities.alignInsertAssignments(own, given, False)  # noqa: FBT003
+    own, assigned = own_columns(bridge, target), action.assignments()
+    aligned = utilities.alignInsertAssignments(own, assigned, False)  # noqa: FBT003
     return SparkClause(rule, condition, _values(bridge, aligned))
 
 
@@ -166,9 +176,8 @@ def _update(
     )
     _check_assigned(bridge, target, assignments)
     assigned = [
-        (column, assignment.value())
+        (_top_column(bridge, target, assignment.key()), assignment.value())
         for assignment in as_list(bridge, assignments)
-        for column in [_top_column(bridge, assignment.key())]
     ]
     return SparkClause(rule, condition, _values(bridge, aligned), assigned)
 
@@ -186,17 +195,21 @@ def _is_place(column: Any) -> bool:
 def _check_assigned(bridge: Bridge, target: Any, assignments: Any) -> None:
     own = {str(column.name()) for column in as_list(bridge, own_columns(bridge, target))}
     for assignment in as_list(bridge, assignments):
-        name = _top_column(bridge, assignment.key())
+        name = _top_column(bridge, target, assignment.key())
         if name not in own:
             table = relation_of(bridge, target).name()
             raise SchemaError(f"{table}: {name!r} says where a row is and cannot be assigned to")
 
 
-def _top_column(bridge: Bridge, key: Any) -> str:
-    """Return the column that an assignment is to, or to a field of."""
+def _top_column(bridge: Bridge, target: Any, key: Any) -> str:
+    """Return the column that an assignment is to, or to a field of, as the table calls it.
+
+    Statements may write it in upper or lower case.
+    """
     while key.getClass().getSimpleName() != "AttributeReference":
         (key,) = as_list(bridge, key.children())
-    return str(key.name())
+    named = (column for column in as_list(bridge, target.output()) if column.sameRef(key))
+    return str(next(named, key).name())
 
 
 def _values(bridge: Bridge, assignments: Any) -> list[Any]:

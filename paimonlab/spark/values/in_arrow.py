@@ -12,7 +12,8 @@ from pyspark.sql.types import StructType
 
 from paimonlab.spark.values.quoting import quoted
 
-_QUOTE = "`"
+_PARSED = frozenset("`.")
+"""What means something in a name that PySpark parses."""
 
 
 class _ByName(ClassicDataFrame):
@@ -27,7 +28,7 @@ def map_in_arrow(
     task: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: StructType | str,
 ) -> DataFrame:
-    """Do what ``DataFrame.mapInArrow`` does, also where a name has a backtick."""
-    if any(_QUOTE in name for name in rows.columns):
+    """Do what ``DataFrame.mapInArrow`` does, also where a name has a backtick or a dot."""
+    if any(not _PARSED.isdisjoint(name) for name in rows.columns):
         rows = _ByName(rows._jdf, rows.sparkSession)
     return rows.mapInArrow(task, schema)

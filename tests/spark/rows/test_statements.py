@@ -111,6 +111,47 @@ def test_rows_are_updated(table: Table, spark: SparkSession) -> None:
     assert rows(table) == expected
 
 
+def test_columns_are_named_in_upper_or_lower_case(one_of_three: Table, spark: SparkSession) -> None:
+    merge = (
+        "MERGE INTO paimon.db.t t USING (SELECT 3 ID, 'm' V, 0L N) s ON T.Id = S.Id "
+        "WHEN MATCHED AND T.V = 'a3' THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+    )
+    again = (
+        "MERGE INTO paimon.db.t t USING (SELECT 7 id, 'x' v) s ON t.ID = s.iD "
+        "WHEN MATCHED THEN UPDATE SET ID = s.ID, V = 'y' WHEN NOT MATCHED THEN INSERT (ID, V) "
+        "VALUES (S.ID, S.V) WHEN NOT MATCHED BY SOURCE AND T.N >= 50 THEN UPDATE SET N = T.n + 1"
+    )
+
+    assert counts(spark, "UPDATE paimon.db.t SET V = 'b', N = 7 WHERE ID = 1") == (1,)
+    assert counts(spark, "UPDATE paimon.db.t SET V = upper(v) WHERE N = (SELECT 20)") == (1,)
+    assert counts(spark, "DELETE FROM paimon.db.t WHERE ID = 4 AND N > 1") == (1,)
+    assert counts(spark, merge) == (1, 1, 0, 0)
+    assert counts(spark, again) == (2, 1, 0, 1)
+    assert counts(spark, again) == (2, 2, 0, 0)
+
+    expected = [(1, "b", 7), (2, "A2", 20), (3, "m", 0), (5, "a5", 52), (7, "y", None)]
+    assert rows(one_of_three) == expected
+
+
+@pytest.mark.parametrize("key", [(), ("a.b",)])
+def test_names_of_columns_may_have_a_dot(
+    catalog: Catalog, spark: SparkSession, key: tuple[str, ...]
+) -> None:
+    columns = {"a.b": "INT NOT NULL", "c d.": "STRING"}
+    made = catalog.create_table("db.t", columns, primary_keys=key, options={"bucket": "-1"})
+
+    spark.sql("INSERT INTO paimon.db.t VALUES (1, 'x'), (2, 'y'), (3, 'z')")
+    spark.sql("UPDATE paimon.db.t SET `c d.` = upper(`c d.`) WHERE `a.b` IN (SELECT 2)")
+    spark.sql("DELETE FROM paimon.db.t WHERE `a.b` = 3")
+    spark.sql(
+        "MERGE INTO paimon.db.t t USING (SELECT 1 k) s ON t.`a.b` = s.k "
+        "WHEN MATCHED THEN UPDATE SET `c d.` = 'm'"
+    )
+
+    assert rows(made) == [(1, "m"), (2, "Y")]
+    assert spark.sql("SELECT `c d.` FROM paimon.db.t WHERE `a.b` = 1").collect() == [("m",)]
+
+
 def test_a_merge_does_not_count_updated_rows_as_deleted(append: Table, spark: SparkSession) -> None:
     merge = """
         MERGE INTO paimon.db.t t USING (SELECT * FROM VALUES (2), (2), (9) AS s (id)) s
