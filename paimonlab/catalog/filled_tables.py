@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -69,10 +70,16 @@ def write_table(
     """
     if mode not in _MODES:
         raise ValueError(f"mode = {mode!r}: it is one of {', '.join(_MODES)}")
+    if isinstance(data, str | os.PathLike):
+        raise TypeError(
+            f"write_table takes rows, not the name of a file: pandas.read_csv({str(data)!r}) reads "
+            f"one; in a shell, paimonlab load {name} FILE --create"
+        )
     rows = write.frames.at_hand(data, table=name)
     there = catalog.has_table(name)
     if there and mode == "create":
-        raise AlreadyExistsError("table", name)
+        hint = "mode='append' adds the rows, 'overwrite' puts them in place of its own"
+        raise AlreadyExistsError("table", name, hint)
     definition = schema_from(name, rows, primary_keys, partition_keys, options, comment)
     if not there:
         table = catalog.create_table(name, definition)

@@ -36,13 +36,15 @@ class ReadOnlyError(PaimonError):
 class AlreadyExistsError(PaimonError):
     """A name is already taken."""
 
-    def __init__(self, what: str, name: str) -> None:
+    def __init__(self, what: str, name: str, hint: str = "") -> None:
         self.what = what
         self.name = name
-        super().__init__(what, name)
+        self.hint = hint
+        super().__init__(what, name, hint)
 
     def __str__(self) -> str:
-        return f"{self.what} {self.name} already exists"
+        said = f"{self.what} {self.name} already exists"
+        return f"{said}; {self.hint}" if self.hint else said
 
 
 class SchemaError(PaimonError):

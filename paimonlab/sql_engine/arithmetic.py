@@ -135,6 +135,9 @@ def _check_sides(sign: str, left: Value, right: Value) -> None:
             raise NotTranslatedError(f"{sign} of {types}", sign, hint)
 
 
+APART_HINT = (
+    "Days between two are datediff(end, begin), seconds unix_timestamp(end) - unix_timestamp(begin)"
+)
 _WHOLE_TEXT = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER_TEXT = re.compile(r"[+-]?([0-9]{1,15}([.][0-9]{0,15})?|[.][0-9]{1,15})")
 
@@ -174,6 +177,8 @@ def _check_numbers(sign: str, left: Value, right: Value) -> None:
             if value.kind == kinds.STRING:
                 shown = f"'{value.name}'" if value.is_literal else value.name
                 hint = f"Texts are joined by ||; a number in one is CAST({shown} AS DOUBLE)"
+            if sign == "-" and value.kind in _TIMES:
+                hint = APART_HINT
             raise NotTranslatedError(f"{sign} of {spark_type(value.kind)}", sign, hint)
 
 

@@ -56,6 +56,7 @@ _INSTEAD: dict[type[exp.Expression], str] = {
     exp.Star: "* is written alone, or in count(*), hash(*), struct(*) of a select list",
 }
 """What to write instead."""
+_TIMES = (kinds.DATE, kinds.TIMESTAMP, kinds.TIMESTAMP_NTZ)
 _TIME_HINT = "Times are written TIMESTAMP '2026-01-31 12:00:00'"
 _WITHOUT_PARENTHESES = frozenset({"current_date", "current_timestamp"})
 _COMPARED: dict[type[exp.Expression], str] = {
@@ -187,6 +188,9 @@ class Translator:
         if isinstance(node.expression, exp.Interval):
             return moves.by_interval(sign, self.value(node.this), node.expression)
         left, right = self.sides(node)
+        if left.kind == kinds.DATE and right.kind in _TIMES:
+            what = f"DATE {sign} {spark_type(right.kind)}"
+            raise NotTranslatedError(what, sign, arithmetic.APART_HINT if sign == "-" else "")
         if left.kind == kinds.DATE:
             return moves.by_days(sign, left, right)
         return arithmetic.add(sign, left, right)

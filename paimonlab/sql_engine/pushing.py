@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -120,6 +120,9 @@ def constant(value: Value | None, kind: Kind | None) -> Any:
         return given if type(given) is date else None
     if kind == kinds.DOUBLE:
         return given if type(given) is float or is_number else None
+    if kind in (kinds.TIMESTAMP_NTZ, kinds.TIMESTAMP) and type(given) is datetime:
+        is_instant = given.tzinfo is not None
+        return given if is_instant == (kind == kinds.TIMESTAMP) else None
     return None
 
 

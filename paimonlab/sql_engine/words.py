@@ -16,6 +16,8 @@ ELSEWHERE = {
     "listagg": "listagg(text, ',') WITHIN GROUP (ORDER BY text)",
     "string_agg": "listagg(text, ',') WITHIN GROUP (ORDER BY text)",
     "string_split": "split(text, ',')",
+    "rand": "TABLESAMPLE (10 ROWS) after a table for some rows, or ORDER BY xxhash64(id)",
+    "random": "TABLESAMPLE (10 ROWS) after a table for some rows, or ORDER BY xxhash64(id)",
     "strpos": "instr(text, part)",
     "datesub": "date_sub(day, 7)",
     "convert": "CAST(value AS type)",

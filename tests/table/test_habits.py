@@ -208,3 +208,15 @@ def test_metadata_tables_of_other_formats_are_answered_with_system_tables(
     assert catalog.has_table(table.name)
     with pytest.raises(SchemaError, match=r"system tables are written db\.t\$snapshots"):
         Sources(catalog).name_of(("db", "t", "snapshots"))
+
+
+def test_names_with_blanks_and_files_are_answered(catalog: pm.Catalog) -> None:
+    catalog.create_database("db", exist_ok=True)
+    table = catalog.write_table("db.sales", [{"Order ID": 5}, {"Order ID": 6}])
+
+    with pytest.raises(SchemaError, match=r"written in backquotes: `Order ID`$"):
+        table.scan(where="Order ID = 5")
+    with pytest.raises(pm.errors.AlreadyExistsError, match=r"already exists; mode='append' adds"):
+        catalog.write_table("db.sales", [{"Order ID": 7}])
+    with pytest.raises(TypeError, match=r"pandas.read_csv\('sales.csv'\) reads one"):
+        catalog.write_table("db.files", "sales.csv")

@@ -212,8 +212,14 @@ def _now(name: str) -> Translate:
     return translate
 
 
-_DAY_PIECES = {"yyyy": ("%Y", "[0-9]{4}"), "MM": ("%m", "[0-9]{2}"), "dd": ("%d", "[0-9]{2}")}
-_DAY_PATTERN = re.compile(r"yyyy|MM|dd|[-./ ]")
+_DAY_PIECES = {
+    "yyyy": ("%Y", "[0-9]{4}"),
+    "MM": ("%m", "[0-9]{2}"),
+    "dd": ("%d", "[0-9]{2}"),
+    "M": ("%m", "[0-9]{1,2}"),
+    "d": ("%d", "[0-9]{1,2}"),
+}
+_DAY_PATTERN = re.compile(r"yyyy|MM|dd|(?<![A-Za-z])[Md](?![A-Za-z])|[-./ ]")
 
 
 def _date(name: str) -> Translate:
@@ -235,9 +241,8 @@ def _date_by_pattern(values: Sequence[Value], name: str) -> Value:
     constant(values[1], str)
     pattern = str(values[1].literal)
     pieces = _DAY_PATTERN.findall(pattern)
-    if "".join(pieces) != pattern or sorted(p for p in pieces if p.isalpha()) != sorted(
-        _DAY_PIECES
-    ):
+    parts = sorted(piece[0] for piece in pieces if piece.isalpha())
+    if "".join(pieces) != pattern or parts != ["M", "d", "y"]:
         raise WrongUseError
     read = "".join(_DAY_PIECES[p][0] if p in _DAY_PIECES else p for p in pieces)
     fits = "".join(_DAY_PIECES[p][1] if p in _DAY_PIECES else f"[{p}]" for p in pieces)

@@ -33,9 +33,13 @@ _PIECES = {
     "HH": ("%H", "[0-9]{2}"),
     "mm": ("%M", "[0-9]{2}"),
     "ss": ("%S", "[0-9]{2}"),
+    "M": ("%m", "[0-9]{1,2}"),
+    "d": ("%d", "[0-9]{1,2}"),
+    "H": ("%H", "[0-9]{1,2}"),
 }
 """Letters of a pattern, as DuckDB reads them, and which texts fit."""
-_PATTERN = re.compile(r"yyyy|MM|dd|HH|mm|ss|'T'|[-./: ]")
+_PATTERN = re.compile(r"yyyy|MM|dd|HH|mm|ss|(?<![A-Za-z])[MdH](?![A-Za-z])|'T'|[-./: ]")
+_SHORT = {"M": "MM", "d": "dd", "H": "HH"}
 _NEEDED = ("yyyy", "MM", "dd")
 _PLAIN = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?)?$"
 _DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -157,7 +161,7 @@ def _read_by(values: Sequence[Value], sql: str) -> tuple[str, str]:
     constant(values[1], str)
     pattern = str(values[1].literal)
     pieces = _PATTERN.findall(pattern)
-    letters = [piece for piece in pieces if piece in _PIECES]
+    letters = [_SHORT.get(piece, piece) for piece in pieces if piece in _PIECES]
     if "".join(pieces) != pattern or len(set(letters)) < len(letters):
         raise WrongUseError
     if any(piece not in letters for piece in _NEEDED):

@@ -58,7 +58,15 @@ def scan_of(definition: TableDefinition, store: TableStore, query: Query) -> Sca
     text = query.where
     if not isinstance(text, str):
         return _scan(definition, store, query)
-    known, is_whole = predicate_of(text)
+    try:
+        known, is_whole = predicate_of(text)
+    except SchemaError as error:
+        names = [name for name in definition.schema.field_names if " " in name and name in text]
+        bare = [name for name in names if f"`{name}`" not in text]
+        if not bare or bare[0] in str(error).rpartition("^")[2]:
+            raise
+        hint = f"\na name with a blank is written in backquotes: `{bare[0]}`"
+        raise SchemaError(f"{error}{hint}") from None
     if is_whole:
         return _scan(definition, store, structs.replace(query, where=known))
     rows = _scan(definition, store, structs.replace(query, where=known, limit=None))

@@ -42,6 +42,7 @@ def test_casts(spark: SparkSession, catalog: Catalog, tmp_path: Path) -> None:
             "SELECT CAST(x * 100000 AS TIMESTAMP), timestamp(id), float(s), decimal(s), decimal('3'), CAST('2026-01-31 12:00:00' AS TIMESTAMP_NTZ), CAST(string(DATE '2026-01-01' + s) AS TIMESTAMP), to_timestamp('2026-01-31T12:00:00.5-03:30') FROM t",
             "SELECT CAST(timestamp_millis(x * 1001) AS BIGINT), CAST(timestamp_millis(-id) AS DOUBLE), CAST(timestamp_millis(-id) AS INT) FROM t",
             "SELECT unix_timestamp('2026-01-31 12:00:00'), unix_timestamp('31.01.2026', 'dd.MM.yyyy'), to_unix_timestamp('2026-01-31', 'yyyy-MM-dd')",
+            "SELECT to_date('1/2/2026', 'M/d/yyyy'), to_date('31.12.2026', 'd.M.yyyy'), to_timestamp('2026-1-2 3:04', 'yyyy-M-d H:mm'), try_to_timestamp('13/40/2026', 'M/d/yyyy')",
             "SELECT to_number('454', '999'), to_number('12,454.8', '99,999.9'), to_number('$78.12', '$99.99'), to_number(NULL, '9')",
             "SELECT to_char(DATE '2026-01-31', 'yyyy/MM'), to_varchar(timestamp_seconds(x), 'HH:mm') FROM t",
         )
