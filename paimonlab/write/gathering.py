@@ -56,13 +56,39 @@ def ready(columns: list[pa.ChunkedArray], schema: pa.Schema) -> pa.Table:
         column = columns.pop()
         is_large = column.nbytes // max(len(column), 1) >= _LARGE_VALUE_BYTES
         if not is_large and column.num_chunks > 1:
-            freed += column.nbytes
-            column = pa.table([column], names=["column"]).combine_chunks().column(0)
+            whole = _seamless(column)
+            if whole is None:
+                freed += column.nbytes
+                column = pa.table([column], names=["column"]).combine_chunks().column(0)
+            else:
+                column = pa.chunked_array([whole])
         joined.append(column)
         if freed >= _FREED_BYTES:
             give_back(freed)
             freed = 0
     return pa.table(joined, schema=schema)
+
+
+def _seamless(column: pa.ChunkedArray) -> pa.Array | None:
+    """Put pieces together that were cut of one array, without a copy; None: they were not.
+
+    Batches of a table or a frame are cut so.
+    """
+    if not (pa.types.is_primitive(column.type) or column.type in OFFSET_TYPES):
+        return None
+    first, end = column.chunk(0), column.chunk(0).offset
+    places = _places(first)
+    for piece in column.chunks:
+        if piece.offset != end or _places(piece) != places:
+            return None
+        end += len(piece)
+    return pa.Array.from_buffers(column.type, len(column), first.buffers(), offset=first.offset)
+
+
+def _places(values: pa.Array) -> list[tuple[int, int] | None]:
+    return [
+        None if buffer is None else (buffer.address, buffer.size) for buffer in values.buffers()
+    ]
 
 
 def with_whole(rows: pa.Table, names: Sequence[str]) -> pa.Table:

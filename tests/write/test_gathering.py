@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,57 @@ def test_rows_are_those_that_arrow_takes(rng: np.random.Generator) -> None:
     for count in (0, 1, 5, 1000, 3000):
         positions = rng.integers(0, 1000, count)
         assert taken(prepared, positions).equals(rows.take(pa.array(positions)))
+
+
+VALUES: dict[pa.DataType, list[object]] = {
+    pa.bool_(): [True, False],
+    pa.int8(): [1, -1],
+    pa.float64(): [0.5, float("-inf")],
+    pa.date32(): [date(2026, 1, 1), date(1900, 1, 1)],
+    pa.timestamp("us"): [datetime(2026, 1, 1, 12), datetime(1900, 1, 1)],
+    pa.string(): ["", "twelve"],
+    pa.large_binary(): [b"ab", b""],
+    pa.decimal128(12, 2): [Decimal("1.25"), Decimal(-3)],
+    pa.list_(pa.int8()): [[1, 2], []],
+    pa.null(): [None],
+}
+HOW = ["in order", "a hole", "changed places", "of two arrays"]
+
+
+@pytest.mark.parametrize("kind", VALUES, ids=str)
+@pytest.mark.parametrize("how", HOW)
+def test_pieces_of_one_array_and_of_others_are_joined(
+    kind: pa.DataType, how: str, rng: np.random.Generator
+) -> None:
+    values = itertools.islice(itertools.cycle([*VALUES[kind], None]), 100)
+    whole = pa.array(values, kind)
+    other = pa.concat_arrays([whole.slice(1), whole.slice(0, 1)])
+    cuts = [7, *np.sort(rng.integers(7, 93, 4)).tolist(), 93]
+    pieces = [whole.slice(low, high - low) for low, high in itertools.pairwise(cuts)]
+    if how == "a hole":
+        del pieces[2]
+    elif how == "changed places":
+        pieces.reverse()
+    elif how == "of two arrays":
+        pieces[1] = other.slice(cuts[1], cuts[2] - cuts[1])
+    rows = pa.table({"a": pa.chunked_array(pieces, kind)})
+
+    joined = ready(rows.columns, rows.schema)
+
+    joined.validate(full=True)
+    assert joined.column(0).num_chunks == 1
+    assert joined.column(0).to_pylist() == rows.column(0).to_pylist()
+
+
+def test_batches_of_one_table_are_joined_without_a_copy() -> None:
+    whole = pa.table({"n": np.arange(10_000), "s": pa.array(map(str, range(10_000)))})
+    rows = pa.Table.from_batches(whole.to_batches(max_chunksize=700))
+    before = pa.total_allocated_bytes()
+
+    joined = ready(rows.columns, rows.schema)
+
+    assert joined.equals(whole)
+    assert pa.total_allocated_bytes() == before
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
