@@ -108,10 +108,11 @@ def _without_create(catalog: Catalog, name: str) -> Iterator[None]:
     try:
         yield
     except AlreadyExistsError as error:
+        there = f"{error.what} {error.name} already exists"
         if catalog.table(name).snapshot is None:  # a load that was killed leaves this
-            said = f"{error} and has no rows: load into it without --create, or drop it first"
+            said = f"{there} and has no rows: load into it without --create, or drop it first"
         else:
-            said = f"{error}: load into it without --create, if these rows are to be added"
+            said = f"{there}: load into it without --create, if these rows are to be added"
         raise RefusedError(said) from error
 
 

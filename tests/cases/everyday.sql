@@ -427,3 +427,12 @@ SELECT mode(store) FROM (SELECT 'a' AS store UNION ALL SELECT 'a' UNION ALL SELE
 
 -- from_json
 SELECT from_json('{"a": 1}', 'a INT') AS j, from_json('{"a": 1}', 'a INT').a AS a;
+
+-- to_json with fractions
+SELECT id, to_json(place) AS j FROM db.events;
+
+-- time zone
+SELECT id, from_utc_timestamp(at, 'Europe/Berlin') AS b, to_utc_timestamp(ts, 'Europe/Berlin') AS u FROM db.events;
+
+-- length of a vector
+SELECT hypot(3, 4);

@@ -10,12 +10,6 @@ SELECT count(DISTINCT store, category) AS n, approx_count_distinct(product) AS a
 -- stack
 SELECT stack(2, 'a', 1, 'b', 2) AS (k, v);
 
--- to_json with fractions
-SELECT id, to_json(place) AS j FROM db.events;
-
--- time zone
-SELECT id, from_utc_timestamp(at, 'Europe/Berlin') AS b, to_utc_timestamp(ts, 'Europe/Berlin') AS u FROM db.events;
-
 -- tablesample
 SELECT count(*) >= 0 AS ok FROM db.events TABLESAMPLE (100 PERCENT);
 
@@ -24,9 +18,6 @@ SELECT length(uuid()) AS n, rand() < 1 AS r, length(cast(current_timestamp() AS 
 
 -- delivery days
 SELECT l_shipmode, avg(datediff(l_receiptdate, l_shipdate)) AS days, max(l_receiptdate - l_shipdate) AS longest FROM db.lineitem GROUP BY l_shipmode ORDER BY l_shipmode;
-
--- length of a vector
-SELECT hypot(3, 4);
 
 -- numbers in a text
 SELECT concat('score: ', score) FROM db.events;

@@ -31,7 +31,7 @@ def test_who_was_stopped_and_taken_over_commits_nothing_more(tmp_path: Path) -> 
             reached = _epoch(warehouse)
             until(lambda: _epoch(warehouse) > reached)
             successor.send_signal(signal.SIGINT)
-            assert "KeyboardInterrupt" in _errors(successor)
+            assert "IngestInterrupted" in _errors(successor)
     catalog = pm.connect(warehouse)
     done = len(_numbers(catalog))
 

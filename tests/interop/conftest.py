@@ -26,6 +26,9 @@ from tests.interop.java_build import (
 from tests.interop.oracle import JavaPaimon, Oracle
 from tests.interop.pair import Pair
 
+collect_ignore = ["pypaimon_client/driver.py"]
+"""It has no tests, and runs where pypaimon is installed."""
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Let each test ask its releases, all tests of one before those of the next."""

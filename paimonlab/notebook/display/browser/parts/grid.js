@@ -1,6 +1,7 @@
 // @ts-check
 import { h } from "./elements.js";
-import { breaking, unbroken } from "./breaking.js";
+import { breaking } from "./breaking.js";
+import { unbroken } from "./dates.js";
 import { compare } from "./order.js";
 import { roving } from "./roving.js";
 
