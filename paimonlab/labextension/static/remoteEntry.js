@@ -220,13 +220,14 @@ function frame(el, { headline = "", css = "", ...what }) {
 }
 
 
-function unbroken(text) {
-  return text.split(/(\s+)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
-}
-
 function breaking(text) {
   const parts = text.split(/(?<=[._/,=-])(?=[^\s._/,=-])/);
   return h("span", {}, ...parts.flatMap((part, at) => (at ? [h("wbr"), part] : [part])));
+}
+
+
+function unbroken(text) {
+  return text.split(/(\s+)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
 }
 
 function compare(left, right) {
