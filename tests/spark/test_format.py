@@ -135,8 +135,8 @@ def test_options_name_the_table_that_is_read_and_written(
         "database = 'db', table = 't' is not supported: name the catalog", None, **named_of("dt")
     )
     refuse("name database and table as well", None, catalog="paimon")
-    refuse("is no catalog of Paimon", catalog="spark_catalog", database="db", table="t")
-    refuse("is no catalog of Paimon", catalog="nope")
+    refuse("has no Paimon catalog of that name", catalog="spark_catalog", database="db", table="t")
+    refuse("has no Paimon catalog of that name", catalog="nope")
     refuse(f"db.t is in {path}", str(tmp_path / "t"), **named_of("cdt"))
     with pytest.raises(UnsupportedError, match="catalog and a schema"):
         spark.read.format("paimon").options(**named).schema("v STRING").load()

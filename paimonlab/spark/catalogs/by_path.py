@@ -198,7 +198,7 @@ def _named_by_options(bridge: Bridge, chosen: Mapping[str, str]) -> list[str] | 
     ours = catalog_behind(manager.catalog(given[_CATALOG])) if known else None
     if ours is None:
         raise UnsupportedError(
-            what, "it is no catalog of Paimon in this session: see paimonlab.spark.connect"
+            what, "Spark has no Paimon catalog of that name: see paimonlab.spark.connect"
         )
     if path is not None:
         _check_folder(ours, f"{database}.{table}", path, what)
