@@ -47,8 +47,8 @@ class Sniper:
         signal.default_int_handler(number, frame)
 
     def aim(self, seconds: float) -> None:
+        self._aimed += 1  # the interrupt may come before the write returns
         os.write(self._orders, struct.pack("d", seconds))
-        self._aimed += 1
 
     def wait(self) -> None:
         """Return when the interrupt has come; it may come within."""
