@@ -9,12 +9,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import paimonlab
+from paimonlab.catalog import Catalog
 from tests.golden import ROOTS, golden
 
 SCAN_OPTIONS = frozenset({"scan.snapshot-id", "scan.tag-name", "scan.timestamp-millis"})
 """Options of reads that are built in; a read with others may be refused."""
 
 Rows = list[list[Any]]
+
+COPIES: dict[Path, Mapping[str, str]] = {}
+"""Options of a catalog with a copy of a warehouse, which is read in its place."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,15 @@ class Expected:
 
     warehouse: Path
     document: Mapping[str, Any]
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Options of the catalog that the table is read from."""
+        return COPIES.get(self.warehouse, {"warehouse": str(self.warehouse)})
+
+    def catalog(self) -> Catalog:
+        """Open that catalog."""
+        return paimonlab.connect(self.options)
 
     @property
     def path(self) -> Path:

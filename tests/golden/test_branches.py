@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-import paimonlab
 from paimonlab.errors import BranchNotFoundError
 from paimonlab.table.table import Table
 from tests.golden import RELEASES
@@ -40,7 +39,7 @@ def test_branches_are_listed(case: Case) -> None:
 @pytest.mark.parametrize("case", WITH_BRANCHES, ids=str)
 def test_branches_are_read_as_java_reads_them(case: Case) -> None:
     answers, table = open_table(case)
-    catalog = paimonlab.connect(answers.warehouse)
+    catalog = answers.catalog()
     reads = [read for read in answers.document["reads"] if "branch" in read]
 
     assert reads
@@ -54,7 +53,7 @@ def test_branches_are_read_as_java_reads_them(case: Case) -> None:
 
 def test_system_tables_of_a_branch_are_its_own() -> None:
     answers, table = open_table(Case("java-1.3.1", "branches"))
-    catalog = paimonlab.connect(answers.warehouse)
+    catalog = answers.catalog()
 
     rows = catalog.system_table(f"{table.name}$branch_b1$snapshots").scan().to_arrow().to_pylist()
     files = sorted((answers.path / "branch" / "branch-b1" / "snapshot").glob("snapshot-*"))
@@ -68,7 +67,7 @@ def test_a_branch_that_is_not_there_is_an_error() -> None:
     answers, table = open_table(Case("java-1.3.1", "branches"))
 
     with pytest.raises(BranchNotFoundError, match="b1"):
-        paimonlab.connect(answers.warehouse).table(f"{table.name}$branch_b")
+        answers.catalog().table(f"{table.name}$branch_b")
 
 
 @pytest.mark.parametrize(

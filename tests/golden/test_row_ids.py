@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import paimonlab as pl
 from tests.golden.expected import Case, cases, expected
 
 TRACKED = [
@@ -15,7 +14,7 @@ TRACKED = [
 @pytest.mark.parametrize("case", TRACKED, ids=str)
 def test_each_row_is_found_by_its_id(case: Case) -> None:
     answers = expected(case)
-    table = pl.connect(answers.warehouse).table(answers.document["table"])
+    table = answers.catalog().table(answers.document["table"])
     columns = ["_ROW_ID", *table.schema.field_names]
     rows = table.scan(columns).to_arrow().to_pylist()
     ids = [row["_ROW_ID"] for row in rows]

@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import paimonlab
 from paimonlab.errors import PaimonError, UnsupportedError
 from paimonlab.spec.predicates.predicate import Predicate, col
 from paimonlab.table.reading.scan import Scan
@@ -32,7 +31,7 @@ REFUSED = [case for case in ALL if case.refusal is not None]
 
 def open_table(case: Case) -> tuple[Expected, Table]:
     answers = expected(case)
-    table = paimonlab.connect(answers.warehouse).table(answers.document["table"])
+    table = answers.catalog().table(answers.document["table"])
     assert isinstance(table, Table)
     return answers, table
 
@@ -212,7 +211,7 @@ def test_what_is_not_built_yet_is_refused_by_name(case: Case) -> None:
     assert case.refusal
 
     with pytest.raises(PaimonError) as refused:
-        paimonlab.connect(answers.warehouse).table(answers.document["table"]).scan().to_arrow()
+        answers.catalog().table(answers.document["table"]).scan().to_arrow()
 
     assert isinstance(refused.value, UnsupportedError)
     assert case.refusal in str(refused.value)

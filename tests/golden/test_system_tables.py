@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
-import paimonlab
 from paimonlab.catalog import Catalog
 from paimonlab.errors import SchemaError
 from paimonlab.spec.types.arrow import from_arrow, to_arrow
@@ -71,7 +70,7 @@ NOT_ASKED = {("lsm", "audit_log"), ("lsm", "binlog"), ("lsm", "ro")}
 @pytest.mark.parametrize("case", READ, ids=str)
 def test_system_tables_have_the_rows_java_shows(case: Case) -> None:
     answers = expected(case)
-    catalog = paimonlab.connect(answers.warehouse)
+    catalog = answers.catalog()
     for name in SYSTEM_TABLES:
         if name not in ONLY_LATER and (case.table, name) not in NOT_ASKED:
             assert_rows_of_java(case, name, answers, catalog)
@@ -104,7 +103,8 @@ def assert_rows_of_java(case: Case, name: str, answers: Expected, catalog: Catal
     assert own == wanted["fields"], name
     fields = fields_of(table, found.schema)
     ours = [
-        [moved(value, str(answers.warehouse)) for value in row] for row in java_rows(found, fields)
+        [moved(value, answers.options["warehouse"]) for value in row]
+        for row in java_rows(found, fields)
     ]
     if (case.writer, name) == ("java-1.3.1", "partitions"):
         theirs = [[partition_by_name(row[0], table.table), *row[1:]] for row in theirs]
@@ -140,7 +140,7 @@ def own_field(field: DataField, column: pa.Field) -> DataField:
 
 
 def system_table(answers: Expected, name: str, catalog: Catalog | None = None) -> SystemTable:
-    catalog = catalog or paimonlab.connect(answers.warehouse)
+    catalog = catalog or answers.catalog()
     return catalog.system_table(f"{answers.document['table']}${name}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -100,16 +100,20 @@ class Oracle:
 
 
 class JavaPaimon:
-    """Java Paimon on one warehouse."""
+    """Java Paimon on one warehouse, a folder, or on a catalog that options name."""
 
-    def __init__(self, oracle: Oracle, warehouse: Path) -> None:
+    def __init__(self, oracle: Oracle, warehouse: Path | Mapping[str, str]) -> None:
         self._oracle = oracle
         self.release = oracle.release
-        self._warehouse = str(warehouse)
+        self._where: Mapping[str, Any] = (
+            {"warehouse": str(warehouse)}
+            if isinstance(warehouse, Path)
+            else {"catalog": {**warehouse, "cache-enabled": "false"}}
+        )
 
     def __call__(self, op: str, **arguments: Any) -> Any:
         """Run a command in this warehouse."""
-        return self._oracle.ask(op, warehouse=self._warehouse, **arguments)
+        return self._oracle.ask(op, **self._where, **arguments)
 
     def rows(self, table: str, **arguments: Any) -> list[list[Any]]:
         """Read a table: values in the order of its columns, one list a row."""

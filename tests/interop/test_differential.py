@@ -425,7 +425,8 @@ class Walk:
     def _same(self, ours: list[str], others: list[str], what: str) -> None:
         assert ours == others, (what, difference(ours, others), self.steps)
 
-    def go(self) -> None:
+    def go(self, count: int = STEPS) -> None:
+        """Do so many steps, and check after each."""
         steps: list[Callable[[], None]] = [
             *[self.write] * 6,
             self.compact,
@@ -437,7 +438,7 @@ class Walk:
             self.rename_column,
             self.drop_column,
         ]
-        for _ in range(STEPS):
+        for _ in range(count):
             step = steps[int(self.rng.integers(len(steps)))]
             done = len(self.steps)
             step()
