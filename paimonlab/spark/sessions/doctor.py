@@ -217,6 +217,20 @@ def _reader(seen: Environment) -> Iterator[Check]:
             else "by its own scan where it can, else by Python; EXPLAIN says which"
         ),
     )
+    missing = seen.hadoop and seen.hadoop.missing_for(state.scheme)
+    if missing:
+        module, coordinates, scheme = missing
+        yield Check(
+            name="Hadoop",
+            status="info",
+            found=f"Spark has no {module}: spark.read opens no {scheme}://; our tables need none",
+            fix=(
+                f"set spark.jars.packages = {coordinates} before Spark starts"
+                if coordinates
+                else f"add the JAR of {module} to spark.jars before Spark starts"
+            )
+            + ", if files are to be read by Spark itself",
+        )
 
 
 _JUDGES: tuple[Callable[[Environment], Iterator[Check]], ...] = (

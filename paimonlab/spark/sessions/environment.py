@@ -17,7 +17,9 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError
 from paimonlab.secrets import without_credentials
 from paimonlab.spark.java import JavaNotFoundError, find_java
+from paimonlab.spark.sessions.hadoop import HadoopJars, hadoop_jars
 from paimonlab.spark.sessions.remote import VARIABLE
+from paimonlab.spec.external_paths import scheme_of
 from paimonlab.storage import join
 from paimonlab.storage.schemes import store_kind
 
@@ -51,6 +53,8 @@ class WarehouseState:
     """Whether it is a server that answered; where its tables are was not tried."""
     is_in_store: bool = False
     """Whether it is in an object store or HDFS."""
+    scheme: str = ""
+    """What its path begins with, ``s3a``; empty: it is a local folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,8 @@ class Environment:
     """The process's time zone."""
     free_memory_bytes: int | None = None
     """None: the system does not say."""
+    hadoop: HadoopJars | None = None
+    """What Spark has of Hadoop; None: it was not found."""
     warehouse: WarehouseState | None = None
     """None if no warehouse was given."""
 
@@ -99,6 +105,7 @@ def measured(catalog: Catalog | None = None) -> Environment:
         has_extension=_has_extension(),
         zone=os.environ.get("TZ") or time.tzname[0],
         free_memory_bytes=free_memory(),
+        hadoop=hadoop_jars(),
         warehouse=None if catalog is None else try_warehouse(catalog),
     )
 
@@ -189,6 +196,7 @@ def try_warehouse(catalog: Catalog) -> WarehouseState:
         path=shown,
         publishes_once=first and not second and is_kept,
         is_in_store=store_kind(catalog.path) is not None,
+        scheme=scheme_of(catalog.path),
     )
 
 

@@ -28,6 +28,7 @@ from paimonlab.spark.sessions.environment import (
     measured,
     try_warehouse,
 )
+from paimonlab.spark.sessions.hadoop import HadoopJars, hadoop_jars
 from paimonlab.storage import LocalFileIO
 
 FINE = Environment(
@@ -110,6 +111,50 @@ def test_this_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen.packages["pyarrow"]
     monkeypatch.setenv("PYSPARK_PYTHON", "/no/such/python")
     assert measured().worker_version is None
+
+
+@pytest.mark.parametrize(
+    ("scheme", "jars", "told"),
+    [
+        ("s3a", "hadoop-client-api-3.4.1.jar", "org.apache.hadoop:hadoop-aws:3.4.1 before Spark"),
+        ("s3", "", "add the JAR of hadoop-aws"),
+        ("abfss", "hadoop-client-api-3.5.0.jar", "org.apache.hadoop:hadoop-azure:3.5.0"),
+        ("gs", "hadoop-client-api-3.5.0.jar", "add the JAR of gcs-connector"),
+        ("s3a", "hadoop-aws-3.4.1.jar", None),
+        ("hdfs", "", None),
+        ("", "", None),
+    ],
+)
+def test_a_module_of_hadoop_that_spark_lacks_is_named_in_one_line(
+    scheme: str, jars: str, told: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    (tmp_path / "jars").mkdir()
+    if jars:
+        (tmp_path / "jars" / jars).touch()
+    state = WarehouseState(path=f"{scheme}://w", is_in_store=bool(scheme), scheme=scheme)
+    seen = replace(FINE, warehouse=state, hadoop=hadoop_jars())
+
+    found = [one for one in checks(seen) if one.name == "Hadoop"]
+
+    assert bool(found) is (told is not None)
+    if told is not None:
+        assert found[0].status == "info"
+        assert told in found[0].fix
+        assert "\n" not in found[0].found + found[0].fix
+
+
+def test_the_jars_of_the_spark_that_is_installed_are_found() -> None:
+    jars = hadoop_jars()
+
+    assert jars is not None
+    assert jars.version[:2] == "3."
+    assert jars.missing_for("s3a") == (
+        "hadoop-aws",
+        f"org.apache.hadoop:hadoop-aws:{jars.version}",
+        "s3a",
+    )
+    assert HadoopJars("", frozenset()).missing_for("viewfs") is None
 
 
 def verdict(seen: Environment, name: str) -> Check:
