@@ -55,6 +55,11 @@ def without_warehouse() -> Connection:
     return Connection(None, nowhere, DEFAULT_CATALOG, "", alias="")
 
 
+def to_catalog(catalog: Catalog) -> Connection:
+    """Return what runs statements without Spark on a catalog; no later statement uses it."""
+    return Connection(None, catalog, DEFAULT_CATALOG, catalog.path, alias="")
+
+
 def is_connected() -> bool:
     """Tell whether there is a connection; one that is only configured does not count."""
     return bool(_open)

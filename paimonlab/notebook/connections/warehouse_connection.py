@@ -25,8 +25,10 @@ class NotConnectedError(PaimonError):
     """A statement was run before `connect`."""
 
     def __str__(self) -> str:
-        magic, call = "%paimon_connect PATH", "paimonlab.notebook.connect(PATH)"
-        return f"not connected to a warehouse; first: {magic}, or {call}"
+        return (
+            "not connected to a warehouse; first: %paimon_connect PATH, or "
+            "paimonlab.notebook.connect(PATH), or give paimonlab.sql(…, catalog=catalog)"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ from paimonlab.notebook.running.on_spark import Answer, OnSpark, looks_up_again
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimonlab.catalog import Catalog
     from paimonlab.notebook.connections.warehouse_connection import Connection
 
 T = TypeVar("T")
@@ -61,7 +63,7 @@ class Manner:
     """Asked before more than `MANY_ROWS` are fetched; None: no question is asked."""
 
 
-def sql(
+def sql(  # noqa: PLR0913 - all that a statement can be told
     text: str,
     *,
     args: Values | None = None,
@@ -73,8 +75,9 @@ def sql(
     jinja: bool = False,
     engine: Engine | None = None,
     frames: Mapping[str, object] | None = None,
+    catalog: Catalog | None = None,
 ) -> Result:
-    """Run SQL on the connected catalog.
+    """Run SQL on the connected catalog, or on one that was opened.
 
     Parameters
     ----------
@@ -97,7 +100,11 @@ def sql(
     engine
         ``spark``, ``native`` or ``auto``; None: as the connection says.
     frames
-        Data frames by the names that queries without Spark call them.
+        Data frames by the names that queries without Spark call them; None: the variables where
+        this is called.
+    catalog
+        From `paimonlab.connect`: its tables are queried, without Spark; None: those of the
+        current connection.
 
     Returns
     -------
@@ -108,7 +115,17 @@ def sql(
     ------
     QueryError
         If a statement fails; those before it have been run, those after it have not.
+
+    Examples
+    --------
+    ::
+
+        catalog = paimonlab.connect("./warehouse")
+        prices = pandas.read_csv("prices.csv")
+        paimonlab.sql("SELECT * FROM db.t JOIN prices USING (item)", catalog=catalog).to_pandas()
     """
+    if catalog is not None and (spark is not None or engine not in (None, "native")):
+        raise ValueError("catalog is for SQL without Spark: leave out spark and engine")
     if jinja:
         if args is not None and not isinstance(args, Mapping):
             raise ValueError("a template takes its values by name: args must be a mapping")
@@ -116,16 +133,20 @@ def sql(
         text, args = template.text, {**(args or {}), **template.values}
     statements = parse(text)
     shares = share_all(statements, args)
+    if frames is None:
+        caller = sys._getframe(1)  # noqa: SLF001 - DuckDB looks for data frames there, too
+        frames = {**caller.f_globals, **caller.f_locals}
     manner = Manner(
         limit=limit,
         max_bytes=max_bytes,
         as_of=as_of,
         progress=progress,
-        engine=None if engine is None else engine_of(engine),
-        frames=None if frames is None else frames.get,
+        engine="native" if catalog is not None else None if engine is None else engine_of(engine),
+        frames=frames.get,
     )
+    opened = None if catalog is None else connections.to_catalog(catalog)
     results = [
-        run(statement, values, manner, spark=spark)
+        run(statement, values, manner, spark=spark, opened=opened)
         for statement, values in zip(statements, shares, strict=True)
     ]
     return results[-1]
@@ -166,11 +187,14 @@ def run(
     manner: Manner,
     *,
     spark: SparkSession | None = None,
+    opened: Connection | None = None,
 ) -> Result:
-    """Run one statement as `sql` does."""
+    """Run one statement as `sql` does, on ``opened`` if that is not None."""
     if manner.limit < 0:
         raise ValueError(f"limit must be 0 or more, got {manner.limit}")
-    connection = connection_of(statement, manner) if spark is None else None
+    connection = opened
+    if spark is None and opened is None:
+        connection = connection_of(statement, manner)
     alias = "spark" if connection is None else connection.alias
     with history().recorded(statement.text, alias) as entry:
         if spark is not None:

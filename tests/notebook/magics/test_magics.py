@@ -38,7 +38,7 @@ def test_sql_before_a_connection_says_how_to_connect(
     assert failure(shell, capsys, "%paimon SELECT * FROM db.t") == [
         (
             "UsageError: not connected to a warehouse; first: %paimon_connect PATH, "
-            "or paimonlab.notebook.connect(PATH)"
+            "or paimonlab.notebook.connect(PATH), or give paimonlab.sql(…, catalog=catalog)"
         ),
         "help: %paimon_help connections",
     ]

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+import paimonlab
 from paimonlab.notebook.connections import connection as connections
 
 ROWS = [{"id": 1, "name": "kite"}, {"id": 2, "name": "rope"}, {"id": 3, "name": "kite"}]
@@ -117,3 +118,44 @@ def test_a_configured_default_is_connected_to_first(
 
     assert shell.run_cell("%paimon SELECT id FROM 'rows.csv' WHERE id = 2").success
     assert connections.current().engine == "native"
+
+
+OUTSIDE = pl.DataFrame({"id": [2, 3], "price": [1.5, 2.5]})
+
+
+def test_frames_of_a_program_are_tables_where_sql_is_called(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.write_table("db.t", ROWS, primary_keys=["id"])
+    inside = OUTSIDE.to_pandas()
+
+    assert paimonlab.sql("SELECT sum(price) AS p FROM OUTSIDE").to_arrow()["p"].to_pylist() == [4.0]
+    joined = paimonlab.sql(
+        "SELECT name, price FROM db.t JOIN inside USING (id) ORDER BY name", catalog=catalog
+    )
+    assert joined.to_arrow().to_pylist() == [
+        {"name": "kite", "price": 2.5},
+        {"name": "rope", "price": 1.5},
+    ]
+    given = paimonlab.sql("SELECT * FROM inside", frames={"inside": pl.DataFrame({"a": [7]})})
+    assert given.to_arrow().to_pydict() == {"a": [7]}
+    del inside
+    with pytest.raises(paimonlab.errors.PaimonError, match="inside is no data frame"):
+        paimonlab.sql("SELECT * FROM inside", catalog=catalog)
+    assert not connections.is_connected()
+
+
+def test_statements_on_a_catalog_change_its_tables(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    new = pl.DataFrame(ROWS)
+
+    made = "CREATE TABLE db.t AS SELECT * FROM new; CALL sys.compact('db.t'); SELECT * FROM db.t"
+    rows = paimonlab.sql(made, catalog=catalog).to_arrow()
+
+    assert rows.num_rows == new.height == catalog.table("db.t").scan().count()
+    with pytest.raises(ValueError, match="leave out spark and engine"):
+        paimonlab.sql("SELECT 1", catalog=catalog, engine="auto")
+    read_only = paimonlab.connect({"warehouse": str(tmp_path), "read-only": "true"})
+    with pytest.raises(paimonlab.errors.PaimonError, match="read-only"):
+        paimonlab.sql("DROP TABLE db.t", catalog=read_only)
