@@ -13,9 +13,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.interrupts import import_whole_modules, interrupts_held_back
-from paimonlab.on_use import attributes_on_use
+from paimonlab.on_use import attributes_on_use, give_from_above
 
 import_whole_modules(__name__)
+give_from_above(show=f"{__name__}.notebook")
 with interrupts_held_back():
     from paimonlab import errors
 

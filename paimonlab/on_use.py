@@ -15,6 +15,31 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+_layers: dict[str, str] = {}
+"""By what objects of lower layers get of it, the module that gives it to them."""
+
+
+def give_from_above(**modules: str) -> None:
+    """Say what objects get of a layer above them, and by which module: ``show="….accessor"``.
+
+    The package says it of its layers; those below do not know their names. The module is imported
+    when the attribute is asked for.
+    """
+    _layers.update(modules)
+
+
+def names_from_above() -> tuple[str, ...]:
+    """Return the names that layers above would give."""
+    return tuple(_layers)
+
+
+def load_from_above(name: str) -> bool:
+    """Import the module that gives objects an attribute; tell whether there is one."""
+    if name not in _layers:
+        return False
+    importlib.import_module(_layers[name])
+    return True
+
 
 def attributes_on_use(
     package: str, *modules: str, **names: str

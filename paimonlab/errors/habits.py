@@ -136,6 +136,8 @@ TABLE = {
     "detail": "options, or catalog.system_table('db.t$files').scan()",
     "health": "paimonlab.analysis.catalog_health(catalog, ['db.t'])",
     "head": "scan(limit=5).to_pandas()",
+    "read": "scan()",
+    "describe": "schema or options",
     "limit": "scan(limit=…)",
     "select": "scan(columns, where)",
     "explain": "scan(columns, where).explain()",
@@ -183,8 +185,37 @@ TABLE = {
     "new_stream_write_builder": "new_writer(), then commit(messages)",
 }
 """Of deltalake, pyiceberg, pypaimon, pandas, polars and Spark, on a table."""
-LAYERS = {"show": "there after import paimonlab.notebook or %load_ext paimonlab"}
-"""What a table has once another layer is loaded."""
+_MERGE = "merge(rows, on='id').when_matched_update().when_not_matched_insert().execute()"
+WITHOUT_KEY = dict.fromkeys(("upsert",), f"{_MERGE}, as the table has no primary key")
+"""The same on a table without a primary key, where something else does it."""
+MERGE = {
+    "when_matched_update_all": "when_matched_update()",
+    "whenMatchedUpdateAll": "when_matched_update()",
+    "whenMatchedUpdate": "when_matched_update(values)",
+    "whenMatchedDelete": "when_matched_delete()",
+    "when_not_matched_insert_all": "when_not_matched_insert()",
+    "whenNotMatchedInsertAll": "when_not_matched_insert()",
+    "whenNotMatchedInsert": "when_not_matched_insert(values)",
+    "when_not_matched_by_target_insert": "when_not_matched_insert(values)",
+    "whenNotMatchedBySourceUpdate": "when_not_matched_by_source_update(values)",
+    "whenNotMatchedBySourceDelete": "when_not_matched_by_source_delete()",
+    "whenMatched": "when_matched_update(values) or when_matched_delete()",
+    "whenNotMatched": "when_not_matched_insert(values)",
+    "whenNotMatchedBySource": (
+        "when_not_matched_by_source_update(values) or when_not_matched_by_source_delete()"
+    ),
+    "with_schema_evolution": "catalog.alter_table(name, AddColumn(…)), before the merge",
+    "merge": "execute()",
+    "run": "execute()",
+    "commit": "execute()",
+    "on": "table.merge(source, on=…)",
+}
+"""Of deltalake and Spark, on a merge that is not executed yet."""
+MERGE_BEGUN = dict.fromkeys(("predicate", "condition", "join_cols", "keys"), "on")
+"""Arguments of merges of deltalake and of upserts of pyiceberg."""
+CONDITION = dict.fromkeys(("predicate", "condition"), "where")
+CLAUSE = {**CONDITION, "updates": "values", "set": "values"}
+"""Arguments of clauses of merges of deltalake and Spark."""
 MAINTENANCE = {
     "vacuum": "expire_snapshots(), and remove_orphan_files()",
     "expire": "expire_snapshots()",
@@ -285,8 +316,11 @@ CATALOG = {
     "create_table_if_not_exists": "create_table(…, exist_ok=True)",
     "purge_table": "drop_table(name)",
     "sync_to": "statements_for(engine), whose text that engine is told",
-    "sql": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
-    "execute": "paimonlab.sql(…), after paimonlab.notebook.connect(path)",
+    "sql": "paimonlab.sql(…, catalog=catalog)",
+    "execute": "paimonlab.sql(…, catalog=catalog)",
+    "query": "paimonlab.sql(…, catalog=catalog)",
+    "read_table": "table(name).scan()",
+    "register_table": "register(name, folder)",
 }
 """Of pyiceberg, DuckDB and Spark, on a catalog."""
 PACKAGE = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from msgspec.structs import replace
 
-from paimonlab import table
+from paimonlab import on_use, table
 from paimonlab.errors import TableNotFoundError, habits
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.iceberg.options import folder_outside
@@ -61,13 +61,15 @@ class Table(OpenedTable):
         return f"<paimonlab.Table {self.name}>"
 
     def __getattr__(self, name: str) -> Any:
-        if name in Table._accessors:
+        if name in Table._accessors or on_use.load_from_above(name):
             return Table._accessors[name](self)
-        instead = habits.LAYERS if name in habits.LAYERS else habits.TABLE
+        instead = habits.TABLE
+        if name in habits.WITHOUT_KEY and not self.primary_keys:
+            instead = habits.WITHOUT_KEY
         raise AttributeError(habits.no_attribute("a table", name, instead, dir(self)))
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *Table._accessors]
+        return [*super().__dir__(), *{*Table._accessors, *on_use.names_from_above()}]
 
     @classmethod
     def register_accessor(cls, name: str, accessor: Callable[[Table], Any]) -> None:

@@ -47,13 +47,81 @@ def test_a_table_says_what_it_has_instead(name: str, table: pm.Table, catalog: p
         assert hasattr(owners[owner], method)
 
 
-def test_a_table_says_when_it_has_views(table: pm.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pm.Table, "_accessors", {})
+def test_without_a_key_an_upsert_is_a_merge(catalog: pm.Catalog, table: pm.Table) -> None:
+    plain = catalog.write_table("db.plain", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
+    with pytest.raises(AttributeError, match=r"it is merge\(.*, as the table has no primary key"):
+        _ = plain.upsert
+    with pytest.raises(AttributeError, match=r"it is write\(rows\): rows replace those"):
+        _ = table.upsert
 
-    with pytest.raises(
-        AttributeError, match=r"'show'; it is there after import paimonlab\.notebook"
-    ):
-        _ = table.show
+    said = habits.WITHOUT_KEY["upsert"].partition(", as ")[0]
+    eval(said, {"merge": plain.merge, "rows": [{"id": 2, "v": "new"}, {"id": 3, "v": "c"}]})
+
+    rows = plain.scan().to_arrow().sort_by("id").to_pylist()
+    assert [(row["id"], row["v"]) for row in rows] == [(1, "a"), (2, "new"), (3, "c")]
+
+
+@pytest.mark.parametrize("name", habits.MERGE)
+def test_a_merge_says_what_it_has_instead(name: str, table: pm.Table) -> None:
+    merge = table.merge([{"id": 1}], on="id")
+    with pytest.raises(AttributeError, match=f"a merge has no attribute '{name}'; it is "):
+        getattr(merge, name)
+
+    for method in re.findall(r"(?:^| or )([a-z_]+)\(", habits.MERGE[name]):
+        assert hasattr(merge, method)
+
+
+def test_a_merge_says_what_it_is_about_and_what_values_are(table: pm.Table) -> None:
+    merge = table.merge([{"id": 1}], on="id")
+
+    assert repr(merge) == "<paimonlab merge into db.t, not executed: no clause yet>"
+    assert repr(merge.when_matched_delete().when_not_matched_insert()).endswith(
+        ": WHEN MATCHED DELETE, WHEN NOT MATCHED INSERT>"
+    )
+    with pytest.raises(TypeError, match=r"db\.t: values is a dict, .* got '\*'"):
+        merge.when_matched_update("*")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("transform", "columns", "options", "value"),
+    [
+        ("days(ts)", {"day": "DATE"}, {}, "CAST(ts AS DATE)"),
+        ("year(ts)", {"year": "INT"}, {}, "year(ts)"),
+        ("months(ts)", {"month": "STRING"}, {}, "date_format(ts, 'yyyy-MM')"),
+        ("hour(ts)", {"hour": "STRING"}, {}, "date_format(ts, 'yyyy-MM-dd HH')"),
+        ("truncate(2, v)", {"v_start": "STRING"}, {}, "substr(v, 1, 2)"),
+        ("bucket(4, id)", {}, {"bucket": "4", "bucket-key": "id"}, ""),
+    ],
+)
+def test_partition_transforms_are_answered_with_what_makes_such_a_table(
+    transform: str,
+    columns: dict[str, str],
+    options: dict[str, str],
+    value: str,
+    catalog: pm.Catalog,
+) -> None:
+    catalog.create_database("db")
+    known = {"id": "INT", "v": "STRING", "ts": "TIMESTAMP(6)"}
+    with pytest.raises(SchemaError, match=r"is not a column\. ") as caught:
+        catalog.create_table("db.x", known, partition_keys=[transform])
+    for said in (columns, options):
+        assert not said or str(said) in str(caught.value)
+    with pytest.raises(pm.errors.PaimonError, match=r"is not a column\. "):
+        pm.sql(
+            f"CREATE TABLE db.x (id INT, v STRING, ts TIMESTAMP) PARTITIONED BY ({transform})",
+            catalog=catalog,
+        )
+
+    keys = list(columns)
+    catalog.create_table("db.x", {**known, **columns}, partition_keys=keys, options=options)
+
+    if value:
+        assert value in str(caught.value)
+        rows = "(SELECT 1 AS id, 'kite' AS v, TIMESTAMP_NTZ '2026-01-31 05:00:00' AS ts)"
+        pm.sql(f"INSERT INTO db.x SELECT id, v, ts, {value} FROM {rows}", catalog=catalog)
+        (row,) = catalog.table("db.x").scan(keys).to_arrow().to_pylist()
+        shown = {"day": "2026-01-31", "year": "2026", "month": "2026-01", "hour": "2026-01-31 05"}
+        assert str(row[keys[0]]) == {**shown, "v_start": "ki"}[keys[0]]
 
 
 @pytest.mark.parametrize("name", habits.MAINTENANCE)
@@ -95,12 +163,19 @@ def test_a_scan_says_what_it_has_instead(name: str, table: pm.Table) -> None:
 def test_arguments_of_other_libraries_are_answered_with_ours(
     catalog: pm.Catalog, table: pm.Table
 ) -> None:
+    merge = table.merge([{"id": 1}], on="id")
     verbs: tuple[tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, str]], ...] = (
         (catalog.create_table, ("db.x", {"id": "INT"}), habits.CREATE),
         (catalog.write_table, ("db.x", [{"id": 1}]), habits.CREATE),
         (table.delete, ("id = 1",), habits.DELETE),
         (table.overwrite, ([{"id": 1}],), habits.OVERWRITE),
         (table.scan, (), habits.SCAN),
+        (table.merge, ([{"id": 1}],), habits.MERGE_BEGUN),
+        (merge.when_matched_update, (), habits.CLAUSE),
+        (merge.when_not_matched_insert, (), habits.CLAUSE),
+        (merge.when_not_matched_by_source_update, (), habits.CLAUSE),
+        (merge.when_matched_delete, (), habits.CONDITION),
+        (merge.when_not_matched_by_source_delete, (), habits.CONDITION),
     )
     for verb, given, instead in verbs:
         for name, ours in instead.items():

@@ -21,6 +21,7 @@ from paimonlab.spec.retained import check_retained
 from paimonlab.spec.schema.kept_starts import check_kept_start
 from paimonlab.spec.schema.row_tracking import check_row_tracking
 from paimonlab.spec.schema.table_schema import TableSchema
+from paimonlab.spec.schema.transforms import instead_of
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.spec.types.data_types import (
     ArrayType,
@@ -118,6 +119,8 @@ def _check_keys(what: str, keys: Sequence[str], types: Mapping[str, DataType]) -
         if name not in types:
             shown = ", ".join(islice(types, _SHOWN)) + ", …" * (len(types) > _SHOWN)
             known = close_matches(name, types) or f" The columns are {shown}."
+            if advice := instead_of(name):
+                known = f" {advice}"
             raise SchemaError(f"{what} {name!r} is not a column.{known}")
         data_type = types[name]
         if not isinstance(data_type, AtomicType) or data_type.root in _NO_KEY:

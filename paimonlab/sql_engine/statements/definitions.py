@@ -11,6 +11,7 @@ from sqlglot import exp
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.schema.definition import Schema
+from paimonlab.spec.schema.transforms import instead_of
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.sql_engine.refusal import NotTranslatedError
 from paimonlab.sql_engine.statements.columns import column_of, fixed_text
@@ -130,6 +131,8 @@ class Definition:
         for one in node.expressions:
             if isinstance(one, exp.ColumnDef):
                 self.add(one)
+            elif advice := instead_of(one.sql("spark").lower()):
+                raise SchemaError(f"partition key {one.sql('spark')} is not a column. {advice}")
             self.partition_keys.append(_column_name(one))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from paimonlab import write
-from paimonlab.errors import ColumnNotFoundError
+from paimonlab.errors import ColumnNotFoundError, habits
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import changing
 from paimonlab.write.merge_clauses import Action, Clause, ClauseKind
@@ -61,8 +61,8 @@ class _When:
     where: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+@dataclass(frozen=True, repr=False)
+class Merge(habits.FamiliarNames, what="a merge", instead=habits.MERGE):
     """A merge of a source into a table; `Table.merge` begins it, `execute` runs it.
 
     The first clause of its kind whose condition is true decides about a row: only the last one
@@ -75,6 +75,11 @@ class Merge:
     _on: str
     _clauses: tuple[_When, ...] = ()
 
+    def __repr__(self) -> str:
+        clauses = ", ".join(_said(when.rule) for when in self._clauses) or "no clause yet"
+        return f"<paimonlab merge into {self._definition.name}, not executed: {clauses}>"
+
+    @habits.arguments(habits.CLAUSE)
     def when_matched_update(
         self, values: Mapping[str, object] | None = None, *, where: str | None = None
     ) -> Self:
@@ -91,10 +96,12 @@ class Merge:
         """
         return self._with(ClauseKind.MATCHED, Action.UPDATE, values, where)
 
+    @habits.arguments(habits.CONDITION)
     def when_matched_delete(self, *, where: str | None = None) -> Self:
         """Delete rows that have a source row; ``where`` as in `when_matched_update`."""
         return self._with(ClauseKind.MATCHED, Action.DELETE, None, where)
 
+    @habits.arguments(habits.CLAUSE)
     def when_not_matched_insert(
         self, values: Mapping[str, object] | None = None, *, where: str | None = None
     ) -> Self:
@@ -110,12 +117,14 @@ class Merge:
         """
         return self._with(ClauseKind.NOT_MATCHED, Action.INSERT, values, where)
 
+    @habits.arguments(habits.CLAUSE)
     def when_not_matched_by_source_update(
         self, values: Mapping[str, object], *, where: str | None = None
     ) -> Self:
         """Give columns of rows that have no source row new values, over ``t.column``."""
         return self._with(ClauseKind.NOT_MATCHED_BY_SOURCE, Action.UPDATE, values, where)
 
+    @habits.arguments(habits.CONDITION)
     def when_not_matched_by_source_delete(self, *, where: str | None = None) -> Self:
         """Delete rows that have no source row; ``where`` is over ``t.column``."""
         return self._with(ClauseKind.NOT_MATCHED_BY_SOURCE, Action.DELETE, None, where)
@@ -182,6 +191,11 @@ class Merge:
                 f"{self._definition.name}: only the last {kind.value} may have no where, as it "
                 "decides about all rows that are left"
             )
+        if values is not None and not isinstance(values, Mapping):
+            raise TypeError(
+                f"{self._definition.name}: values is a dict, {{'column': 's.column'}}, or left out "
+                f"for all columns of the source; got {values!r}"
+            )
         for name in values or ():
             if name not in self._definition.schema.field_names:
                 names = self._definition.schema.field_names
@@ -197,3 +211,7 @@ class Merge:
             self._source, schema.field_names, table=self._definition.name, fields=schema.fields
         )
         return given.read_all()
+
+
+def _said(rule: Clause) -> str:
+    return f"{rule.kind.value} {rule.action.value}"

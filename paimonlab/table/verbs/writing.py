@@ -207,6 +207,7 @@ def update(
     return changing.verbs.update(*writable(table), assignments, where, progress=progress)
 
 
+@habits.arguments(habits.MERGE_BEGUN)
 def merge(table: OpenedTable, source: Any, on: str | Sequence[str]) -> Merge:
     """Begin a merge: update, delete and insert rows by those of a source, in one commit.
 
