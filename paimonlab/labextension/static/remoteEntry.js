@@ -111,6 +111,22 @@ function empty(why, code) {
   return h("p", { class: "empty" }, why, code && ": ", code && h("code", {}, code));
 }
 
+
+const AMOUNTS = {
+  light: ["#EFF6FC", "#DEEBF7", "#B3D2EA", "#86B6DC", "#5C9BCC", "#3C86BF"],
+  dark: ["#141E28", "#182B3B", "#1B3E5B", "#1F517A", "#256596", "#2F79B4"],
+};
+
+function tokensOf(shades) {
+  return shades.map((shade, at) => `--amount${at}: ${shade};`).join(" ");
+}
+
+function amountColour(share, most = AMOUNTS.light.length - 1) {
+  const place = Math.min(Math.max(share, 0), 1) * most;
+  const low = Math.min(Math.floor(place), most - 1);
+  return `color-mix(in srgb, var(--amount${low + 1}) ${Math.round(100 * (place - low))}%, var(--amount${low}))`;
+}
+
 const COLOURS = {
   blue: "#0072B2",
   orange: "#E69F00",
@@ -195,7 +211,7 @@ function followTheme(box) {
 
 
 const LISTED = `
-svg text { fill: currentColor; } .scroll:not(:last-child) { margin-bottom: 8px; }
+svg text { fill: currentColor; } .scroll:not(:last-child), :not(:last-child) > .scroll { margin-bottom: 8px; }
 tbody tr { border-top: 1px solid var(--rule); background: var(--ground); }
 input[type=range] { padding: 0; vertical-align: middle; accent-color: var(--focus); }
 caption { text-align: left; font-weight: bold; padding: 8px 0 4px; }
@@ -205,17 +221,21 @@ tbody tr[aria-selected=true] { background: var(--chosen); }
 @media (prefers-reduced-motion: no-preference) { .moves { transition: all .25s; } }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .scroll tr:focus-visible { outline-offset: -3px; }
-.frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; }
+.frame[data-theme="dark"] { --error: #ff9a5c; --warning: #f0b429; --ok: #4cc9a0; ${tokensOf(AMOUNTS.dark)} --on-amount: #fff; } .frame[data-theme="light"] { --error: #a83c00; --warning: #7a5200; --ok: #00694c; ${tokensOf(AMOUNTS.light)} --on-amount: #000; }
 .headline { font-size: 15px; margin: 0 0 8px; overflow-wrap: anywhere; } .empty { color: var(--faint); padding: 8px 0; } .empty code { color: var(--ink); }
 .error { color: var(--error); } .warning { color: var(--warning); } .ok { color: var(--ok); }
-td.prose { max-width: 640px; } td.prose, th { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+td.prose { max-width: 640px; text-wrap: pretty; } th, h4 { text-wrap: balance; } td.line { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 [role=grid] :is(td, th):first-child { position: sticky; left: 0; background: inherit; z-index: 1; } [role=grid] th:first-child { background: var(--ground); z-index: 2; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 2px 24px; margin: 8px 0; } dl.roomy { grid-template-columns: repeat(auto-fill, minmax(min(100%, 380px), 1fr)); } dl > .wide { grid-column: 1 / -1; } dl > div { display: grid; grid-template-columns: minmax(11em, max-content) 1fr; gap: 0 10px; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 `;
 
-function frame(el, { headline = "", css = "", ...what }) {
-  const made = plainFrame(el, { ...what, css: LISTED + css });
+const A_LINE_BESIDE = 90;
+
+function frame(el, { headline = "", note = "", css = "", ...what }) {
+  const isLong = note.length > A_LINE_BESIDE;
+  const made = plainFrame(el, { ...what, note: isLong ? "" : note, css: LISTED + css });
   if (headline) made.body.before(h("p", { class: "headline" }, headline));
+  if (isLong) made.body.before(h("p", { class: "legend" }, note));
   return made;
 }
 
@@ -227,7 +247,7 @@ function breaking(text) {
 
 
 function unbroken(text) {
-  return text.split(/(\s+)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
+  return text.replace(/(\d) (?=([kMGT]i?)?B\b|%)/g, "$1\u00a0").split(/( +)/).map((word) => (/\d-\d\d/.test(word) && word.length < 32 ? h("span", { style: "white-space: nowrap" }, word) : word));
 }
 
 function compare(left, right) {
@@ -278,9 +298,18 @@ function roving(items, { onFocus, onChoose, page = 10, start = 0 } = {}) {
 
 
 
-function narrowed(heads) {
-  const widths = [...new Set(heads.map(({ less }) => less))].filter(Boolean);
-  return widths.length > 0 && h("style", {}, ".frame { container-type: inline-size }", ...widths.map((width) => ` @container (max-width: ${width}px) { .less${width} { display: none } }`));
+function narrowed(element, table, heads) {
+  const widths = [...new Set(heads.map(({ less }) => less ?? 0))].filter(Boolean).sort((left, right) => right - left);
+  if (!widths.length) return;
+  element.prepend(h("style", {}, ".frame { container-type: inline-size }", ...widths.map((width) => ` .no${width} .less${width} { display: none }`)));
+  const fit = () => {
+    const room = element.closest(".frame")?.clientWidth ?? 0;
+    widths.forEach((width) => element.classList.remove(`no${width}`));
+    table.style.width = "max-content";
+    for (const width of widths) if (room && room <= width && table.offsetWidth > element.clientWidth) element.classList.add(`no${width}`);
+    table.style.width = "";
+  };
+  new ResizeObserver(fit).observe(element);
 }
 
 function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selected }) {
@@ -316,8 +345,9 @@ function grid({ heads: wanted, rows, caption = "", label = "", onChoose, selecte
     draw();
   };
   draw();
-  const element = h("div", { class: "scroll" }, narrowed(heads),
-    h("table", { role: "grid" }, (caption || label) && h("caption", { class: !caption && "hidden" }, caption || label), h("thead", {}, h("tr", {}, ...headCells)), body));
+  const table = h("table", { role: "grid" }, (caption || label) && h("caption", { class: !caption && "hidden" }, caption || label), h("thead", {}, h("tr", {}, ...headCells)), body);
+  const element = h("div", { class: "scroll" }, table);
+  narrowed(element, table, heads);
   return { element, draw };
 }
 
@@ -406,9 +436,9 @@ function shortFile(text) {
 
 
 function listing(el, { title, headline, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
-  const { body, say, stop } = frame(el, { title, note, headline: rows.length ? headline : "" });
+  const { body, say, stop } = frame(el, { title, note, headline: rows.length || !none ? headline : "" });
   if (!rows.length) {
-    body.append(empty(none));
+    if (none) body.append(empty(none));
     return stop;
   }
   const details = h("div");
@@ -727,7 +757,7 @@ const COMPACTION_CSS = `
 function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
-  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : view.firstId === null ? "" : `No compaction in snapshots ${view.firstId} to ${view.lastId}` });
   if (view.firstId === null) {
     body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
@@ -769,7 +799,7 @@ function render({ data, el, host }) {
   }
 
   body.append(
-    ...(view.runs.length ? [runs.element, details] : [empty(`No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
+    ...(view.runs.length ? [runs.element, details] : []),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), ...compactionRules(view), compactionLooked(view),
@@ -905,7 +935,7 @@ return render;
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
@@ -1015,7 +1045,8 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   });
   const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
     onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
-  const keys = legend([h("span", { class: "bar plus", style: "width:14px" }), "added"], [h("span", { class: "bar minus", style: "width:14px" }), "removed"]);
+  const has = (side) => groups.some((group) => Number(group[side][measure]) > 0);
+  const keys = legend(has("added") && [h("span", { class: "bar plus", style: "width:14px" }), "added"], has("removed") && [h("span", { class: "bar minus", style: "width:14px" }), "removed"]);
   return h("div", {}, drawn.element, more(groups.length, groupCount), keys);
 }
 
@@ -1070,7 +1101,7 @@ const VERDICT_ORDER = Object.keys(VERDICTS);
 function render({ data, el }) {
   const { checks } = data.view;
   const wrong = checks.filter(({ status }) => status === "error" || status === "warning");
-  const note = wrong.length ? `${count(wrong.length)} of ${count(checks.length)} need help` : "everything is in order";
+  const note = wrong.length ? `${count(wrong.length)} of ${count(checks.length)} need help` : "Everything is in order";
   const { body, say, stop } = frame(el, { title: "this machine", headline: wrong.length ? note : `✔ ${note}` });
   const details = h("div");
   const chosen = new Set(VERDICT_ORDER);
@@ -1209,18 +1240,14 @@ return render;
 const MAP = { width: 1000, height: 480 };
 const HEIGHTS = { least: 240, most: 420 };
 const MIB = 1 << 20;
-const BINS = [
-  { end: 8 * MIB, colour: "#DEEBF7", letter: "a" }, { end: 32 * MIB, colour: "#B3D2EA", letter: "b" },
-  { end: 128 * MIB, colour: "#86B6DC", letter: "c" }, { end: 512 * MIB, colour: "#5C9BCC", letter: "d" },
-  { end: Infinity, colour: "#3C86BF", letter: "e" },
-];
+const BINS = [8 * MIB, 32 * MIB, 128 * MIB, 512 * MIB, Infinity].map((end, at) => ({ end, colour: `var(--amount${at + 1})`, letter: "abcde"[at] }));
 
 const FILES_CSS = `
-.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #345; }
-.map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
+.map { border: 1px solid #8888; } .map .tile { cursor: pointer; }
+.map rect { stroke: color-mix(in srgb, var(--ink) 55%, var(--ground)); }
+.map .tile[aria-selected=true] > rect:first-child { stroke: var(--ink); stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
-.map text { fill: #000; pointer-events: none; stroke-width: 4; paint-order: stroke; stroke-linejoin: round; }
+.map text { fill: var(--on-amount); pointer-events: none; stroke-width: 4; paint-order: stroke; stroke-linejoin: round; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
 .bins td:first-child { white-space: nowrap; } .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
@@ -1277,9 +1304,9 @@ function showFiles({ data, el, host }, again) {
       const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
       const letters = Math.floor((place.width - 10) / 7);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
-        s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
+        s("rect", { ...place, fill: bin?.colour ?? "var(--amount0)", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "#ddd" }, line)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "var(--amount0)" }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -1341,7 +1368,7 @@ function showFiles({ data, el, host }, again) {
   const histogram = h("table", { class: "bins" }, h("caption", {}, "files by size"),
     h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "size"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
-      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
+      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:var(--on-amount)` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:calc(${((100 * bin.files) / most).toFixed(1)} * min(1.2px, .14vw));background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));
@@ -1390,10 +1417,12 @@ return render;
 
 function render({ data, el }) {
   const { table, summary, findings } = data.view;
+  const words = summary.replace(`${table}: `, "");
+  const said = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
   return listing(el, {
     title: `${table}: check of the files`,
-    headline: summary,
-    none: `✔ ${summary}`,
+    headline: findings.length ? said : `✔ ${said}`,
+    none: "",
     heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file", text: shortFile }, { name: "referred to by", less: 960 }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,
     cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],
@@ -1549,13 +1578,13 @@ const MEASURE_TEXTS = ({
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
   age: { name: "age compared with the newest file", text: span },
 });
-const RAMP = [[239, 246, 252], [222, 235, 247], [179, 210, 234], [134, 182, 220], [92, 155, 204]];
+const MOST_SHADE = 4;
 
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
 td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
 td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
-.ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${RAMP.map(([r, g, b]) => `rgb(${r} ${g} ${b})`).join(",")}); }
+.ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${[0, 1, 2, 3, MOST_SHADE].map((at) => `var(--amount${at})`).join(",")}); }
 `;
 
 function render({ data, el, host }) {
@@ -1739,10 +1768,7 @@ function amount(numbers, measure, view) {
 }
 
 function paint(share) {
-  const place = share * (RAMP.length - 1);
-  const low = Math.min(Math.floor(place), RAMP.length - 2);
-  const [r, g, b] = RAMP[low].map((value, at) => Math.round(value + (RAMP[low + 1][at] - value) * (place - low)));
-  return `background:rgb(${r} ${g} ${b});color:#000`;
+  return `background:${amountColour(share, MOST_SHADE)};color:var(--on-amount)`;
 }
 
 function rowName(row) {
@@ -2075,7 +2101,7 @@ const LSM_CSS = `
 .lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 4; }
 .lsm-log { max-height: 11em; overflow: auto; margin: 6px 0; padding: 0; list-style: none; }
 .lsm-log li { padding: 2px 6px; border-left: 3px solid transparent; cursor: pointer; overflow-wrap: anywhere; }
-.lsm-log li[aria-selected=true] { border-color: ${COLOURS.orange}; background: color-mix(in srgb, ${COLOURS.sky} 20%, transparent); }
+.lsm-log li[aria-selected=true] { border-color: var(--focus); background: var(--chosen); }
 `;
 
 function render({ data, el, host }) {
@@ -4033,9 +4059,9 @@ function simulatorTable(shown, own, name) {
     ["sorted runs before a compaction, at most", (simulation) => simulation.mostRuns],
     ["flushes that would wait (num-sorted-run.stop-trigger)", (simulation) => count(simulation.stopCount)],
   ]);
-  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, name),
+  return h("div", { class: "scroll" }, h("h4", { "aria-hidden": "true" }, name), h("table", {}, h("caption", { class: "hidden" }, name),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
-    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", {}, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
+    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", { class: "prose" }, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
 }
 
 return render;
@@ -4505,7 +4531,8 @@ function trendOf(items, [name, value, write], scale) {
     const value = values[at];
     return value === null ? "" : `L${item.x.toFixed(1)} ${y(value).toFixed(1)}`;
   });
-  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}; ■ compaction`);
+  const hasCompaction = main.some(({ point, group }) => (point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT));
+  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}${hasCompaction ? "; ■ compaction" : ""}`);
   const dots = main.flatMap(({ point, group, x }, at) => {
     const value = values[at];
     const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;
@@ -4843,7 +4870,7 @@ function sparkline(steps, at, room, onGo) {
     ...points.map(({ step, x, y }, place) => {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
-        here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
+        here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: "var(--focus)", stroke: "currentColor", "stroke-width": 1.5 }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
         isLabelled(place) && s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
         s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));

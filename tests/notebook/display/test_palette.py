@@ -47,9 +47,13 @@ KINDS = {
         browser_modules.text("display/browser/parts/marks.js"),
     )
 }
-BINS = re.findall(
-    r"colour: \"(#\w+)\", letter: \"(\w)\"", browser_modules.text("views/files/module.js")
-)
+AMOUNTS = {
+    theme: re.findall(r"#[0-9A-F]{6}", shades)
+    for theme, shades in re.findall(
+        r"(light|dark): \[(.*)\]", browser_modules.text("display/browser/parts/amounts.js")
+    )
+}
+INKS = {"light": "#000000", "dark": "#FFFFFF"}
 
 
 def linear(colour: str) -> npt.NDArray[np.float64]:
@@ -109,11 +113,18 @@ def test_every_kind_has_a_letter_and_a_shape_of_its_own() -> None:
         assert len({kind[part] for kind in KINDS.values()}) == len(KINDS)
 
 
-def test_sizes_of_files_have_letters_of_their_own() -> None:
-    assert [letter for _, letter in BINS] == ["a", "b", "c", "d", "e"]
-    lightness = [lab(linear(colour))[0] for colour, _ in BINS]
-    assert all(one - next_one > 7 for one, next_one in itertools.pairwise(lightness))
-    assert all(contrast(colour, "#000000") >= 4.5 for colour, _ in BINS)
+@pytest.mark.parametrize("theme", INKS)
+def test_shades_of_amounts_are_told_apart_and_can_be_written_on(theme: str) -> None:
+    lightness = [float(lab(linear(shade))[0]) for shade in AMOUNTS[theme]]
+    steps = [abs(one - next_one) for one, next_one in itertools.pairwise(lightness)]
+
+    assert len(steps) == 5
+    assert lightness == sorted(lightness, reverse=theme == "light")
+    assert min(steps[1:]) > 7
+    assert all(contrast(shade, INKS[theme]) >= 4.5 for shade in AMOUNTS[theme])
+    assert f"--on-amount: {'#000' if theme == 'light' else '#fff'};" in browser_modules.text(
+        "display/browser/parts/headed.js"
+    )
 
 
 @pytest.mark.parametrize("name", COLOURS)

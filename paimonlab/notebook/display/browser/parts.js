@@ -2,6 +2,7 @@
 // What the view modules share, by subject. A module of a view contains only the files it needs, and
 // all of them share one scope: no two use the same name at the top.
 
+export { amountColour } from "./parts/amounts.js";
 export { card } from "./parts/card.js";
 export { COLOURS, ink } from "./parts/colours.js";
 export { bothWays, commitText } from "./parts/commits.js";

@@ -18,7 +18,7 @@ const COMPACTION_CSS = `
 export function render({ data, el, host }) {
   const view = data.view;
   const note = view.runCount > view.runs.length ? `the newest ${view.runs.length} of ${view.runCount}` : "";
-  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : "" });
+  const { body, say, stop } = frame(el, { title: `${view.table}: compactions`, note, css: COMPACTION_CSS, headline: view.runs.length ? `${many(view.runCount, "compaction")}; the newest: ${compactionSum(view.runs[0].read)} became ${compactionSum(view.runs[0].written)}` : view.firstId === null ? "" : `No compaction in snapshots ${view.firstId} to ${view.lastId}` });
   if (view.firstId === null) {
     body.append(empty("Nothing was written to it yet. The first commit is made by", `INSERT INTO ${view.table} VALUES …`));
     return stop;
@@ -64,7 +64,7 @@ export function render({ data, el, host }) {
   }
 
   body.append(
-    ...(view.runs.length ? [runs.element, details] : [empty(`No compaction in snapshots ${view.firstId} to ${view.lastId}.`)]),
+    ...(view.runs.length ? [runs.element, details] : []),
     ...compactionCosts(view),
     h("h4", { style: "margin:10px 0 2px" }, "What would be picked now"),
     view.picks.length ? picks.element : h("p", { class: "empty" }, "No bucket has files to compact."), ...compactionRules(view), compactionLooked(view),

@@ -8,7 +8,7 @@ import { bytes, card, COLOURS, copyButton, count, frame, grid, h, hasPlace, isAt
 
 const CSS = `
 .tabs { display: flex; flex-wrap: wrap; gap: 2px; margin: 6px 0; } .tabs [aria-selected=true] { border-bottom: 3px solid var(--focus); font-weight: bold; }
-.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
+.bar { display: block; height: 8px; border: 1px solid currentColor; box-sizing: border-box; } .bars { display: grid; gap: 1px; width: 110px; min-height: 1.45em; align-content: center; } .legend .bar { display: inline-block; } .bar.plus { background: ${COLOURS.blue}; }
 .bar.minus { background: repeating-linear-gradient(45deg, ${COLOURS.orange} 0 4px, transparent 4px 6px); }
 `;
 
@@ -123,7 +123,8 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   });
   const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
     onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
-  const keys = legend([h("span", { class: "bar plus", style: "width:14px" }), "added"], [h("span", { class: "bar minus", style: "width:14px" }), "removed"]);
+  const has = (/** @type {"added" | "removed"} */ side) => groups.some((group) => Number(group[side][measure]) > 0);
+  const keys = legend(has("added") && [h("span", { class: "bar plus", style: "width:14px" }), "added"], has("removed") && [h("span", { class: "bar minus", style: "width:14px" }), "removed"]);
   return h("div", {}, drawn.element, more(groups.length, groupCount), keys);
 }
 

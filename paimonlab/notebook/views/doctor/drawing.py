@@ -16,6 +16,6 @@ def draw(doctor: Doctor) -> Drawn[Doctor]:
         texts([check.name, MARKS[check.status], check.found, check.fix]) for check in doctor.checks
     ]
     wrong = sum(check.status in {"error", "warning"} for check in doctor.checks)
-    headline = f"{wrong} of {len(doctor.checks)} need help" if wrong else "✔ everything is in order"
+    headline = f"{wrong} of {len(doctor.checks)} need help" if wrong else "✔ Everything is in order"
     grid = Grid(columns, body, "this machine", headline=headline)
     return Drawn(doctor, grid, rows(doctor.checks))

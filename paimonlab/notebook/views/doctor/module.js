@@ -12,7 +12,7 @@ const VERDICT_ORDER = Object.keys(VERDICTS);
 export function render({ data, el }) {
   const { checks } = data.view;
   const wrong = checks.filter(({ status }) => status === "error" || status === "warning");
-  const note = wrong.length ? `${count(wrong.length)} of ${count(checks.length)} need help` : "everything is in order";
+  const note = wrong.length ? `${count(wrong.length)} of ${count(checks.length)} need help` : "Everything is in order";
   const { body, say, stop } = frame(el, { title: "this machine", headline: wrong.length ? note : `✔ ${note}` });
   const details = h("div");
   const chosen = new Set(VERDICT_ORDER);

@@ -9,19 +9,15 @@ import { bytes, card, copyButton, count, empty, frame, h, many, placeText, rovin
 const MAP = { width: 1000, height: 480 };
 const HEIGHTS = { least: 240, most: 420 };
 const MIB = 1 << 20;
-/** Upper ends of the bins, a shade and a letter for each: the larger the darker, and black can be read on all. */
-const BINS = [
-  { end: 8 * MIB, colour: "#DEEBF7", letter: "a" }, { end: 32 * MIB, colour: "#B3D2EA", letter: "b" },
-  { end: 128 * MIB, colour: "#86B6DC", letter: "c" }, { end: 512 * MIB, colour: "#5C9BCC", letter: "d" },
-  { end: Infinity, colour: "#3C86BF", letter: "e" },
-];
+/** Upper ends of the bins, a shade and a letter for each. */
+const BINS = [8 * MIB, 32 * MIB, 128 * MIB, 512 * MIB, Infinity].map((end, at) => ({ end, colour: `var(--amount${at + 1})`, letter: "abcde"[at] }));
 
 const FILES_CSS = `
-.frame[data-theme="dark"] .map { filter: brightness(.8); } .map { border: 1px solid #8888; } .map .tile { cursor: pointer; }
-.map rect { stroke: #345; }
-.map .tile[aria-selected=true] > rect:first-child { stroke: #000; stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
+.map { border: 1px solid #8888; } .map .tile { cursor: pointer; }
+.map rect { stroke: color-mix(in srgb, var(--ink) 55%, var(--ground)); }
+.map .tile[aria-selected=true] > rect:first-child { stroke: var(--ink); stroke-width: 5; stroke-dasharray: 8 4; } .map .tile:focus-visible { outline: none; }
 .map .tile:focus-visible > rect:first-child { stroke: var(--focus); stroke-width: 8; }
-.map text { fill: #000; pointer-events: none; stroke-width: 4; paint-order: stroke; stroke-linejoin: round; }
+.map text { fill: var(--on-amount); pointer-events: none; stroke-width: 4; paint-order: stroke; stroke-linejoin: round; }
 .bar { display: inline-block; height: .9em; min-width: 1px; vertical-align: middle; border: 1px solid currentColor; }
 .bins td:first-child { white-space: nowrap; } .key { display: inline-block; width: 1.3em; text-align: center; border: 1px solid CanvasText; } .advice { margin: 6px 0; padding: 4px 8px; border-left: 3px solid var(--focus); } .advice.faint { border-color: var(--rule); }
 `;
@@ -86,9 +82,9 @@ function showFiles({ data, el, host }, again) {
       const below = (children.get(at) ?? []).flatMap((child) => [child, ...(children.get(child) ?? [])]);
       const letters = Math.floor((place.width - 10) / 7);
       return s("g", { class: "tile", role: "option", "aria-label": `${name(tile)}: ${numbers(tile)}`, "aria-selected": String(at === chosen) },
-        s("rect", { ...place, fill: bin?.colour ?? "#ddd", "stroke-width": 2 }),
+        s("rect", { ...place, fill: bin?.colour ?? "var(--amount0)", "stroke-width": 2 }),
         ...below.map((child) => s("rect", { ...placed(view.tiles[child]), fill: binOf(view.tiles[child])?.colour ?? "none", "stroke-width": view.tiles[child].kind === "bucket" ? 1 : 0.3 })),
-        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "#ddd" }, line)),
+        ...(letters > 1 && place.height > 16 ? labelOf(bin?.letter ?? "", name(tile), letters, place.height > 32) : []).map((line, at) => s("text", { x: place.x + 5, y: place.y + 15 + 14 * at, "font-size": 11, stroke: bin?.colour ?? "var(--amount0)" }, line)),
         s("title", {}, `${name(tile)}: ${numbers(tile)}`));
     });
     map.setAttribute("aria-label", inside < 0 ? "partitions" : `parts of ${name(view.tiles[inside])}`);
@@ -152,7 +148,7 @@ function showFiles({ data, el, host }, again) {
   const histogram = h("table", { class: "bins" }, h("caption", {}, "files by size"),
     h("thead", {}, h("tr", {}, ...["size of a file", "files", "share", "", "rows", "size"].map((head, at) => h("th", { scope: "col", class: at > 0 && at !== 3 && "right" }, head)))),
     h("tbody", {}, ...view.bins.map((bin, at) => h("tr", {},
-      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:#000` }, BINS[at].letter), ` ${bin.name}`),
+      h("td", {}, h("span", { class: "key", style: `background:${BINS[at].colour};color:var(--on-amount)` }, BINS[at].letter), ` ${bin.name}`),
       h("td", { class: "right" }, count(bin.files)), h("td", { class: "right" }, `${Math.round((100 * bin.files) / Math.max(view.fileCount, 1))} %`),
       h("td", { "aria-hidden": "true" }, bin.files > 0 && h("span", { class: "bar", style: `width:calc(${((100 * bin.files) / most).toFixed(1)} * min(1.2px, .14vw));background:${BINS[at].colour}` })),
       h("td", { class: "right" }, count(bin.rows)), h("td", { class: "right" }, bytes(bin.bytes))))));

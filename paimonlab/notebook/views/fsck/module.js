@@ -7,10 +7,12 @@ import { h, listing, shortFile } from "../../display/browser/parts.js";
 /** @param {FsckContext} context */
 export function render({ data, el }) {
   const { table, summary, findings } = data.view;
+  const words = summary.replace(`${table}: `, "");
+  const said = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
   return listing(el, {
     title: `${table}: check of the files`,
-    headline: summary,
-    none: `✔ ${summary}`,
+    headline: findings.length ? said : `✔ ${said}`,
+    none: "",
     heads: [{ name: "severity", text: (severity) => h("span", { class: severity }, severity === "error" ? "✖ error" : "▲ warning") }, { name: "file", text: shortFile }, { name: "referred to by", less: 960 }, { name: "problem", prose: true }, { name: "advice", prose: true }],
     rows: findings,
     cellsOf: (finding) => [finding.severity, finding.file, finding.referrer, finding.problem, finding.advice],

@@ -1,5 +1,5 @@
 // @ts-check
-import { bytes, card, COLOURS, compare, count, empty, frame, h, hasPlace, many, moment, placeText } from "../../display/browser/parts.js";
+import { amountColour, bytes, card, COLOURS, compare, count, empty, frame, h, hasPlace, many, moment, placeText } from "../../display/browser/parts.js";
 
 /** @typedef {import("../../display/browser/views").Heatmap} Heatmap */
 /** @typedef {import("../../display/browser/views").HeatmapRow} HeatmapRow */
@@ -14,14 +14,14 @@ const MEASURE_TEXTS = /** @type {Record<string, {name: string, text: (value: num
   level_0: { name: "share of files on level 0", text: (value) => `${Math.round(100 * value)} %` },
   age: { name: "age compared with the newest file", text: span },
 });
-/** Light to dark from zero, as the sizes of files: black can be read on all. */
-const RAMP = [[239, 246, 252], [222, 235, 247], [179, 210, 234], [134, 182, 220], [92, 155, 204]];
+/** The shade of the largest, as few of the scale as its text can be read on when it is marked. */
+const MOST_SHADE = 4;
 
 const HEAT_CSS = `
 td.cell { padding: 3px 8px; text-align: right; white-space: nowrap; min-width: 4em; font-variant-numeric: tabular-nums; cursor: pointer; border: 1px solid transparent; }
 td.cell[aria-selected=true] { outline: 3px dashed ${COLOURS.red}; outline-offset: -3px; } td.cell:focus-visible { outline: 3px solid var(--focus); box-shadow: inset 0 0 0 5px #fff; outline-offset: -3px; }
 td.none { cursor: default; background: repeating-linear-gradient(45deg, transparent 0 4px, #8884 4px 5px); } th[scope=row] { position: sticky; left: 0; z-index: 2; max-width: 18em; font-weight: normal; }
-.ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${RAMP.map(([r, g, b]) => `rgb(${r} ${g} ${b})`).join(",")}); }
+.ramp { display: inline-block; width: 12em; height: .9em; vertical-align: middle; background: linear-gradient(90deg, ${[0, 1, 2, 3, MOST_SHADE].map((at) => `var(--amount${at})`).join(",")}); }
 `;
 
 /** @param {HeatmapContext} context */
@@ -218,10 +218,7 @@ function amount(numbers, measure, view) {
 
 /** @param {number} share from 0 to 1 */
 function paint(share) {
-  const place = share * (RAMP.length - 1);
-  const low = Math.min(Math.floor(place), RAMP.length - 2);
-  const [r, g, b] = RAMP[low].map((value, at) => Math.round(value + (RAMP[low + 1][at] - value) * (place - low)));
-  return `background:rgb(${r} ${g} ${b});color:#000`;
+  return `background:${amountColour(share, MOST_SHADE)};color:var(--on-amount)`;
 }
 
 /** @param {HeatmapRow} row */

@@ -19,7 +19,7 @@ const LSM_CSS = `
 .lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 4; }
 .lsm-log { max-height: 11em; overflow: auto; margin: 6px 0; padding: 0; list-style: none; }
 .lsm-log li { padding: 2px 6px; border-left: 3px solid transparent; cursor: pointer; overflow-wrap: anywhere; }
-.lsm-log li[aria-selected=true] { border-color: ${COLOURS.orange}; background: color-mix(in srgb, ${COLOURS.sky} 20%, transparent); }
+.lsm-log li[aria-selected=true] { border-color: var(--focus); background: var(--chosen); }
 `;
 
 /** @param {LsmContext} context */

@@ -132,7 +132,7 @@ function simulatorTable(shown, own, name) {
     ["sorted runs before a compaction, at most", (simulation) => simulation.mostRuns],
     ["flushes that would wait (num-sorted-run.stop-trigger)", (simulation) => count(simulation.stopCount)],
   ]);
-  return h("div", { class: "scroll" }, h("table", {}, h("caption", {}, name),
+  return h("div", { class: "scroll" }, h("h4", { "aria-hidden": "true" }, name), h("table", {}, h("caption", { class: "hidden" }, name),
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, ""), h("th", { scope: "col", class: "right" }, "chosen"), h("th", { scope: "col", class: "right" }, "own options"))),
-    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", {}, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
+    h("tbody", {}, ...rows.map(([label, write]) => h("tr", {}, h("td", { class: "prose" }, label), h("td", { class: "right" }, write(shown)), h("td", { class: "right" }, write(own)))))));
 }

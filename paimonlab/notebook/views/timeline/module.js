@@ -366,7 +366,8 @@ function trendOf(items, [name, value, write], scale) {
     const value = values[at];
     return value === null ? "" : `L${item.x.toFixed(1)} ${y(value).toFixed(1)}`;
   });
-  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}; ■ compaction`);
+  const hasCompaction = main.some(({ point, group }) => (point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT));
+  scale.replaceChildren(`${name}: ${write(low)} to ${write(high)}${hasCompaction ? "; ■ compaction" : ""}`);
   const dots = main.flatMap(({ point, group, x }, at) => {
     const value = values[at];
     const isCompact = point ? point.commitKind === "COMPACT" : group?.kinds.COMPACT;

@@ -206,7 +206,7 @@ function sparkline(steps, at, room, onGo) {
     ...points.map(({ step, x, y }, place) => {
       const here = step.snapshotId === at;
       return s("g", { onclick: () => onGo(step.snapshotId), style: "cursor:pointer" },
-        here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: COLOURS.orange }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
+        here ? s("rect", { x: x - 6, y: y - 6, width: 12, height: 12, fill: "var(--focus)", stroke: "currentColor", "stroke-width": 1.5 }) : s("circle", { cx: x, cy: y, r: 4, fill: COLOURS.blue }),
         isLabelled(place) && s("text", { ...anchorOf(count(step.rowCount), x, place, points.length), y: y - 9, "font-size": 10, "font-weight": here ? "bold" : "normal" }, count(step.rowCount)),
         s("text", { x, y: SPARK_HEIGHT - 4, "text-anchor": "middle", "font-size": 10 }, step.snapshotId));
     }));

@@ -10,13 +10,22 @@ import { roving } from "./roving.js";
 /**
  * @typedef {{name: string, label?: string, type?: string, right?: boolean, prose?: boolean | number, optional?: boolean, less?: number, text?: (value: any, row: any) => Child, title?: (row: any) => string}} Head
  *   `optional` columns are left out where no row has a value; `text` draws a value, without it the value itself is shown; `prose` wraps, at so many pixels at least, other cells
- *   are one line; `label` is read where the name is empty; columns are left out where the view is at most `less` pixels wide
+ *   are one line; `label` is read where the name is empty; columns are left out where the view is at most `less` pixels wide and the table wider than it
  */
 
-/** Leaves columns out where there is little room. @param {Head[]} heads */
-function narrowed(heads) {
-  const widths = [...new Set(heads.map(({ less }) => less))].filter(Boolean);
-  return widths.length > 0 && h("style", {}, ".frame { container-type: inline-size }", ...widths.map((width) => ` @container (max-width: ${width}px) { .less${width} { display: none } }`));
+/** Leaves columns out where there is little room, and no more of them than the others need. @param {HTMLElement} element @param {HTMLElement} table @param {Head[]} heads */
+function narrowed(element, table, heads) {
+  const widths = [...new Set(heads.map(({ less }) => less ?? 0))].filter(Boolean).sort((left, right) => right - left);
+  if (!widths.length) return;
+  element.prepend(h("style", {}, ".frame { container-type: inline-size }", ...widths.map((width) => ` .no${width} .less${width} { display: none }`)));
+  const fit = () => {
+    const room = element.closest(".frame")?.clientWidth ?? 0;
+    widths.forEach((width) => element.classList.remove(`no${width}`));
+    table.style.width = "max-content";
+    for (const width of widths) if (room && room <= width && table.offsetWidth > element.clientWidth) element.classList.add(`no${width}`);
+    table.style.width = "";
+  };
+  new ResizeObserver(fit).observe(element);
 }
 
 /**
@@ -58,8 +67,9 @@ export function grid({ heads: wanted, rows, caption = "", label = "", onChoose, 
     draw();
   };
   draw();
-  const element = h("div", { class: "scroll" }, narrowed(heads),
-    h("table", { role: "grid" }, (caption || label) && h("caption", { class: !caption && "hidden" }, caption || label), h("thead", {}, h("tr", {}, ...headCells)), body));
+  const table = h("table", { role: "grid" }, (caption || label) && h("caption", { class: !caption && "hidden" }, caption || label), h("thead", {}, h("tr", {}, ...headCells)), body);
+  const element = h("div", { class: "scroll" }, table);
+  narrowed(element, table, heads);
   return { element, draw };
 }
 

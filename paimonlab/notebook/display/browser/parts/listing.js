@@ -13,12 +13,12 @@ import { frame } from "./headed.js";
  * @param {HTMLElement} el
  * @param {{title: string, headline: string, note?: string, none: string, heads: import("./grid.js").Head[], rows: readonly Row[], cellsOf: (row: Row) => any[],
  *   factsOf: (row: Row) => [string, import("./elements.js").Child][], copiesOf: (row: Row) => [string, string][]}} what
- *   `none` is said where there are no rows; `copiesOf` gives what a button says and what it copies
+ *   `none` is said where there are no rows, instead of the headline if it is not empty; `copiesOf` gives what a button says and what it copies
  */
 export function listing(el, { title, headline, note, none, heads, rows, cellsOf, factsOf, copiesOf }) {
-  const { body, say, stop } = frame(el, { title, note, headline: rows.length ? headline : "" });
+  const { body, say, stop } = frame(el, { title, note, headline: rows.length || !none ? headline : "" });
   if (!rows.length) {
-    body.append(empty(none));
+    if (none) body.append(empty(none));
     return stop;
   }
   const details = h("div");
