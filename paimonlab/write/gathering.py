@@ -10,21 +10,13 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Collection, Sequence
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from paimonlab.arrow_values import OFFSET_TYPES, arrow_array
+from paimonlab.arrow_values import OFFSET_TYPES
 from paimonlab.merge.groups import Positions
+from paimonlab.write.picking import LARGE_VALUE_BYTES, Asked, Choice, Pick
 
-_LARGE_VALUE_BYTES = 1024
-_LEAST_EQUAL = 1 << 12
-"""Values from which on it pays to see whether they have one length."""
-_COMPARED = 1 << 16
-"""Lengths that are compared at once: the processor's cache holds them."""
 _FREED_BYTES = 32 << 20
 THREADS = os.cpu_count() or 1
 """How many pick and write at once."""
@@ -36,11 +28,13 @@ _LEAST_PIECES = 4
 """What is picked at once of few rows is less than all of them."""
 _STEP_ROWS = 1 << 17
 """Pieces have multiples of so many rows, the rows of a row group, or fewer."""
-_LENGTHS = dict[int, tuple[weakref.ref[pa.Table], Sequence[int | None]]]()
-"""What `_equal_lengths` has found, by the ``id`` of tables that are there yet."""
+_PICKS = dict[int, tuple[weakref.ref[pa.Table], list[Pick]]]()
+"""What `_picks` has chosen, by the ``id`` of tables that are there yet."""
 
 
-def ready(columns: list[pa.ChunkedArray], schema: pa.Schema) -> pa.Table:
+def ready(
+    columns: list[pa.ChunkedArray], schema: pa.Schema, *, only_picked: bool = False
+) -> pa.Table:
     """Put the pieces of each column together, unless its values are large.
 
     Parameters
@@ -49,24 +43,30 @@ def ready(columns: list[pa.ChunkedArray], schema: pa.Schema) -> pa.Table:
         Emptied meanwhile, so that no column is in memory twice, if nobody else has a reference.
     schema
         Of the columns.
+    only_picked
+        Nothing is done with the rows but to pick them with `taken`. Then values of one width stay
+        where they are: they are picked of the pieces as of one array.
     """
     columns.reverse()
-    joined, freed = list[pa.ChunkedArray](), 0
+    joined, freed, choice = list[pa.ChunkedArray](), 0, Choice()
     for _ in range(len(columns)):
         column = columns.pop()
-        is_large = column.nbytes // max(len(column), 1) >= _LARGE_VALUE_BYTES
+        is_large = column.nbytes // max(len(column), 1) >= LARGE_VALUE_BYTES
         if not is_large and column.num_chunks > 1:
             whole = _seamless(column)
-            if whole is None:
+            if whole is not None:
+                column = pa.chunked_array([whole])
+            elif not only_picked or choice.spread(column) is None:
                 freed += column.nbytes
                 column = pa.table([column], names=["column"]).combine_chunks().column(0)
-            else:
-                column = pa.chunked_array([whole])
         joined.append(column)
         if freed >= _FREED_BYTES:
             give_back(freed)
             freed = 0
-    return pa.table(joined, schema=schema)
+    rows = pa.table(joined, schema=schema)
+    if only_picked:
+        _picks(rows, choice)
+    return rows
 
 
 def _seamless(column: pa.ChunkedArray) -> pa.Array | None:
@@ -125,20 +125,14 @@ def taken(rows: pa.Table, positions: Positions, *, without: Collection[str] = ()
     pyarrow.Table
         m rows in the order of ``positions``.
     """
-    indices = arrow_array(positions)
+    asked = Asked(positions)
     wanted = [
-        (field, column, length)
-        for field, column, length in zip(
-            rows.schema, rows.columns, _equal_lengths(rows), strict=True
-        )
+        (field, pick)
+        for field, pick in zip(rows.schema, _picks(rows), strict=True)
         if field.name not in without
     ]
-    columns = [
-        _of_pieces(column, positions) if column.num_chunks > 1 else _of_one(column, indices, length)
-        for _, column, length in wanted
-    ]
-    schema = pa.schema([field for field, _, _ in wanted], rows.schema.metadata)
-    return pa.table(columns, schema=schema)
+    schema = pa.schema([field for field, _ in wanted], rows.schema.metadata)
+    return pa.table([pick.of(asked) for _, pick in wanted], schema=schema)
 
 
 def piece_rows(rows: pa.Table) -> int:
@@ -149,80 +143,16 @@ def piece_rows(rows: pa.Table) -> int:
     return max(count - count % _STEP_ROWS if count > _STEP_ROWS else count, 1)
 
 
-def _equal_lengths(rows: pa.Table) -> Sequence[int | None]:
-    """Tell the length that all texts or bytes of a column have; None: there is none.
+def _picks(rows: pa.Table, choice: Choice | None = None) -> list[Pick]:
+    """Choose how to pick values of each column.
 
-    Rows of a table are picked piece by piece, and looking at all of it takes as long as picking a
-    few: so it is found out once for a table.
+    Rows of a table are picked part by part, and looking at all of it takes as long as picking a
+    few: so it is done once for a table.
     """
     number = id(rows)
-    found = _LENGTHS.get(number)
+    found = _PICKS.get(number)
     if found is None or found[0]() is not rows:
-        lengths = [*map(_equal_length, rows.columns)]
-        found = weakref.ref(rows, lambda _: _LENGTHS.pop(number, None)), lengths
-        _LENGTHS[number] = found
+        picks = [*map((choice or Choice()).of, rows.columns)]
+        found = weakref.ref(rows, lambda _: _PICKS.pop(number, None)), picks
+        _PICKS[number] = found
     return found[1]
-
-
-def _equal_length(column: pa.ChunkedArray) -> int | None:
-    offset_type = OFFSET_TYPES.get(column.type)
-    if offset_type is None or len(column) < _LEAST_EQUAL or column.null_count:
-        return None
-    if column.num_chunks != 1:
-        return None
-    ends = _ends(column.chunk(0))
-    length = int(ends[1] - ends[0])
-    if not 0 < length <= _LARGE_VALUE_BYTES or ends[-1] - ends[0] != length * len(column):
-        return None
-    for start in range(0, len(column), _COMPARED):
-        some = ends[start : start + _COMPARED + 1]
-        if (some[1:] - some[:-1] != length).any():
-            return None
-    return length
-
-
-def _ends(values: pa.Array) -> npt.NDArray[np.signedinteger[Any]]:
-    """Return (n + 1,) where texts or bytes begin, and the last one ends."""
-    offsets = np.frombuffer(values.buffers()[1], OFFSET_TYPES[values.type])
-    return offsets[values.offset : values.offset + len(values) + 1]
-
-
-def _of_one(
-    column: pa.ChunkedArray, indices: pa.Array, length: int | None
-) -> pa.Array | pa.ChunkedArray:
-    """Pick values; texts and bytes that all have one length in less than half of the time."""
-    # Of more values than there are the ends might be too large for their type.
-    if length is None or len(indices) > len(column):
-        return pc.take(column, indices, boundscheck=False)
-    [values] = column.chunks
-    ends = _ends(values)
-    start, stop = int(ends[0]), int(ends[-1])
-    data = values.buffers()[2].slice(start, stop - start)
-    wide = pa.FixedSizeBinaryArray.from_buffers(pa.binary(length), len(values), [None, data])
-    picked = pc.take(wide, indices, boundscheck=False)
-    new_ends = np.arange(0, len(picked) * length + 1, length, dtype=OFFSET_TYPES[values.type])
-    buffers = [None, pa.py_buffer(new_ends), picked.buffers()[1]]
-    return pa.Array.from_buffers(column.type, len(picked), buffers)
-
-
-def _of_pieces(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
-    """Pick values of each piece, then bring them into the order wanted."""
-    lengths = [len(piece) for piece in column.chunks]
-    ends = np.cumsum(lengths)
-    piece_of = np.searchsorted(ends, positions, side="right")
-    order = np.argsort(piece_of, kind="stable")
-    bounds = np.searchsorted(piece_of[order], np.arange(len(lengths) + 1))
-    picked = [
-        piece.take(arrow_array(positions[order[low:high]] - (end - len(piece))))
-        for piece, end, low, high in zip(
-            column.chunks, ends.tolist(), bounds[:-1].tolist(), bounds[1:].tolist(), strict=True
-        )
-        if high > low
-    ]
-    if not picked:
-        return column.chunk(0).slice(0, 0)
-    together = pa.concat_arrays(picked)
-    picked.clear()  # else the values are in memory three times
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return together.take(arrow_array(place))

@@ -256,7 +256,8 @@ class TableWriter:
         if len(groups) > 1 or self._plan.schema.primary_keys:
             columns, schema = rows.columns, rows.schema
             del rows
-            rows = gathering.ready(columns, schema)
+            only_picked = not self._plan.schema.primary_keys
+            rows = gathering.ready(columns, schema, only_picked=only_picked)
         is_last = everything
         everything = everything or self._router.remembers
         if self._plan.schema.primary_keys:
