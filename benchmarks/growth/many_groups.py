@@ -49,7 +49,9 @@ def rows() -> Iterator[GrowthRow]:
             costs=(one, many),
             goal="at most 1.1 times",
             holds=many <= 1.1 * one,
-            limit="batches are joined, column by column, in memory that is new to the process",
+            limit="numbers are picked of batches where they lie, texts of several lengths are joined before"
+            if table == _APPEND
+            else "batches are joined, column by column, in memory that is new to the process",
         )
     costs = fastest_in_turns(__name__, *((_KEYED, buckets, 1) for buckets in (1, BUCKETS)))
     plain = fastest_in_turns(__name__, *((_PLAIN, files, 1) for files in (1, BUCKETS)))
