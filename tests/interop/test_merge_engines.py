@@ -26,6 +26,7 @@ from tests.interop.pair import (
     KIND,
     SIDES,
     Pair,
+    Side,
     difference,
     skip_where_values_stay,
     with_kinds,
@@ -344,3 +345,45 @@ def test_what_retracts_a_value_that_must_be_there(
 
     assert pair.our_rows(TABLE) == pair.java_rows(TWIN)
     pair.assert_same(TABLE)
+
+
+@pytest.mark.every_release
+@pytest.mark.parametrize("side", SIDES)
+def test_sums_of_a_group_after_an_overwrite_with_deletion_vectors(
+    pair: Pair, rng: np.random.Generator, side: Side
+) -> None:
+    """Both read the same files alike; rows with a sequence are those of a dict.
+
+    Without one (odd keys) the sum of a key's only row is forgotten when the row is merged.
+    """
+    columns = {"k": "INT NOT NULL", "g": "INT", "v": "INT"}
+    options = {
+        "bucket": "1",
+        "deletion-vectors.enabled": "true",
+        "num-sorted-run.compaction-trigger": "2",
+        **GROUPED,
+        **SUMMED,
+    }
+    pair.create(side, TABLE, columns, pk=["k"], options=options)
+    model: dict[int, tuple[int, int]] = {}
+    for turn in range(6):
+        keys = rng.choice(8, 5, replace=False).tolist()
+        orders = [None if key % 2 else int(rng.integers(4)) for key in keys]
+        values = rng.integers(1, 9, 5).tolist()
+        data = {"k": keys, "g": orders, "v": values}
+        table = pa.table({name: pa.array(column, pa.int32()) for name, column in data.items()})
+        if turn % 3:
+            pair.write(SIDES[int(rng.integers(2))], TABLE, table)
+        elif side == "us":
+            pair.open(TABLE).overwrite(table)
+        else:
+            pair.java.write(TABLE, list(zip(*data.values(), strict=True)), overwrite={})
+        model = model if turn % 3 else {}
+        for key, order, value in zip(keys, orders, values, strict=True):
+            if order is not None:
+                newest, total = model.get(key, (order, 0))
+                model[key] = max(newest, order), total + value
+
+        pair.assert_same(TABLE)
+        found = {key: (g, v) for key, g, v in pair.our_rows(TABLE) if key % 2 == 0}
+        assert found == model, turn
