@@ -25,6 +25,7 @@ from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
 from paimonlab.metadata.partition_stats import partition_stats
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
+from paimonlab.spec.snapshot import Snapshot
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
@@ -252,9 +253,14 @@ class ManifestStore:
         """Folder of the table, for messages."""
         return self._layout.table_path
 
-    def has_snapshot(self, snapshot_id: int) -> bool:
-        """Whether the snapshot whose manifests are read is still there."""
-        return self._file_io.has_file(self._layout.snapshot(snapshot_id))
+    def still_has(self, snapshot: Snapshot) -> bool:
+        """Whether the snapshot whose manifests are read is still there: ids are used again."""
+        path = self._layout.snapshot(snapshot.id)
+        try:
+            found = Snapshot.from_json(self._file_io.read(path), path=path)
+        except FileNotFoundError:
+            return False
+        return found.delta_manifest_list == snapshot.delta_manifest_list
 
     def sync(
         self, names: Sequence[str], meanwhile: Sequence[Callable[[], bool]] = ()

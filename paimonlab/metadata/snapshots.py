@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable, MutableSequence, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from time import sleep
 
 from paimonlab.errors import (
     CorruptMetadataError,
@@ -39,6 +40,8 @@ _MOST_LANDED = 16
 """Own commits that are remembered."""
 _LISTINGS = 3
 """Times that the folder is listed while others change it."""
+_PAUSES_SECONDS = (0.01, 0.03, 0.08, 0.2)
+"""Before a table is taken for damaged it is looked at again after each of these."""
 
 
 class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
@@ -229,8 +232,12 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         Raises
         ------
         CorruptMetadataError
-            If the hint names a snapshot that is gone and no newer one is there.
+            If the hint names a snapshot that is gone and no newer one is there, for longer than
+            others take to roll back or to commit.
         """
+        return _looked_again(self._newest_id)
+
+    def _newest_id(self) -> int | None:
         hint = read_hint(self._file_io, self._layout.latest_hint)
         if hint and not self._is_there(hint + 1) and self._is_there(hint):
             return hint
@@ -247,10 +254,10 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         Raises
         ------
         CorruptMetadataError
-            If ids are missing between the oldest and the newest snapshot: whatever was
-            committed next might never be seen.
+            If ids are missing between the oldest and the newest snapshot, for longer than others
+            take to roll back: whatever was committed next might never be seen.
         """
-        return self._read_newest(self._newest_of_whole_chain)
+        return self._read_newest(partial(_looked_again, self._newest_of_whole_chain))
 
     def _read_newest(self, find: Callable[[], int | None]) -> Snapshot | None:
         """Read the snapshot found, or another one if it went before it was read."""
@@ -580,6 +587,19 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
                 f"snapshot {', '.join(holes[:5])} is missing between {ids[0]} and {last}; restore "
                 "it before you write",
             )
+
+
+def _looked_again(find: Callable[[], int | None]) -> int | None:
+    """Find a snapshot, after a pause once more if the table looks damaged.
+
+    A rollback or a commit of others may have moved a snapshot aside for a moment, or written the
+    hint a moment too late.
+    """
+    for seconds in _PAUSES_SECONDS:
+        with contextlib.suppress(CorruptMetadataError):
+            return find()
+        sleep(seconds)
+    return find()
 
 
 def _text(millis: int) -> str:

@@ -162,15 +162,15 @@ def _name(snapshot: Snapshot) -> str:
 
 @contextmanager
 def expiry_explained(snapshot: Snapshot, manifests: ManifestStore) -> Iterator[None]:
-    """Turn a missing file of an expired snapshot into `SnapshotExpiredError`."""
+    """Turn a missing file of a snapshot that is gone into `SnapshotExpiredError`."""
     try:
         yield
     except CorruptMetadataError as error:
         is_missing = isinstance(error.__cause__, FileNotFoundError)
-        if not is_missing or manifests.has_snapshot(snapshot.id):
+        if not is_missing or manifests.still_has(snapshot):
             raise
         raise SnapshotExpiredError(
             manifests.table_path,
             str(snapshot.id),
-            f"It has expired, and with it {error.path}; plan the read again.",
+            f"It has expired or was rolled back, and with it {error.path}; plan the read again.",
         ) from error

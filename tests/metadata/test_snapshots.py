@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from paimonlab.errors import (
     SnapshotExpiredError,
     SnapshotNotFoundError,
 )
+from paimonlab.metadata import snapshots
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.spec.snapshot import CommitKind, Snapshot
@@ -93,6 +96,42 @@ def test_a_hole_is_refused_before_a_commit(tmp_path: Path) -> None:
 
     with pytest.raises(CorruptMetadataError, match="snapshot 4 is missing"):
         manager.latest_before_commit()
+
+
+@pytest.mark.parametrize(
+    ("away", "find"),
+    [("3", "latest"), ("3", "latest_before_commit"), ("2", "latest_before_commit")],
+)
+def test_a_snapshot_that_another_process_moves_aside_for_a_moment_is_no_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, away: str, find: str
+) -> None:
+    manager = _manager(tmp_path, 1, 2, 3, latest="3")
+    program = (
+        "import os, sys; from pathlib import Path; at = Path(sys.argv[1])\n"
+        "aside = at.with_name('.aside.tmp'); at.rename(aside); print('away', flush=True)\n"
+        "input(); aside.rename(at); print('back', flush=True)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "snapshot" / f"snapshot-{away}")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "away\n"
+        pauses: list[float] = []
+
+        def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 2:
+                assert other.communicate("\n")[0] == "back\n"
+
+        monkeypatch.setattr(snapshots, "sleep", pause)
+
+        found = getattr(manager, find)()
+
+    assert found == manager.get(3)
+    assert len(pauses) == 2
 
 
 def test_expired_snapshots_are_no_hole(tmp_path: Path) -> None:
