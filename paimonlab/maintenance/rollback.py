@@ -228,15 +228,15 @@ def _delete_snapshots(rollback: Rollback, target: Snapshot, history: TableHistor
 def _delete_snapshot(snapshot: Snapshot, history: TableHistory) -> None:
     """Delete a snapshot, unless others need it: then it was moved aside, and is put back.
 
-    Whoever looks meanwhile at what needs files finds the guard.
+    It is moved to where guards are, so that whoever looks meanwhile at what needs files finds it.
     """
-    with history.tags.guarded([snapshot]):
-        take_back(
-            history.file_io,
-            history.layout.snapshot(snapshot.id),
-            partial(_is, snapshot),
-            may_go=partial(_may_go, snapshot.id, history),
-        )
+    take_back(
+        history.file_io,
+        history.layout.snapshot(snapshot.id),
+        partial(_is, snapshot),
+        may_go=partial(_may_go, snapshot.id, history),
+        aside=history.tags.guard_path(snapshot),
+    )
 
 
 def _is(snapshot: Snapshot, data: bytes) -> bool:

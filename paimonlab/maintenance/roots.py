@@ -76,7 +76,7 @@ def others_of(history: TableHistory) -> list[Root]:
         # One that was renamed meanwhile was under neither of its names.
         roots = []
         for layout in _other_layouts(history, names):
-            roots += tags_of(layout, io) + changelogs_of(layout, io) + snapshots_of(layout, io)
+            roots += _all_of(layout, io)
     # Guards once more: they are written before a branch is deleted whose snapshots are kept.
     return roots + _guards_of(history.layout, io)
 
@@ -138,21 +138,30 @@ def kept_by_others(
     layout, io = history.layout, history.file_io
     paths = {layout.tag(name) for name in but_tags}
     paths |= {layout.changelog(number) for number in but_changelogs}
-    own = snapshots_of(layout, io, upto=upto) + tags_of(layout, io) + changelogs_of(layout, io)
-    own += _put_back(history, own, upto)
+    own = _all_of(layout, io, upto=upto)
     return [root for root in own if root.path not in paths] + others_of(history)
 
 
-def _put_back(history: TableHistory, known: Sequence[Root], upto: int | None) -> list[Root]:
+def _all_of(layout: TableLayout, file_io: FileIO, *, upto: int | None = None) -> list[Root]:
+    """Return the snapshots of one branch, up to one of them, its tags and its changelogs."""
+    found = snapshots_of(layout, file_io, upto=upto)
+    found += tags_of(layout, file_io) + changelogs_of(layout, file_io)
+    return found + _put_back(layout, file_io, found, upto)
+
+
+def _put_back(
+    layout: TableLayout, file_io: FileIO, known: Sequence[Root], upto: int | None
+) -> list[Root]:
     """Return snapshots that are here by now: one may have been moved aside and put back.
 
     Then its guard was no longer there when the tags were listed.
     """
+    snapshots = SnapshotManager(file_io, layout)
     listed = {root.path for root in known}
-    ids = [number for number in history.snapshots.ids() if upto is None or number <= upto]
-    new = [number for number in ids if history.layout.snapshot(number) not in listed]
-    found = [snapshot for number in new if (snapshot := history.snapshots.find(number)) is not None]
-    return [Root(history.layout.snapshot(one.id), one, "state") for one in found]
+    ids = [number for number in snapshots.ids() if upto is None or number <= upto]
+    new = [number for number in ids if layout.snapshot(number) not in listed]
+    found = [snapshot for number in new if (snapshot := snapshots.find(number)) is not None]
+    return [Root(layout.snapshot(one.id), one, "state") for one in found]
 
 
 def tags_between(tags: Sequence[Root], first: int, end: int) -> list[Root]:

@@ -230,7 +230,8 @@ def _delete_snapshots(
     """Delete snapshots, lowest first; False if others rolled back to one of them.
 
     The hint is written first: a rollback reads it, then deletes; here we look whether what is
-    kept is still there, then delete. So one of the two notices the other.
+    kept is still there, then delete. So one of the two notices the other. Until it is clear which
+    one, a snapshot is where guards are, and keeps its files.
     """
     io, layout, kept = history.file_io, history.layout, plan.kept
     assert kept is not None, "there are snapshots"
@@ -245,7 +246,13 @@ def _delete_snapshots(
     for number, snapshot in enumerate(plan.gone, start=1):
         path = layout.snapshot(snapshot.id)
         is_meant = partial(_is, snapshot, path)
-        is_gone = take_back(io, path, is_meant, may_go=partial(_may_go, snapshot, kept, history))
+        is_gone = take_back(
+            io,
+            path,
+            is_meant,
+            may_go=partial(_may_go, snapshot, kept, history),
+            aside=history.tags.guard_path(snapshot),
+        )
         if not is_gone and history.snapshots.has(snapshot.id):
             break
         if progress is not None:
@@ -306,6 +313,7 @@ def _delete_strays(plan: SnapshotExpiry, history: TableHistory) -> None:
             path,
             partial(_is, stray, path),
             may_go=lambda: bool(history.snapshots.ids()),
+            aside=history.tags.guard_path(stray),
         ):
             logger.warning(
                 "%s: snapshot %d was published too late, nobody could see it; its files are left "

@@ -152,13 +152,15 @@ class TagManager:
             self._file_io.replace(path, tag.to_json())
         return tag
 
+    def guard_path(self, snapshot: Snapshot) -> str:
+        """Return a new path of a guard: a snapshot that is moved there is still kept."""
+        folder = self._layout.tag_folder
+        return f"{folder}/.{TAG_PREFIX}{snapshot.id}.{uuid.uuid4()}{_GUARD}"
+
     @contextmanager
     def guarded(self, snapshots: Sequence[Snapshot]) -> Iterator[None]:
         """Keep snapshots from expiry until they have a tag or their place again."""
-        folder = self._layout.tag_folder
-        paths = [
-            f"{folder}/.{TAG_PREFIX}{snapshot.id}.{uuid.uuid4()}{_GUARD}" for snapshot in snapshots
-        ]
+        paths = [self.guard_path(snapshot) for snapshot in snapshots]
         try:
             for path, one in zip(paths, snapshots, strict=True):
                 self._file_io.publish(path, self._tag(one, None).to_json())

@@ -18,6 +18,7 @@ def take_back(
     is_ours: Callable[[bytes], bool],
     *,
     may_go: Callable[[], bool] = lambda: True,
+    aside: str | None = None,
 ) -> bool:
     """Delete a file if it is still ours, never one that others put in its place.
 
@@ -29,6 +30,8 @@ def take_back(
         Tells from its bytes whether it is ours.
     may_go
         Tells, once it was moved aside, whether it may be deleted.
+    aside
+        Where it is moved to, a path that nobody else uses; None: beside it, under a hidden name.
 
     Returns
     -------
@@ -44,7 +47,7 @@ def take_back(
         if not is_ours(file_io.read(path)):
             return False
         folder, _, name = path.rpartition("/")
-        aside = f"{folder}/.{name}.{uuid.uuid4()}.tmp"
+        aside = aside or f"{folder}/.{name}.{uuid.uuid4()}.tmp"
         file_io.rename(path, aside, durable=False)
     except FileNotFoundError:
         return False

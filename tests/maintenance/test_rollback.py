@@ -23,6 +23,7 @@ from paimonlab.maintenance.needed import needed
 from paimonlab.maintenance.rollback import plan_rollback, roll_back
 from paimonlab.maintenance.roots import kept_by_others
 from paimonlab.maintenance.tag_deletion import delete_tag
+from paimonlab.spec.snapshot import Snapshot
 from tests.interleaving.memory_store import MemoryStore
 from tests.interleaving.stalls import expire_but, new_table, process, stalled_at
 from tests.interleaving.stalls import history as history_of_process
@@ -234,13 +235,43 @@ def test_a_tag_of_a_snapshot_that_is_moved_aside_leaves_its_files() -> None:
     assert not history.tags.guards()
 
 
-def test_a_snapshot_that_is_put_back_while_tags_are_listed_keeps_its_files() -> None:
+def test_a_tag_of_a_snapshot_that_expiry_moves_aside_leaves_its_files() -> None:
+    """Which is put back, as others rolled back to it."""
+    store = new_table()
+    for name in "ab":
+        process(store).append(name)
+    history_of_process(store).tags.create("t", process(store).snapshots.get(1))
+    calls: list[str] = []
+
+    def before(method: str, path: str) -> None:
+        calls.append(f"{method} {path.rpartition('/')[2]}")
+        if calls[-1] == "rename snapshot-1":
+            history = history_of_process(store)
+            roll_back(history.snapshots.get(1), history)
+        elif calls[-2:-1] == ["rename snapshot-1"]:
+            delete_tag("t", history_of_process(store))
+
+    expire_but(MemoryStore(store.files, before), 1)
+
+    assert process(store).snapshots.ids() == [1]
+    assert process(store).live_names() == ["a"]
+    assert not history_of_process(store).tags.guards()
+
+
+@pytest.mark.parametrize("branch", [None, "other"])
+def test_a_snapshot_that_is_put_back_while_tags_are_listed_keeps_its_files(
+    branch: str | None,
+) -> None:
     store = new_table()
     for name in "ab":
         process(store).append(name)
     expire_but(store, 1)
-    layout = process(store).layout
+    main = process(store).layout
     history_of_process(store).tags.create("t", process(store).snapshots.get(2))
+    layout = main.on_branch(branch)
+    if branch is not None:
+        store.files[layout.snapshot(2)] = store.files.pop(main.snapshot(2))
+        store.files[layout.tag("t")] = store.files.pop(main.tag("t"))
     aside: list[bytes] = []
 
     def before(method: str, path: str) -> None:
@@ -248,11 +279,12 @@ def test_a_snapshot_that_is_put_back_while_tags_are_listed_keeps_its_files() -> 
             return
         if method == "list_names" and path == layout.snapshot_folder and not aside:
             aside.append(store.files.pop(layout.snapshot(2)))
-        elif method == "list_names" and path == layout.tag_folder:
+        elif aside and method == "list_names" and path == layout.tag_folder:
             store.files[layout.snapshot(2)] = aside[0]
 
     history = history_of_process(MemoryStore(store.files, before))
-    candidates = history.reader.of_state(history.snapshots.get(2))
+    snapshot = Snapshot.from_json(store.files[layout.snapshot(2)], path="")
+    candidates = history.reader.of_state(snapshot)
     del store.files[layout.tag("t")]
     keeping = needed(
         partial(kept_by_others, history),
