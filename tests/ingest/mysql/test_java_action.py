@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import paimonlab as pm
-from paimonlab.spec.types.text import format_type
 from tests.ingest.formats.java_samples import samples
 from tests.ingest.java.action import running
+from tests.ingest.java.comparing import differences, have_row, wait
 from tests.ingest.java.messages import said_by_java
 from tests.ingest.mysql.server import PASSWORD, PASSWORD_ENV, USER, Server
 from tests.ingest.run_and_kill import run_and_kill
@@ -35,7 +33,7 @@ pytestmark = [
 LAST = 999_999
 KILLS = int(os.environ.get("PAIMONLAB_INGEST_KILLS", "3"))
 """Attempts to kill ours while it copies, and while it follows."""
-SECONDS = 300
+TABLES = ("typed", "moving", "shard")
 TYPES: dict[str, tuple[str, ...]] = {
     "TINYINT": ("-128", "127", "NULL"),
     "TINYINT UNSIGNED": ("0", "255", "NULL"),
@@ -119,6 +117,11 @@ def _change(server: Server, one: str, two: str) -> None:
         "INSERT INTO moving VALUES (8, 'g', 8, 'x')",
         "ALTER TABLE moving ADD gone INT",
         "INSERT INTO moving VALUES (9, 'h', 9, 'y', 99)",
+        "ALTER TABLE moving CHANGE m named VARCHAR(9)",
+        "ALTER TABLE moving ADD p DECIMAL(8,2), ADD q DOUBLE",
+        "INSERT INTO moving VALUES (10, 'i', 10, 'renamed', 1, 123456.78, 1.5)",
+        "ALTER TABLE moving MODIFY p DECIMAL(12,2)",
+        "INSERT INTO moving VALUES (11, 'j', 11, NULL, NULL, 1234567890.12, NULL)",
         database=one,
     )
     server.run(
@@ -163,43 +166,6 @@ def _arguments(warehouse: Path, server: Server, one: str, two: str) -> Iterator[
     yield "table_conf", "bucket=1"
 
 
-def _schema(table: pm.Table) -> dict[str, str]:
-    return {field.name: format_type(field.type) for field in table.schema.fields}
-
-
-def _rows(table: pm.Table) -> list[dict[str, Any]]:
-    found = table.scan().to_arrow().to_pylist()
-    return sorted(found, key=lambda row: int(row["id"]))
-
-
-def _differences(
-    where: str, left: Mapping[str, Any], right: Mapping[str, Any]
-) -> Iterator[tuple[str, Any]]:
-    """Yield what differs by place and column, with what both have."""
-    for name in {**left, **right}:
-        if left.get(name) != right.get(name):
-            yield f"{where} {name}", (left.get(name), right.get(name))
-
-
-def _is_whole(warehouse: Path) -> bool:
-    catalog = pm.connect(warehouse)
-    if not catalog.has_database("ods"):
-        return False
-    there = set(catalog.tables("ods"))
-    return there >= {"typed", "moving", "shard"} and all(
-        any(row["id"] == LAST for row in _rows(catalog.table(f"ods.{name}"))) for name in there
-    )
-
-
-def _wait(is_done: Any, process: Any, log: Path) -> None:
-    end = time.monotonic() + SECONDS
-    while not is_done():
-        told = log.read_text(errors="replace")[-4000:]
-        assert process.poll() is None, told
-        assert time.monotonic() < end, told
-        time.sleep(1)
-
-
 def test_an_action_and_ours_make_the_same_tables(
     tmp_path: Path,
     mysql_server: Server,
@@ -218,7 +184,8 @@ def test_an_action_and_ours_make_the_same_tables(
         told.setdefault(name, []).append(value)
     told["mysql_conf"].append(f"password_env={PASSWORD_ENV}")
     arguments = json.dumps(told | {"until": ["caught-up"]})
-    command = [sys.executable, "-m", "tests.ingest.mysql.killed_action_job", arguments]
+    command = [sys.executable, "-m", "tests.ingest.java.killed_action_job"]
+    command += ["mysql_sync_database", arguments]
     kills = sum(not run_and_kill(command, float(rng.uniform(0, 0.5))) for _ in range(KILLS))
     assert run_and_kill(command, None)
     words = [
@@ -229,30 +196,15 @@ def test_an_action_and_ours_make_the_same_tables(
     with running(
         tools, log, "mysql_sync_database", *words, "--mysql_conf", f"password={PASSWORD}"
     ) as process:
-
-        def has_begun() -> bool:
-            catalog = pm.connect(theirs)
-            there = catalog.has_database("ods") and catalog.has_table("ods.moving")
-            return there and len(_rows(catalog.table("ods.moving"))) == 3
-
-        _wait(has_begun, process, log)
+        wait(lambda: have_row(theirs, ["moving"], 3), process, log)
         for _ in range(KILLS):
             _churn(mysql_server, one, rng, 400)
             kills += not run_and_kill(command, float(rng.uniform(0, 0.5)))
         assert kills
         _change(mysql_server, one, two)
         assert run_and_kill(command, None)
-        _wait(lambda: _is_whole(theirs), process, log)
-    their, our = pm.connect(theirs), pm.connect(ours)
-    different: dict[str, Any] = {}
-    for name in ("typed", "moving", "shard"):
-        left, right = their.table(f"ods.{name}"), our.table(f"ods.{name}")
-        assert left.primary_keys == right.primary_keys
-        different |= dict(_differences(name, _schema(left), _schema(right)))
-        assert len(_rows(left)) == len(_rows(right))
-        for one_row, other in zip(_rows(left), _rows(right), strict=True):
-            different |= dict(_differences(f"{name} {one_row['id']}", one_row, other))
-    assert different == DIFFERENT
+        wait(lambda: have_row(theirs, TABLES, LAST), process, log)
+    assert differences(theirs, ours, TABLES) == DIFFERENT
 
 
 def test_parsers_of_messages_say_what_other_tests_expect(tools: JavaTools) -> None:
