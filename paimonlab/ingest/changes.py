@@ -111,6 +111,11 @@ class RowChanges:
     positions: pa.Array | None = field(default=None, repr=False)
     """Shape (n,), any type: where each row is in the source, for messages and dead letters. None:
     only the next `Boundary` is known."""
+    order: pa.Array | None = field(default=None, repr=False)
+    """int64 of shape (n,), never falling: numbers that say which rows of other batches came between
+    these in the log, where a source gathers rows of several tables. No two batches have the same
+    number; a batch without it, perhaps without rows, comes after those that belong together.
+    None: all rows of batches before came earlier. Not with ``unchanged``."""
     metadata: Mapping[str, pa.Array] = field(default_factory=dict, repr=False)
     """What the source knows of each row beside its values, by name (``op_ts``, ``topic``), each of
     shape (n,), of the types of `MetadataSource.metadata_types`."""
@@ -136,9 +141,15 @@ class RowChanges:
             raise DataError(f"{self.table}: a source gave column {wrong}")
         if self.kinds is not None and self.kinds.type != KIND_TYPE:
             raise DataError(f"{self.table}: kinds of rows are {self.kinds.type}, not int8")
+        if self.order is not None and (self.unchanged or self.order.type != pa.int64()):
+            raise DataError(
+                f"{self.table}: the order of rows is int64, and not told of rows with values that "
+                "did not change"
+            )
         beside = {
             "kinds": self.kinds,
             "positions": self.positions,
+            "order": self.order,
             **self.metadata,
             **self.unchanged,
         }
@@ -151,7 +162,7 @@ class RowChanges:
     @property
     def size_bytes(self) -> int:
         """Memory that the rows take, and what is known of each."""
-        beside = [self.kinds, self.positions, *self.metadata.values()]
+        beside = [self.kinds, self.positions, self.order, *self.metadata.values()]
         return self.rows.nbytes + sum(column.nbytes for column in beside if column is not None)
 
     @property

@@ -64,7 +64,7 @@ def of_bad_rows(bad: Sequence[BadRow], now_millis: int) -> pa.RecordBatch:
     """Make dead letters of rows that a table refused."""
     tables, positions, kinds, texts = [], [], [], []
     for row in bad:
-        changes, place = row.rows.changes, row.rows.first
+        changes, place = row.rows.origin
         tables.append(changes.table)
         at = None if changes.positions is None else changes.positions[place].as_py()
         positions.append(None if at is None else json_text(at))

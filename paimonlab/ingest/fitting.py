@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,6 +21,17 @@ from paimonlab.write.rows import align
 _RETRACTS = [int(kind) for kind in RowKind if kind.is_retract]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Origins:
+    """Where each row comes from that was put among rows of other tables; see `log_order`."""
+
+    parts: tuple[FittedRows, ...]
+    part: npt.NDArray[np.int64]
+    """Shape (n,): in which of the parts each row was."""
+    place: npt.NDArray[np.int64]
+    """Shape (n,): and where there."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedRows:
     """Rows of a source with the names that the table has for its columns."""
@@ -29,9 +41,11 @@ class FittedRows:
     kind_column: str
     """Name of the last column."""
     changes: RowChanges
-    """Where they come from."""
+    """Where they come from; of rows with origins of their own some of them."""
     first: int = 0
-    """The place of the first row among those."""
+    """The place of the first row among those, or among the origins."""
+    origins: Origins | None = None
+    """None: all come from the same batch."""
     unchanged: Mapping[str, pa.Array] = dataclasses.field(default_factory=dict)
     """By column: in which rows its value is that of the row before; see `RowChanges`."""
     untold: Mapping[str, pa.Array] = dataclasses.field(default_factory=dict)
@@ -42,6 +56,15 @@ class FittedRows:
     def size_bytes(self) -> int:
         """Memory that they take."""
         return self.rows.nbytes
+
+    @property
+    def origin(self) -> tuple[RowChanges, int]:
+        """Where the first row comes from, and its place there."""
+        if self.origins is None:
+            return self.changes, self.first
+        part = self.origins.parts[self.origins.part[self.first]]
+        changes, first = part.origin
+        return changes, first + int(self.origins.place[self.first])
 
     def slice(self, start: int, count: int) -> FittedRows:
         """Return some of the rows."""

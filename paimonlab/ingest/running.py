@@ -378,6 +378,9 @@ class Runner:
         match event:
             case RowChanges():
                 self._take_rows(event)
+                has_come = event.order is None  # or rows come that were before some of these
+                if has_come and self._waiting_bytes + self._open_bytes >= self.pace.max_bytes:
+                    self._make_room()
             case Boundary():
                 self._take_boundary(event)
             case SourceSchemaChange():
@@ -434,8 +437,6 @@ class Runner:
         self.tables.letters.look(target.name, target.table.primary_keys, target.open[start:])
         if bad:
             self._set_aside(bad, self._open_dead, target, target.open, is_late=False)
-        if self._waiting_bytes + self._open_bytes >= self.pace.max_bytes:
-            self._make_room()
 
     def _accepting(
         self, source: str, schema: SourceSchema, count: int, *, retracts: Callable[[], bool]

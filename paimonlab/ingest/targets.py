@@ -15,6 +15,7 @@ from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.epochs import Stopped
 from paimonlab.ingest.fitting import BadRow, FittedRows, sorted_out, with_values_in_deletes
 from paimonlab.ingest.letters import key_text
+from paimonlab.ingest.log_order import in_log_order
 from paimonlab.ingest.marking import kept, marked
 from paimonlab.ingest.unchanged import filled, has_unchanged
 from paimonlab.spec.commit_message import CommitMessage
@@ -94,7 +95,9 @@ class Target:
         size_bytes, bad = 0, []
         for part in self.added.rows(rows, self.name):
             if isinstance(part, BadRow):
-                bad.append(replace(part, place=len(self.open)))
+                # Rows that are not there yet may have come before it: those before are not known.
+                place = len(self.open) if rows.changes.order is None else 0
+                bad.append(replace(part, place=place))
             else:
                 if mark := self.added.mark:
                     part = marked(part, mark, self.table.primary_keys)  # noqa: PLW2901
@@ -104,7 +107,7 @@ class Target:
 
     def close(self) -> None:
         """Note that the source came to a boundary."""
-        self.waiting += self.open
+        self.waiting += self._in_log_order()
         self.open.clear()
 
     def altered(self, table: Table, changes: Iterable[SchemaChange]) -> None:
@@ -146,6 +149,7 @@ class Target:
         """
         if self.writer is None:
             self.table.refresh()
+        self.open = self._in_log_order()
         self._fill(self.open)
         bad = self._sort_out(self.open)
         if bad:
@@ -156,6 +160,12 @@ class Target:
             self.writer.write(self._given(rows), row_kinds=rows.kind_column)
             self.written_rows += rows.rows.num_rows
         self.open.clear()
+
+    def _in_log_order(self) -> list[FittedRows]:
+        fields = self.table.schema.fields
+        return in_log_order(
+            self.open, [field.name for field in fields if field.default_value is not None]
+        )
 
     def abort(self) -> None:
         """Drop everything that is not committed."""

@@ -37,6 +37,8 @@ class Batch:
     """Shape (n,)."""
     positions: pa.Array
     metadata: Mapping[str, pa.Array]
+    order: pa.Array | None = None
+    """As in `RowChanges`."""
 
     def events(self) -> Iterator[Event]:
         """Yield the rows, and those that have a value which cannot be held.
@@ -72,9 +74,10 @@ class Batch:
         return found
 
     def _changes(self, rows: pa.RecordBatch, kinds: Kinds, kept: pa.Array | None) -> RowChanges:
-        positions, metadata = self.positions, self.metadata
+        positions, order, metadata = self.positions, self.order, self.metadata
         if kept is not None:
             positions = positions.take(kept)
+            order = None if order is None else order.take(kept)
             metadata = {name: values.take(kept) for name, values in metadata.items()}
         return RowChanges(
             table=self.table,
@@ -82,6 +85,7 @@ class Batch:
             kinds=arrow_array(kinds, KIND_TYPE) if kinds.any() else None,
             schema=self.schema,
             positions=positions,
+            order=order,
             metadata=metadata,
         )
 

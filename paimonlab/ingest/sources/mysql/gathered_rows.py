@@ -76,7 +76,7 @@ class Group:
     def _lists(self) -> tuple[list[Any], ...]:
         return self.parts, self.kinds, self.seconds, self.places, self.transactions
 
-    def events(self, read: tuple[ReadRows, ...]) -> Iterator[Event]:
+    def events(self, read: tuple[ReadRows, ...], *, is_ordered: bool = False) -> Iterator[Event]:
         """Yield the rows in columns.
 
         Parameters
@@ -84,6 +84,8 @@ class Group:
         read
             Rows of the table that were read later than where the log is: what it says of them is
             passed over.
+        is_ordered
+            Whether rows of other tables come with them, which may be between these in the log.
         """
         if not self.parts:
             return
@@ -103,6 +105,10 @@ class Group:
             columns = [_taken(values, kept) for values in columns]
             events = events[kept]
         millis = np.array(self.seconds, np.int64)[events] * 1000
+        order = None
+        if is_ordered:
+            numbers = np.array([order_number(place) for place in self.places], np.int64)
+            order = arrow_array(numbers[events])
         places = arrow_array([str(place) for place in self.places], pa.string())
         yield from Batch(
             table=table.name,
@@ -110,6 +116,7 @@ class Group:
             columns=columns,
             kinds=kinds,
             positions=pa.DictionaryArray.from_arrays(arrow_array(events.astype(np.int32)), places),
+            order=order,
             metadata={"op_ts": arrow_array(millis).cast(LTZ)},
         ).events()
 

@@ -132,7 +132,6 @@ class Stream:
         self._maps: dict[bytes, Group | None] = {}
         self._numbers: dict[int, Group | None] = {}
         self._open: dict[str, Group] = {}
-        self._owners: dict[object, str] = {}
         self._bytes = 0
         self._in_transaction = False
         self._is_alone = False
@@ -379,20 +378,10 @@ class Stream:
             yield from self._flushed()
 
     def _begin(self, group: Group) -> Iterator[Event]:
-        """Let rows of a table wait, after those that must stay before them.
-
-        Tables of one kind may become one table, in which a row can go from one to the other: their
-        rows stay in the order of the log. So do rows of one table with other columns.
-        """
-        table = group.table
-        families = (re.sub(r"\d+", "", table.name.partition(".")[2]), table.schema.names)
-        if any(self._owners.get(family, table.name) != table.name for family in families) or (
-            table.name in self._open
-        ):
+        """Let rows of a table wait, after those of it that have other columns."""
+        if group.table.name in self._open:
             yield from self._flushed()
-        self._open[table.name] = group
-        for family in families:
-            self._owners[family] = table.name
+        self._open[group.table.name] = group
 
     def _is_old(self, table: str, place: Place) -> bool:
         """Whether the rows of a table were read at that place or later."""
@@ -432,12 +421,16 @@ class Stream:
         """Yield the rows that wait."""
         groups = list(self._open.values())
         self._open.clear()
-        self._owners.clear()
         self._bytes = 0
         self._is_torn = self._is_torn or any(group.has(self._transaction) for group in groups)
+        # Tables may become one table, in which a row can go from one of them to the other.
+        is_ordered = len(groups) > 1
         for group in groups:
-            yield from group.events(self._position.read.get(group.table.name, ()))
+            read = self._position.read.get(group.table.name, ())
+            yield from group.events(read, is_ordered=is_ordered)
             group.clear()
+        if is_ordered:
+            yield no_rows(groups[-1].table.name, groups[-1].table.schema)
 
     def _boundary(self, phase: Phase) -> Boundary:
         self._told = time.monotonic()
