@@ -26,8 +26,10 @@ from paimonlab.ingest.formats import Decode, FormatSettings, Registry, decoder_o
 from paimonlab.ingest.formats.messages import METADATA_TYPES
 from paimonlab.ingest.sources.kafka_positions import (
     Start,
+    begin_of,
     from_json,
     read_again,
+    since,
     start_of,
     to_json,
     to_read_again,
@@ -329,27 +331,31 @@ class KafkaSource:
     def before_rows(self, position: JsonValue, tables: Collection[str]) -> JsonValue:
         """Return a position from which all messages of tables come again; see `RereadableSource`.
 
-        They are those from where the job began; what they say of other tables is passed over.
+        They are those from where the job began, also at ``latest``; what they say of other tables
+        is passed over.
 
         Raises
         ------
         SourceError
             If the first of them were deleted.
         UnsupportedError
-            If the job began behind messages that were there.
+            If nothing says where the job began.
         """
-        if self._start.at in ("latest", "group"):
+        if self._start.at in ("latest", "group") and begin_of(position) is None:
             raise UnsupportedError(
                 f"reading tables of {self.name} anew",
-                f"it began at start = {self._start.at!r}, and nothing says what was there then: "
-                "read it with a job of another name and start='earliest', a time or offsets",
+                f"it began at start = {self._start.at!r} of an older release, which did not note "
+                "the offsets: read it with a job of another name and start='earliest', a time or "
+                "offsets, and drop this one",
             )
-        self._asked().check_whole()
+        self._asked().check_whole(position)
         return to_read_again(position, tables)
 
     def beginning(self) -> JsonValue:
         """Return the offsets at which reading begins."""
-        return to_json(self._asked().first_offsets(None))
+        reader = self._asked()
+        offsets = reader.first_offsets(None)
+        return since(to_json(offsets), reader.begin(offsets))
 
     def newest(
         self, position: JsonValue, *, most: int | None = None, until: JsonValue = None
@@ -363,7 +369,8 @@ class KafkaSource:
                 self.name,
                 f"{min(again)} is being read anew, which the job has to end without Spark first",
             )
-        return to_json(self._asked().newest(position, most=most, until=until))
+        newest = self._asked().newest(position, most=most, until=until)
+        return since(to_json(newest), begin_of(position))
 
     def parts(self, begin: JsonValue, end: JsonValue) -> Sequence[JsonValue]:
         """Return ``[topic, number, offset, end]`` of each partition that has something."""

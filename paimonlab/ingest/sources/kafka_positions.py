@@ -2,7 +2,8 @@
 
 A position is the next offset to read of each partition, ``{"orders": {"0": 42}}``. Partitions that
 are not in it are new: they are read from their beginning. ``"again:"``, which no topic is called,
-has the tables of which all messages before those offsets are read first.
+has the tables of which all messages before those offsets are read first, and ``"from:"`` the
+offsets at which reading began, where nothing else tells them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Offsets: TypeAlias = dict[Partition, int]
 """Next offset to read."""
 
 _AGAIN = "again:"
+_FROM = "from:"
 _SPECIFIC = re.compile(r"partition:(\d+),offset:(\d+)")
 _WORDS: dict[str, Literal["earliest", "latest", "group"]] = {
     "earliest": "earliest",
@@ -115,13 +117,30 @@ def from_json(position: JsonValue) -> Offsets:
         return {
             (topic, int(number)): int(offset)  # type: ignore[arg-type]
             for topic, by_number in position.items()
-            if topic != _AGAIN
+            if topic not in (_AGAIN, _FROM)
             for number, offset in by_number.items()  # type: ignore[union-attr]
         }
     except (AssertionError, AttributeError, TypeError, ValueError):
         raise SourceError(
             "kafka", f"{position!r} is not a position of it: whose job is it?"
         ) from None
+
+
+def since(position: JsonValue, begin: JsonValue) -> JsonValue:
+    """Return a position that also says where reading began; None: nothing does.
+
+    Examples
+    --------
+    >>> since({"orders": {"0": 42}}, {"orders": {"0": 7}})
+    {'orders': {'0': 42}, 'from:': {'orders': {'0': 7}}}
+    """
+    assert isinstance(position, dict)
+    return position if begin is None else {**position, _FROM: begin}
+
+
+def begin_of(position: JsonValue) -> JsonValue:
+    """Return where reading began, as a position says it; None: it does not."""
+    return position.get(_FROM) if isinstance(position, dict) else None
 
 
 def to_read_again(position: JsonValue, tables: Collection[str]) -> JsonValue:
@@ -244,6 +263,27 @@ def whole_from(source: str, begins: Offsets, ranges: Mapping[Partition, Range]) 
                 "deleted (retention.ms, retention.bytes of the topic), and rows that only those "
                 "messages had would be lost",
             )
+
+
+def begins_since(source: str, begin: Offsets, ranges: Mapping[Partition, Range]) -> Offsets:
+    """Return from where partitions have all messages since reading began at some offsets.
+
+    Raises
+    ------
+    SourceError
+        If some were deleted.
+    """
+    for partition, offset in begin.items():
+        found = ranges.get(partition)
+        if found is None or found.low > offset:
+            where = f"{partition[0]}[{partition[1]}]"
+            raise SourceError(
+                source,
+                f"{where}: the job began at offset {offset}, which was deleted (retention.ms, "
+                "retention.bytes of the topic), and rows that only the messages from there had "
+                "would be lost",
+            )
+    return {partition: begin.get(partition, found.low) for partition, found in ranges.items()}
 
 
 def specific(source: str, given: Mapping[int, int], ranges: Mapping[Partition, Range]) -> Offsets:

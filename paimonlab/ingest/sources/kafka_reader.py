@@ -35,11 +35,14 @@ from paimonlab.ingest.sources.kafka_positions import (
     Partition,
     Range,
     Start,
+    begin_of,
+    begins_since,
     continued,
     from_json,
     limited,
     lost,
     read_again,
+    since,
     specific,
     to_json,
     whole_from,
@@ -124,6 +127,8 @@ class Reader:
         self._new_ends: Offsets = {}
         """Of the messages that were consumed last."""
         self._newest_millis: int | None = None
+        self._begin: JsonValue = None
+        """Where reading began, if nothing else tells it."""
         self._batch = _FIRST_MESSAGES
         self._most = _MOST_MESSAGES
         self._looked = 0.0
@@ -240,6 +245,7 @@ class Reader:
     def events(self, position: JsonValue) -> Iterator[Event]:
         """Yield what comes after a position, without end."""
         offsets = yield from self._awaited_offsets(position)
+        self._begin = begin_of(position) if position is not None else self.begin(offsets)
         if again := read_again(position):
             yield from self._again(position, again, offsets)
         self._assign(offsets)
@@ -266,17 +272,26 @@ class Reader:
             yield waits
             time.sleep(losses.WAIT_SECONDS)
 
-    def check_whole(self) -> None:
-        """Make sure that all messages are there since reading began without a position.
+    def begin(self, offsets: Offsets) -> JsonValue:
+        """Return what positions say of where reading begins; None: the start tells it."""
+        return to_json(offsets) if self._wanted.start.at in ("latest", "group") else None
+
+    def check_whole(self, position: JsonValue) -> None:
+        """Make sure that all messages are there since reading began.
 
         Raises
         ------
         SourceError
             If some were deleted.
         """
-        self._whole_offsets()
+        self._whole_offsets(position)
 
-    def _whole_offsets(self) -> Offsets:
+    def _whole_offsets(self, position: JsonValue) -> Offsets:
+        begin = begin_of(position)
+        if begin is not None:
+            partitions = self._partitions(self._metadata(_CONTACT_SECONDS))
+            ranges = {partition: self._range(partition) for partition in partitions}
+            return begins_since(self._name, from_json(begin), ranges)
         begins = self.first_offsets(None)
         if self._wanted.start.at != "offsets":  # those are looked at already
             whole_from(self._name, begins, {one: self._range(one) for one in begins})
@@ -289,7 +304,7 @@ class Reader:
 
         What cannot be read of them was told when they came first.
         """
-        begins = self._whole_offsets()
+        begins = self._whole_offsets(position)
         for partition, end in ends.items():
             if begins[partition] >= end:
                 continue
@@ -301,7 +316,7 @@ class Reader:
                 elif getattr(event, "table", None) in tables and not isinstance(event, Unreadable):
                     yield event
                 yield Boundary(position=position, phase=Phase.SNAPSHOT)
-        yield Boundary(position=to_json(ends), phase=Phase.STREAM)
+        yield Boundary(position=since(to_json(ends), self._begin), phase=Phase.STREAM)
 
     def sample(self, offsets: Offsets) -> Iterator[Event]:
         """Yield the first rows from some offsets on."""
@@ -479,7 +494,7 @@ class Reader:
         # Ends that were reached before all brokers were gone may have moved.
         is_all = self._silent is None and all(map(self._is_at_end, self._next))
         return Boundary(
-            position=to_json(self._next),
+            position=since(to_json(self._next), self._begin),
             phase=Phase.CAUGHT_UP if is_all else Phase.STREAM,
             seen_millis=self._newest_millis,
             behind=behind,

@@ -391,8 +391,45 @@ def test_a_table_that_stopped_is_read_anew_from_all_messages(
     two.run()
     check()
     late = pm.kafka(kafka_broker.address).topic(topic, format="debezium-json", start="latest")
-    with pytest.raises(UnsupportedError, match="nothing says what was there"):
+    with pytest.raises(UnsupportedError, match="did not note the offsets"):
         late.before_rows({topic: {"0": 9}}, ["d.a"])
+
+
+@pytest.mark.parametrize("start", ["latest", "group"])
+def test_a_table_is_read_anew_from_where_the_job_began(
+    tmp_path: Path, kafka_broker: Broker, topic: str, start: str
+) -> None:
+    """Messages from before were never read, and are not then."""
+    kafka_broker.create(topic)
+
+    def produce(*numbers: int) -> None:
+        kafka_broker.produce(topic, [b'{"id":%d}' % number for number in numbers])
+
+    def ids() -> list[int]:
+        return sorted(row["id"] for row in _rows(catalog.table(f"ods.{topic}")))
+
+    produce(1, 2)
+    cluster = pm.kafka(kafka_broker.address, group=topic)
+    columns = {"id": "BIGINT"}
+    if start == "group":
+        before = cluster.topic(topic, format="json", columns=columns)
+        before.acknowledge({topic: {"0": 1}})
+    source = cluster.topic(topic, format="json", columns=columns, start=start)
+    catalog = pm.connect(tmp_path)
+    job = catalog.ingest(source, into="ods", name="j", max_bytes=5_000)
+    job.run()
+    produce(3, 4)
+    job.run()
+    wanted = [3, 4] if start == "latest" else [2, 3, 4]
+    assert ids() == wanted
+    catalog.table(f"ods.{topic}").truncate()
+    job.resnapshot(f"ods.{topic}")
+    produce(5)
+    job.run()
+    assert ids() == [*wanted, 5]
+    produce(6)
+    job.run()
+    assert ids() == [*wanted, 5, 6]
 
 
 _SIDES = ("before", "after")
