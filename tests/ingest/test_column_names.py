@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paimonlab.ingest import SourceColumn, SourceSchema
@@ -39,6 +39,7 @@ _STATEMENTS = st.lists(
 
 
 @settings(max_examples=150)
+@example([("drop", "b", "a"), ("drop", "c", "a"), ("add", "c", "a"), ("rename", "a", "b")])
 @given(_STATEMENTS)
 def test_a_column_is_the_one_that_it_was(statements: list[tuple[str, str, str]]) -> None:
     """A table that follows its source has each column's own values, or refuses."""

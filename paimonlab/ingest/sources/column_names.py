@@ -79,7 +79,7 @@ def steps(
     kept = {name: old for old, name in first.items() if name in after.names}
     renamed = {old: name for name, old in kept.items() if old != name}
     anew = {name for name in after.names if name in first and name not in kept}
-    if not anew or any(name in first for name in renamed.values()):
+    if not anew:
         return ((after, renamed),)
     without = replace(
         after,
