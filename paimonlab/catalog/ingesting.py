@@ -26,6 +26,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
     primary_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     partition_keys: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     options: Mapping[str, OptionValue] | None = None,
+    table_options: Mapping[str, Mapping[str, OptionValue]] | None = None,
     computed: Mapping[str, str | Mapping[str, str]] | None = None,
     metadata: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     evolve: Literal["lenient", "exact", "strict"] = "lenient",
@@ -74,6 +75,9 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         that are only added.
     options
         Of the tables, by Paimon's keys. Tables that exist are altered.
+    table_options
+        More options of some tables, by a regular expression for the whole name here: ``{"o.*":
+        {"bucket": 4}}``. They win over ``options``, later ones over earlier ones.
     computed
         Columns that are computed from those of the source, for all tables, or by name here:
         ``{"dt": "date_format(created, 'yyyy-MM-dd')"}``. Keys may name them. Functions are those
@@ -152,6 +156,7 @@ def ingest(  # noqa: PLR0913 - all that a job can be told
         primary_keys=primary_keys,
         partition_keys=partition_keys,
         options=options,
+        table_options=table_options,
         computed=computed,
         metadata=metadata,
         evolve=evolve,

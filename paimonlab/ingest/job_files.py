@@ -151,6 +151,12 @@ def _options(value: Any) -> dict[str, Any]:
     raise ValueError("values by option are wanted")
 
 
+def _options_of_tables(value: Any) -> dict[str, dict[str, Any]]:
+    if isinstance(value, dict):
+        return {pattern: _options(one) for pattern, one in value.items()}
+    raise ValueError("options by a pattern of names are wanted")
+
+
 def _until(value: Any) -> str | float:
     return value if value in ("caught-up", "stopped") else _span(value)
 
@@ -186,6 +192,7 @@ _TABLES: _Taken = {
     "partition_keys": _columns,
     "computed": _computed,
     "metadata": _columns,
+    "options": _options_of_tables,
 }
 _CATALOG: _Taken = {"warehouse": _text, "options": _options}
 _SECTIONS = ("catalog", "job", "source", "tables", "options")
@@ -222,6 +229,8 @@ def job_from_file(path: str | os.PathLike[str], catalog: Catalog | None = None) 
     tables = _checked(file, "tables", sections.get("tables"), _TABLES)
     words = {**job, **tables}
     until = words.pop("until", None)
+    if "options" in words:
+        words["table_options"] = words.pop("options")
     if "names" in words:
         words["table_names"] = words.pop("names")
     options = sections.get("options")

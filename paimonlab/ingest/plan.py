@@ -16,7 +16,7 @@ from paimonlab.ingest.changes import SourceSchema
 from paimonlab.ingest.evolution import evolution, merged
 from paimonlab.ingest.rules import IngestRules, columns_for
 from paimonlab.secrets import hides_secrets
-from paimonlab.spec.options.given import text_options
+from paimonlab.spec.options.given import OptionValue, text_options
 from paimonlab.spec.schema.definition import Schema, TableSchema
 from paimonlab.spec.schema.schema_changes import SchemaChange, SetOption, apply_changes
 from paimonlab.spec.types.data_types import DataField, DataType, with_nullable
@@ -264,25 +264,26 @@ def _new(
         DataField(UNASSIGNED_ID, column.name, _type(column.type, column.name, keys), column.comment)
         for column in schema.columns
     ]
-    definition = Schema(fields, partition_keys, keys, dict(rules.options), schema.comment)
+    options = rules.options_for(target.partition(".")[2])
+    definition = Schema(fields, partition_keys, keys, options, schema.comment)
     try:
         made = checked_schema(definition)
     except (SchemaError, UnsupportedError) as error:
-        return f"{target} cannot be created: {error}{_about_buckets(keys, rules)}"
+        return f"{target} cannot be created: {error}{_about_buckets(keys, options)}"
     return definition, (), (), made.fields
 
 
 _DEFAULT_BUCKET = "-1"
 
 
-def _about_buckets(keys: tuple[str, ...], rules: IngestRules) -> str:
+def _about_buckets(keys: tuple[str, ...], options: Mapping[str, OptionValue]) -> str:
     """Say what to do about a table without a key where tables with one have buckets."""
-    given = text_options(rules.options)
+    given = text_options(options)
     if keys or given.get("bucket", _DEFAULT_BUCKET) == _DEFAULT_BUCKET or "bucket-key" in given:
         return ""
     return (
         ". The source has no primary key for it: give primary_keys, or leave it out with excluding "
-        "and read it by a job without bucket"
+        "and read it by a job without bucket, or give it a bucket of its own in table_options"
     )
 
 
@@ -308,13 +309,14 @@ def _existing(
     step = evolution(existing, None, schema, mode=rules.evolve, has_own_key=True)
     if step.refusal is not None:
         return f"{target} exists, but {step.refusal}"
-    bucket = text_options(rules.options).get("bucket")
+    told = text_options(rules.options_for(target.partition(".")[2]))
+    bucket = told.get("bucket")
     there = existing.options.get("bucket", _DEFAULT_BUCKET)
     if bucket is not None and bucket != there:
         return f"{target} exists with bucket = {there!r}, not {bucket!r}: rescale it, or leave it"
     options = [
         SetOption(key, value)
-        for key, value in text_options(rules.options).items()
+        for key, value in told.items()
         if key != "bucket" and existing.options.get(key) != value
     ]
     changes = (*step.changes, *options)

@@ -56,6 +56,8 @@ class IngestRules:
     """None: those of the source, where it has any."""
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     """Of the tables, by Paimon's keys."""
+    table_options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
+    """More of them, by a regular expression for the whole name of a table here."""
     computed: Computed = field(default_factory=dict)
     """Columns that are computed from those of the source; see `paimonlab.ingest.computed`."""
     metadata: Columns = None
@@ -72,15 +74,13 @@ class IngestRules:
     """What happens when a table cannot go on: ``stop-table`` or ``stop``, which ends the job."""
 
     def __post_init__(self) -> None:
-        for name in ("including", "excluding"):
-            pattern = getattr(self, name)
-            try:
-                if pattern is not None:
-                    re.compile(pattern)
-            except re.error as error:
-                raise ValueError(
-                    f"{name} = {pattern!r} is not a regular expression: {error}"
-                ) from None
+        _check_pattern("including =", self.including)
+        if self.excluding is not None:
+            _check_pattern("excluding =", self.excluding)
+        for pattern, told in self.table_options.items():
+            if not isinstance(told, Mapping):
+                raise TypeError(f"table_options of {pattern!r} are {told!r}, not values by option")
+            _check_pattern("table_options:", pattern)
         for name, words in (
             ("on_truncate", ("ignore", "apply")),
             ("on_error", ("stop-table", "stop")),
@@ -144,6 +144,22 @@ class IngestRules:
         return (
             f"{_for_database(self.prefix, database)}{plain}{_for_database(self.suffix, database)}"
         )
+
+    def options_for(self, table: str) -> dict[str, OptionValue]:
+        """Return the options of a table here; of patterns that match it the later one counts.
+
+        Examples
+        --------
+        >>> told = {"o.*": {"bucket": 4}, "order_items": {"bucket": 8}}
+        >>> rules = IngestRules(into="ods", options={"bucket": 1}, table_options=told)
+        >>> [rules.options_for(name)["bucket"] for name in ("order_items", "orders", "shops")]
+        [8, 4, 1]
+        """
+        found = dict(self.options)
+        for pattern, told in self.table_options.items():
+            if _whole(pattern, table):
+                found |= told
+        return found
 
     def added_for(self, table: str) -> AddedColumns:
         """Return the columns that a table here has beside those of its source.
@@ -230,6 +246,13 @@ def columns_for(given: Columns, table: str) -> tuple[str, ...] | None:
     if isinstance(given, Mapping):
         return tuple(given[table]) if table in given else None
     return tuple(given)
+
+
+def _check_pattern(what: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{what} {pattern!r} is not a regular expression: {error}") from None
 
 
 def _for_database(told: Mapping[str, str] | str, database: str) -> str:

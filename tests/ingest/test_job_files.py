@@ -52,6 +52,7 @@ tables:
   computed:
     up: upper(v)
   metadata: [file]
+  options: {o: {write-buffer-size: 8 mb}, other: {bucket: 9}}
 options:
   bucket: 2
   changelog-producer: input
@@ -68,6 +69,7 @@ def test_a_file_becomes_a_job(arriving: Path, tmp_path: Path) -> None:
     assert sorted(rows) == [(1, "a", "A", "a.csv"), (2, "b", "B", "a.csv")]
     assert table.primary_keys == ("id",)
     assert table.schema.options["bucket"] == "2"
+    assert table.schema.options["write-buffer-size"] == "8 mb"
     assert table.schema.options["changelog-producer"] == "input"
     assert arriving.exists()
 
@@ -121,12 +123,13 @@ def test_servers_and_references_to_the_environment(
         ("  primary_keys: [id]", "  primary_keys: id", 19, "tables.primary_keys: a list of texts"),
         ("    up: upper(v)", "    up: shout(v)", 21, "line 21: tables.computed.up: .*shout"),
         ("  metadata: [file]", "  metadata: [op_ts]", 22, "line 22: tables.metadata: .*op_ts"),
-        ("  bucket: 2", "  bucket: [2]", 23, "options: values by option"),
+        ("{bucket: 9}", "7", 23, "tables.options: values by option"),
+        ("  bucket: 2", "  bucket: [2]", 24, "options: values by option"),
         ("catalog:\n", "catalog: x\nother:\n", 3, "other: sections are|catalog: keys with values"),
         ("job:\n", "jobs:\n", 4, "jobs: sections are .*Did you mean 'job'"),
         ("  name: shop", "  name: [", 7, "it is not YAML"),
         ("  into: ods", "  into: ${NOT_SET}", 6, r"job.into: \$\{NOT_SET\} is not in the env"),
-        ("  changelog-producer: input", "  s3.secret-key: abc", 25, "secret is not written here"),
+        ("  changelog-producer: input", "  s3.secret-key: abc", 26, "secret is not written here"),
     ],
 )
 @pytest.mark.usefixtures("arriving")

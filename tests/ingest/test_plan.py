@@ -41,6 +41,32 @@ def test_a_new_table_has_the_columns_and_the_key_of_its_source() -> None:
     assert definition.options == {"bucket": 2}
 
 
+def test_options_of_some_tables() -> None:
+    sources = {"a.orders": ORDERS, "a.items": ORDERS, "a.log": source("v STRING")}
+    there = {"ods.items": _table({"id": "BIGINT", "day": "STRING"}, ("id",), bucket="2")}
+    options: dict[str, Any] = {"bucket": 1, "num-levels": 5}
+    by_table = {
+        "orders|items": {"bucket": 2, "file.format": "orc"},
+        "log": {"bucket": -1},
+        "item": {"bucket": 9},
+        "items": {"num-levels": 7},
+    }
+    plan = _plan(sources, there, options=options, table_options=by_table)
+
+    assert not plan.refused
+    items, log, orders = plan.tables
+    assert orders.definition is not None
+    assert log.definition is not None
+    assert orders.definition.options == {"bucket": 2, "num-levels": 5, "file.format": "orc"}
+    assert log.definition.options == {"bucket": -1, "num-levels": 5}
+    altered = {one.key: one.value for one in items.changes if isinstance(one, SetOption)}
+    assert altered == {"num-levels": "7", "file.format": "orc"}
+    with pytest.raises(ValueError, match="table_options: '\\[' is not a regular expression"):
+        IngestRules(into="ods", table_options={"[": {}})
+    with pytest.raises(TypeError, match="not values by option"):
+        IngestRules(into="ods", table_options={"bucket": 2})  # type: ignore[dict-item]
+
+
 @pytest.mark.parametrize(
     ("told", "names"),
     [
