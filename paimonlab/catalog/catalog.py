@@ -492,13 +492,14 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> TableMigration:
-        """Make a table of the rows of an Iceberg or Delta table, and compare both.
+        """Make a table of the rows of an Iceberg or Delta table or of text files; compare both.
 
         Parameters
         ----------
         source
             A table of pyiceberg or a ``deltalake.DeltaTable``, read at its current snapshot or
-            version.
+            version; or a local folder of CSV or JSON files (an object a line), which may have
+            folders of partitions, ``dt=2026-01-01``.
         target
             ``database.table``. Is made if it is not there; else it must have these columns and
             keys, and no rows but those of an earlier migration of the same source, which are
@@ -525,7 +526,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
         Raises
         ------
         TypeError
-            If the source is neither.
+            If the source is none of these.
         SchemaError
             If the table that is there has other columns or keys, or other rows.
         UnsupportedError

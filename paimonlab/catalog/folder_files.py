@@ -68,7 +68,7 @@ def read_folder(io: FileIO, folder: str, progress: Progress | None = None) -> Fo
     CorruptDataError
         If a file is damaged.
     """
-    listed = sorted(_files(io, folder, ()), key=lambda one: one[0])
+    listed = sorted(partition_files(io, folder, ()), key=lambda one: one[0])
     keys: tuple[str, ...] | None = None
     schema, origin = pa.schema([]), ""
     files = []
@@ -143,7 +143,19 @@ def joined(
 Parts = tuple[tuple[str, str | None], ...]
 
 
-def _files(io: FileIO, folder: str, parts: Parts) -> Iterator[tuple[str, int, Parts]]:
+def partition_files(io: FileIO, folder: str, parts: Parts) -> Iterator[tuple[str, int, Parts]]:
+    """Find the files of a folder and of the folders of partitions below it.
+
+    Yields
+    ------
+    tuple
+        Path, size in bytes, and names and texts of the partition.
+
+    Raises
+    ------
+    UnsupportedError
+        If a folder is not of a partition.
+    """
     for status in io.list(folder):
         name = status.path.rstrip("/").rpartition("/")[2]
         if name.startswith(("_", ".")) or status.is_linked:
@@ -158,7 +170,7 @@ def _files(io: FileIO, folder: str, parts: Parts) -> Iterator[tuple[str, int, Pa
                 "folders below it must be of partitions, as dt=2026-01-01",
             )
         value = None if text == _HIVE_NULL else unescape(text)
-        yield from _files(io, status.path, (*parts, (unescape(key), value)))
+        yield from partition_files(io, status.path, (*parts, (unescape(key), value)))
 
 
 def _raise_difference(schema: pa.Schema, origin: str, found: pa.Schema, path: str) -> None:

@@ -1,15 +1,17 @@
-"""Tables of Iceberg and Delta Lake, as the libraries of these open them: what a migration asks.
+"""Tables of other formats and folders of texts: what a migration asks of them.
 
 Nothing of pyiceberg or deltalake is imported: who has such a table has the library.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 import pyarrow as pa
 
+from paimonlab.catalog.text_folders import TextFolder
 from paimonlab.errors import UnsupportedError
 
 
@@ -61,13 +63,18 @@ def foreign_table(source: Any) -> ForeignTable:
     Parameters
     ----------
     source
-        A ``pyiceberg.table.Table`` or a ``deltalake.DeltaTable``, which is read at its version.
+        A ``pyiceberg.table.Table`` or a ``deltalake.DeltaTable``, which is read at its version; or
+        a folder of CSV or JSON files.
 
     Raises
     ------
     TypeError
-        If it is neither.
+        If it is none of them.
     """
+    if isinstance(source, str | os.PathLike):
+        source = TextFolder(source)
+    if isinstance(source, TextFolder):
+        return source
     for kind in type(source).__mro__:
         package, name = kind.__module__.partition(".")[0], kind.__name__
         if (package, name) == ("pyiceberg", "Table"):
@@ -75,7 +82,8 @@ def foreign_table(source: Any) -> ForeignTable:
         if (package, name) == ("deltalake", "DeltaTable"):
             return _DeltaTable(source)
     raise TypeError(
-        "a table of pyiceberg (catalog.load_table(…)) or a deltalake.DeltaTable is migrated, not "
+        "a table of pyiceberg (catalog.load_table(…)), a deltalake.DeltaTable or a folder of CSV "
+        "or JSON files is migrated, not "
         f"{type(source).__name__}; of files catalog.migrate_folder makes a table"
     )
 

@@ -154,10 +154,17 @@ class _Rows:
         for file in self._files:
             for batch in file.batches(self.schema):
                 self.rows += batch.num_rows
-                yield _shaped(batch, self.schema, file.path)
+                yield shaped(batch, self.schema, file.path)
 
 
-def _shaped(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:
+def shaped(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:
+    """Give rows of a file these columns; those that it lacks are null.
+
+    Raises
+    ------
+    DataError
+        If a value does not fit the type of its column.
+    """
     arrays = []
     for wanted in schema:
         position = batch.schema.get_field_index(wanted.name)

@@ -47,6 +47,12 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "paimonlab clone ./copy --dry-run",
         "paimonlab clone ./warehouse ./backup --database shop --table orders --tag v1 --yes",
     ),
+    "migrate": (
+        "paimonlab migrate shop.events ./events --dry-run",
+        "paimonlab migrate shop.events ./events --yes",
+        "paimonlab migrate ods.prices ./arriving --from csv --primary-key item --yes",
+        "paimonlab migrate ods.sales ./delta/sales --from delta -o bucket=-1 --yes",
+    ),
     "ingest": (
         "paimonlab ingest files ./arriving --into ods --name prices --primary-key item --dry-run",
         "paimonlab ingest files ./arriving --into ods --name prices --primary-key item",

@@ -18,6 +18,7 @@ from paimonlab.cli.health import health
 from paimonlab.cli.ingesting import ingest
 from paimonlab.cli.looking import LISTINGS, listing, tables
 from paimonlab.cli.making import create, load
+from paimonlab.cli.migrating import migrate
 from paimonlab.cli.querying import run_sql
 from paimonlab.cli.serving import serve
 from paimonlab.cli.shells import completion
@@ -39,7 +40,7 @@ def main() -> None:
 _SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Look": (tables, describe, *map(listing, LISTINGS)),
     "Read rows": (run_sql, rows.scan, rows.lookup, rows.changes, follow),
-    "Make and fill": (create, load, ingest, clone, register),
+    "Make and fill": (create, load, migrate, ingest, clone, register),
     "Keep fast": (
         compact,
         jobs.compact_manifests,

@@ -29,6 +29,7 @@ _BY_ENDING: Mapping[str, SourceFormat] = {
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Codecs by the ending of a name."""
 _COLUMN_OF_CSV = re.compile(r"In CSV column #(\d+): ")
+_TEXT = pa.string()
 _BLOCK_BYTES = 8 << 20
 """Of texts, what is read at once, and what types of new tables are told from."""
 
@@ -44,8 +45,13 @@ class SourceFile:
     opens: Callable[[], pa.NativeFile] | None = None
     """Opens it, if it is not a file of a disk."""
 
-    def schema(self) -> pa.Schema:
+    def schema(self, *, null_type: pa.DataType = _TEXT) -> pa.Schema:
         """Return the columns, of texts as their first block looks.
+
+        Parameters
+        ----------
+        null_type
+            The type of a column without values.
 
         Raises
         ------
@@ -53,7 +59,7 @@ class SourceFile:
             If the file cannot be read; names it.
         """
         with self._opened(None) as reader:
-            columns = pa.schema([_typed(field) for field in reader.schema])
+            columns = pa.schema([_typed(field, null_type) for field in reader.schema])
         if self.format == "csv" and self.delimiter is None and len(columns) == 1:
             mark = _mark_in(columns.names[0])
             if mark is not None:
@@ -206,6 +212,6 @@ def _json_type(field: pa.Field) -> pa.Field:
     return field.with_type(pa.string()) if is_text else field
 
 
-def _typed(field: pa.Field) -> pa.Field:
+def _typed(field: pa.Field, null_type: pa.DataType) -> pa.Field:
     """Give a column without values a type."""
-    return field.with_type(pa.string()) if pa.types.is_null(field.type) else field
+    return field.with_type(null_type) if pa.types.is_null(field.type) else field

@@ -8,6 +8,9 @@ import re
 import shlex
 from pathlib import Path
 
+import deltalake
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import paimonlab as pl
@@ -40,6 +43,8 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.Table:
     (tmp_path / "arriving").mkdir()
     (tmp_path / "arriving/prices.csv").write_text("item,price\ntea,2.5\n")
     os.utime(tmp_path / "arriving/prices.csv", (0, 0))
+    (tmp_path / "events/dt=2026-01-01").mkdir(parents=True)
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "events/dt=2026-01-01/a.parquet")
     (tmp_path / "job.yaml").write_text(
         "job: {name: rates, into: ods}\nsource: {type: table, table: shop.rates}\n"
     )
@@ -59,6 +64,8 @@ def test_examples_run(
         pl.connect(tmp_path / "warehouse").drop_table("shop.prices")
     if name == "load":
         pl.connect(tmp_path / "warehouse").drop_table("shop.rates")
+    if name == "migrate":
+        deltalake.write_deltalake("delta/sales", pa.table({"id": [1]}))
     if name == "create-tag":
         shop.tags.delete("v1")
     if name == "create-branch":

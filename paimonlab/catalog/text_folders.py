@@ -1,0 +1,215 @@
+"""Folders of CSV or JSON files, as a migration reads them: one table with the columns of all files.
+
+Types are told by the first block of each file, and widened where files differ in numbers. A column
+that a file lacks is null there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from paimonlab.catalog.folder_columns import partition_types_of
+from paimonlab.catalog.folder_files import FolderFile, partition_files
+from paimonlab.catalog.loading import shaped
+from paimonlab.errors import DataError, SchemaError, UnsupportedError
+from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
+from paimonlab.spec.external_paths import folder_of, scheme_of
+from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.spec.types.data_types import DataType
+from paimonlab.spec.types.text import parse_type
+from paimonlab.storage import LocalFileIO
+
+_FORMATS = ("csv", "json")
+
+
+class TextFolder:
+    """A folder of such files, and of folders ``k=v`` of partitions.
+
+    Parameters
+    ----------
+    folder
+        On a local disk. Names that begin with ``_`` or ``.`` are left out.
+    kind
+        ``csv`` or ``json``, which all files must be; None: either.
+    types
+        Of columns by name, as ``{"price": "DECIMAL(10,2)"}``; of others their values tell.
+    delimiter
+        Between the values of CSV; None: a comma, a tab in ``.tsv`` files.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is in a store, or has files of another kind.
+    SchemaError
+        If files differ in the type of a column, or there are none.
+    DataError
+        If a file cannot be read.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        kind: str | None = None,
+        types: Mapping[str, str] | None = None,
+        delimiter: str | None = None,
+    ) -> None:
+        place = os.fspath(folder)
+        if scheme_of(place) not in ("", "file"):
+            raise UnsupportedError(
+                f"migrating files of texts in {place}",
+                "copy them to a local folder; files of Parquet and ORC may be in a store",
+            )
+        self._folder = folder_of(place if scheme_of(place) else str(Path(place).absolute()))
+        found = sorted(partition_files(LocalFileIO(), self._folder, ()), key=lambda one: one[0])
+        if not found:
+            raise SchemaError(f"{self._folder} has no CSV or JSON files")
+        self._keys = tuple(key for key, _ in found[0][2])
+        self._files = [
+            FolderFile(
+                path=path,
+                file_format=_format(path),
+                partition=tuple(value for _, value in parts),
+                size_bytes=size_bytes,
+                row_count=0,
+            )
+            for path, size_bytes, parts in found
+        ]
+        for path, _, parts in found:
+            if tuple(key for key, _ in parts) != self._keys:
+                raise SchemaError(f"{path} is in a folder of other partition columns than the rest")
+            if kind is not None and _format(path) != kind:
+                raise SchemaError(f"{path} is {_format(path)}, not {kind}")
+        self._sources = [SourceFile(one.path, _format(one.path), delimiter) for one in self._files]
+        given = dict(types or {})
+        self._partition_types = partition_types_of(
+            self._keys, self._files, {key: given.pop(key) for key in self._keys if key in given}
+        )
+        self._own = self._columns(given)
+
+    @property
+    def name(self) -> str:
+        """What it is, for messages."""
+        return self._folder
+
+    @property
+    def table_id(self) -> str:
+        """Names the folder."""
+        return f"files {self._folder}"
+
+    @property
+    def state(self) -> str:
+        """Names the files as they are: their sizes and when they were written."""
+        digest = hashlib.sha256(repr(self.schema).encode())
+        for one in self._files:
+            digest.update(
+                f"{one.path} {one.size_bytes} {Path(one.path).stat().st_mtime_ns}\n".encode()
+            )
+        return f"{self.table_id} {digest.hexdigest()[:32]}"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the files, then those of partitions."""
+        parts = [pa.field(key, to_arrow(kind)) for key, kind in self._partition_types.items()]
+        return pa.schema([*self._own, *parts])
+
+    @property
+    def comments(self) -> Mapping[str, str]:
+        """None."""
+        return {}
+
+    @property
+    def partition_keys(self) -> tuple[str, ...]:
+        """Those of the names of folders."""
+        return self._keys
+
+    def count(self) -> int:
+        """Read all files, and count their rows."""
+        return sum(
+            batch.num_rows for source in self._sources for batch in source.batches(self._own)
+        )
+
+    def rows(self) -> pa.RecordBatchReader:
+        """Read the rows, file by file."""
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        schema = self.schema
+        for file, source in zip(self._files, self._sources, strict=True):
+            values = [
+                _value(text, kind, file.path)
+                for text, kind in zip(file.partition, self._partition_types.values(), strict=True)
+            ]
+            for batch in source.batches(self._own):
+                own = shaped(batch, self._own, file.path).columns
+                parts = [pa.repeat(value, batch.num_rows) for value in values]
+                yield pa.RecordBatch.from_arrays([*own, *parts], schema=schema)
+
+    def _columns(self, types: Mapping[str, str]) -> pa.Schema:
+        fields = dict[str, pa.DataType]()
+        origins = dict[str, str]()
+        for source in self._sources:
+            for field in source.schema(null_type=pa.null()):
+                if field.name in self._keys:
+                    raise UnsupportedError(
+                        f"column {field.name!r} in files and in names of folders, as in "
+                        f"{source.path}",
+                        "rename one of them",
+                    )
+                before = fields.get(field.name, pa.null())
+                origin = origins.setdefault(field.name, source.path)
+                fields[field.name] = (
+                    field.type
+                    if field.name in types
+                    else _wider(field.name, before, origin, field.type, source.path)
+                )
+        for name, text in types.items():
+            if name not in fields:
+                known = ", ".join((*fields, *self._keys))
+                raise SchemaError(f"{self._folder} has no column {name!r}, only {known}")
+            fields[name] = to_arrow(parse_type(text))
+        return pa.schema(
+            (name, pa.string() if pa.types.is_null(kind) else kind) for name, kind in fields.items()
+        )
+
+
+def format_by_name(name: str) -> SourceFormat | Literal["orc"] | None:
+    """Tell the format of a file of a folder by its name; None: the name does not tell."""
+    return "orc" if name.lower().endswith(".orc") else format_of(name)
+
+
+def _format(path: str) -> SourceFormat:
+    kind = format_of(path)
+    if kind not in _FORMATS:
+        raise UnsupportedError(
+            f"the file {path} in a folder of CSV or JSON", "its name ends otherwise; move it away"
+        )
+    return kind
+
+
+def _wider(
+    name: str, before: pa.DataType, origin: str, found: pa.DataType, path: str
+) -> pa.DataType:
+    """Return a type that has the values of both; a column without values has none yet."""
+    if before == found or pa.types.is_null(found):
+        return before
+    if pa.types.is_null(before):
+        return found
+    if {before, found} == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    raise SchemaError(
+        f"column {name!r} is {before} in {origin} and {found} in {path}: say which type it has"
+    )
+
+
+def _value(text: str | None, kind: DataType, path: str) -> pa.Scalar:
+    try:
+        return pa.scalar(text, pa.string()).cast(to_arrow(kind))
+    except pa.ArrowException as error:
+        raise DataError(f"{path}: the folder's value {text!r}: {error}") from error
