@@ -36,6 +36,11 @@ def created(catalog: Catalog, request: Request) -> None:
     """Create a database."""
     asked = request.document(CreateDatabase)
     options = asked.options or {}
+    if _LOCATION in options and not request.may_change("*"):
+        raise UnsupportedError(
+            f"location of the database {asked.name}",
+            "only who may change all databases names a folder, since it may be that of another",
+        )
     try:
         catalog.create_database(asked.name, options=options)
     except UnsupportedError:

@@ -11,7 +11,7 @@ import msgspec
 
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.catalog.rest.paths import CONFIG, Paths
-from paimonlab.catalog.rest.wire import ConfigAnswer, Document
+from paimonlab.catalog.rest.wire import ConfigAnswer, CreateDatabase, Document
 from paimonlab.catalog.rest_server import databases, functions, tables, totals, versions, views
 from paimonlab.catalog.rest_server.exchange import NoSuchPathError, Request, Response
 from paimonlab.catalog.rest_server.refusing import refused
@@ -171,7 +171,7 @@ class CatalogService:
         """
         found = self._found(request)
         if found is None or not found[1] or found[0].pattern[0] != "databases":
-            return _renamed(request) if found is not None else ()
+            return () if found is None else _created(request, found[0]) or _renamed(request)
         return (found[1][0],)
 
     def changes(self, request: Request) -> bool:
@@ -214,6 +214,13 @@ def _matched(route: Route, method: str, parts: tuple[str, ...]) -> tuple[str, ..
     if any(wanted not in (_ANY, part) for wanted, part in pairs):
         return None
     return tuple(part for wanted, part in pairs if wanted == _ANY)
+
+
+def _created(request: Request, route: Route) -> tuple[str, ...]:
+    """Return the database that a request creates; ()."""
+    if request.method != "POST" or tuple(route.pattern) != ("databases",):
+        return ()
+    return (request.document(CreateDatabase).name,)
 
 
 def _renamed(request: Request) -> tuple[str, ...]:

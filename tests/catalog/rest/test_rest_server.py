@@ -180,7 +180,7 @@ def test_users_have_rights_by_database(served: KeepingCatalog) -> None:
     for database in ("sales_eu", "sales_us", "secret"):
         served.create_database(database)
         served.create_table(f"{database}.t", {"n": "INT"})
-    analyst = User(name="analyst", token="one", reads=("sales_*",), writes=("db",))
+    analyst = User(name="analyst", token="one", reads=("sales_*",), writes=("db", "own_*"))
     keeper = User(name="keeper", token="two")
     with serving(served, analyst, keeper) as server:
         limited = pl.connect({**server.options, "token": "one"})
@@ -202,6 +202,19 @@ def test_users_have_rights_by_database(served: KeepingCatalog) -> None:
         ):
             with pytest.raises(AccessDeniedError, match="analyst may not"):
                 denied()
+        limited.create_database("own_one")
+        limited.create_table("own_one.t", {"n": "INT"})
+        assert limited.databases() == ["db", "own_one", "sales_eu", "sales_us"]
+        status, answer = ask(
+            server,
+            "POST",
+            f"{BASE}/databases",
+            {"name": "own_two", "options": {"location": "/data/secret.db"}},
+            token="one",
+        )
+        assert status == 501, answer
+        assert "only who may change all databases" in answer["message"]
+    assert served.databases() == ["db", "own_one", "sales_eu", "sales_us", "secret"]
     assert served.tables("sales_us") == ["t"]
     assert served.tables("db") == ["u"]
 
