@@ -16,8 +16,6 @@ from paimonlab.cli.commands import command, is_place
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
 from paimonlab.cli.refusing import RefusedError, refused
-from paimonlab.spec.external_paths import scheme_of
-from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.plurals import many
 
 if TYPE_CHECKING:
@@ -160,7 +158,7 @@ def migrate(
     def verb(*, dry_run: bool) -> Migrated:
         with refused(), Bar("migrate") as bar:
             if not dry_run:
-                catalog.create_database(Identifier.parse(name).database, exist_ok=True)
+                catalog.create_database(_database_of(name), exist_ok=True)
             how = {
                 "options": dict(chosen["options"]),
                 "comment": chosen["comment"],
@@ -193,6 +191,12 @@ def migrate(
     consent.run(verb)
 
 
+def _database_of(table: str) -> str:
+    from paimonlab.spec.identifier import Identifier  # noqa: PLC0415 - --help loads no numpy
+
+    return Identifier.parse(table).database
+
+
 def _kind_of(source: str) -> Kind:
     """Tell what a source is by what is there."""
     folder = Path(source)
@@ -202,10 +206,10 @@ def _kind_of(source: str) -> Kind:
         raise click.UsageError(
             f"{source} is not a folder: if it is a table, give --from hive or --iceberg-catalog"
         )
-    if scheme_of(source) not in ("", "file") or not folder.is_dir():
+    if not folder.is_dir():
         raise click.UsageError(
             f"what {source} is cannot be seen from here: give --from, one of {', '.join(KINDS)}"
-            if scheme_of(source)
+            if "://" in source
             else f"there is no folder {source}"
         )
     if (folder / "_delta_log").is_dir():

@@ -1,0 +1,122 @@
+"""How many requests the views of a table in a store take; ``docs/stores.md`` has a table.
+
+A budget here is what is measured. Whoever makes it less lowers the number in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import paimonlab as pl
+from paimonlab.analysis.snapshots.watching import Watcher
+from paimonlab.formats.parquet.footers import shared_footers
+from paimonlab.metadata.manifest_cache import shared_cache
+from paimonlab.notebook.accessor import Show  # and `Table.show`
+from paimonlab.notebook.views.watch.drawing import draw as draw_watch
+from paimonlab.storage.stores.object_inputs import recent_tails
+from paimonlab.table.table import Table
+from tests.storage.stores.proxy import Proxy, proxy_of
+from tests.storage.stores.scripted import TOKEN, serving
+from tests.storage.stores.test_requests import counting, opened
+
+SNAPSHOTS = 7
+"""Of the table: six writes, and a compaction."""
+VIEWS: dict[str, tuple[Callable[[Table], Any], int, int]] = {
+    "changes": (lambda table: table.show.changes(2, 4), 0, 6 + 16),
+    "compaction": (lambda table: table.show.compaction(), 0, SNAPSHOTS + 16),
+    "diff": (lambda table: table.show.diff(2, 4), 4, 3),
+    "file": (lambda table: table.show.file(a_file_of(table)), 0, 9),
+    "files": (lambda table: table.show.files(), 0, 3),
+    "fsck": (lambda table: table.show.fsck(), 9, 4 * SNAPSHOTS + 5),
+    "health": (lambda table: table.show.health(), 3, SNAPSHOTS + 1),
+    "heatmap": (lambda table: table.show.heatmap(), 0, 3),
+    "log": (lambda table: table.show.log(), 4, SNAPSHOTS),
+    "lsm": (lambda table: table.show.lsm(), 0, SNAPSHOTS + 2),
+    "manifests": (lambda table: table.show.manifests(), 0, 5),
+    "profile": (lambda table: table.show.profile(), 0, 3 + 12),
+    "row": (lambda table: table.show.row("id = 5 AND p = 1"), 4, 3 * SNAPSHOTS + 1 + 6),
+    "schemas": (lambda table: table.show.schemas(), 2, SNAPSHOTS + 1),
+    "simulator": (lambda table: table.show.simulator(), 0, SNAPSHOTS + 2),
+    "timeline": (lambda table: table.show.timeline(), 5, SNAPSHOTS),
+    "travel": (lambda table: table.show.travel(), 4, 3 * SNAPSHOTS + 1 + 28),
+    "watch": (lambda table: draw_watch(Watcher(table).value("stopped")), 1, SNAPSHOTS + 3),
+}
+"""How each is drawn; listings, and other requests, of which ``+ 6`` and so on are of data files."""
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[Proxy]:
+    """A proxy before a store with a table, whose manifests this process knows."""
+    with (
+        serving("gcs") as service,
+        proxy_of(service.url) as proxy,
+        pytest.MonkeyPatch.context() as m,
+    ):
+        m.setenv("GOOGLE_BEARER_TOKEN", TOKEN)
+        write(proxy)
+        yield proxy
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch, _no_keys_of_the_user: None) -> None:
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", TOKEN)
+
+
+def write(proxy: Proxy) -> None:
+    catalog = pl.connect({"warehouse": "gs://lake/w", "gs.storage.root.url": proxy.url})
+    catalog.create_database("db")
+    made = catalog.create_table(
+        "db.t",
+        {"id": "BIGINT NOT NULL", "p": "INT NOT NULL", "v": "STRING"},
+        primary_keys=["id", "p"],
+        partition_keys=["p"],
+        options={"bucket": "2", "num-sorted-run.compaction-trigger": "4"},
+    )
+    for turn in range(6):
+        parts = pa.array([key % 2 for key in range(40)], pa.int32())
+        made.write(pa.table({"id": range(turn, turn + 40), "p": parts, "v": [f"{turn}"] * 40}))
+    assert made.snapshots.latest_id() == SNAPSHOTS
+
+
+def a_file_of(table: Table) -> str:
+    return str(table.scan().plan_here().files["file_name"][-1].as_py())
+
+
+def test_each_view_has_a_budget() -> None:
+    own = {name for name in vars(Show) if not name.startswith("_")}
+
+    assert own == {*VIEWS}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_takes_no_more_requests_than_its_budget(remote: Proxy, name: str) -> None:
+    """Each is of a table that was just opened, as the first view of a notebook is."""
+    draw, listings, others = VIEWS[name]
+    shared_footers.clear()
+    recent_tails.clear()
+    table = opened(remote)
+
+    with counting(remote) as requests:
+        shown = draw(table)
+
+    assert shown is not None
+    assert len(requests.listed()) <= listings
+    assert len(requests.asked) - len(requests.listed()) <= others
+    assert not {kind for kind, _ in requests.asked} & {"PUT", "POST", "DELETE"}
+
+
+def test_a_plan_takes_three_requests_and_one_for_each_manifest_at_first(remote: Proxy) -> None:
+    """However many files there are: the budget is 10 where manifests are known."""
+    shared_cache.clear()
+    for manifests in (True, False):
+        table = opened(remote)
+        with counting(remote) as requests:
+            table.scan().plan()
+        assert requests.listed() == []
+        assert (requests.of("/manifest/") > 0) is manifests
+        assert requests.of("/manifest/") <= 2 + SNAPSHOTS
+        assert len(requests.asked) - requests.of("/manifest/") == 3
