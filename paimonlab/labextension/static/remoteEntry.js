@@ -2095,10 +2095,11 @@ const LSM_LANE = 22;
 const LSM_BAR = 18;
 const LSM_MOST_LANES = 24;
 const LSM_LOG = 160;
+const LSM_THIN = 5;
 const LSM_CSS = `
 .lsm-bar { cursor: pointer; outline: none; } .lsm-bar rect:first-of-type { stroke: currentColor; stroke-width: .6; }
-.lsm-bar[aria-selected=true] rect:first-of-type { stroke: currentColor; stroke-width: 2; }
-.lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 4; }
+.lsm-bar[aria-selected=true] rect:first-of-type { stroke: currentColor; stroke-width: 2; stroke-opacity: 1; }
+.lsm-bar:focus-visible rect:first-of-type { stroke: var(--focus); stroke-width: 4; stroke-opacity: 1; }
 .lsm-log { max-height: 11em; overflow: auto; margin: 6px 0; padding: 0; list-style: none; }
 .lsm-log li { padding: 2px 6px; border-left: 3px solid transparent; cursor: pointer; overflow-wrap: anywhere; }
 .lsm-log li[aria-selected=true] { border-color: var(--focus); background: var(--chosen); }
@@ -2419,7 +2420,7 @@ function lsmLayout(view, bucket, state, way, room) {
 
 function lsmBar(view, { file, width, height }, isNow) {
   const colour = !view.hasLevels ? COLOURS.green : file.level === 0 ? COLOURS.orange : file.level >= view.levelCount - 1 ? COLOURS.blue : COLOURS.sky;
-  const parts = ([s("rect", { width: width.toFixed(1), height: height.toFixed(1), rx: 2, fill: colour })]);
+  const parts = ([s("rect", { width: width.toFixed(1), height: height.toFixed(1), rx: width < LSM_THIN ? 0 : 2, "stroke-opacity": width < LSM_THIN ? 0 : 1, fill: colour })]);
   const gone = Math.min(1, ((file.deletes ?? 0) + (isNow ? file.hidden ?? 0 : 0)) / Math.max(file.rows, 1));
   if (gone > 0) {
     const part = Math.max(width * gone, 1);
