@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -158,3 +159,39 @@ def test_times_of_the_old_calendar_are_found(catalog: Catalog, spark: SparkSessi
                 wanted.append((condition, [number]))
 
     assert found == wanted
+
+
+@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
+def test_filters_find_nan_which_statistics_leave_out(
+    kind: str, catalog: Catalog, spark: SparkSession
+) -> None:
+    """Parquet's readers skip a row group by its least and greatest values, which NaN is not."""
+    values = [math.nan, 1.0, None]
+    catalog.create_table("db.t", {"d": kind, "s": f"ROW<d {kind}>"}).write(
+        pa.table({"d": values, "s": [{"d": value} for value in values]}).cast(
+            catalog.table("db.t").arrow_schema
+        )
+    )
+    rows = "VALUES (float('NaN')), (float(1)), (NULL) AS t (d)"
+    spark.sql(
+        f"SELECT CAST(d AS {kind}) d, struct(CAST(d AS {kind}) AS d) s FROM {rows}"
+    ).createOrReplaceTempView("plain")
+
+    for condition in (
+        "{} > 100",
+        "{} >= 100",
+        "{} <> 1",
+        "{} = float('NaN')",
+        "NOT ({} < 100)",
+        "{} IN (float('NaN'), 7)",
+        "{} = 7 OR {} > 100",
+        "{} < 100",
+        "{} <= 1",
+        "{} <=> NULL",
+    ):
+        for name in ("d", "s.d"):
+            where = condition.replace("{}", name)
+            plain = spark.sql(f"SELECT string(d) FROM plain WHERE {where}").collect()
+            found = spark.sql(f"SELECT string(d) FROM paimon.db.t WHERE {where}").collect()
+            assert found == plain, where
+    spark.catalog.dropTempView("plain")

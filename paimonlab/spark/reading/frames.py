@@ -26,6 +26,7 @@ from paimonlab.spark.reading.optimizing.by_bucket import (
     bucket_layout,
     sort_order,
 )
+from paimonlab.spark.reading.parquet_filters import parquet_format
 from paimonlab.spark.reading.places import (
     TRACKING_SCHEMA,
     is_tracked,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 CUT_TIMESTAMPS_KEY = "spark.paimonlab.timestamps.cut-to-micros"
 """Setting of a Spark session: read TIMESTAMP(7-9) as microseconds even if digits get lost."""
 
-_PARQUET_FORMAT = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 _RELATION = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
 _EXTRA_FIELDS = 3
 """Fields that a scan has beside the table's: the mask and what the row index takes."""
@@ -195,7 +195,7 @@ def _native_frame(
         index.partitionSchema(),
         bridge.java_schema(in_files),
         bridge.none(),
-        bridge.java_class(_PARQUET_FORMAT)(),
+        parquet_format(bridge),
         bridge.scala_map(options),
         bridge.session,
     )
