@@ -220,6 +220,11 @@ def _check_may_differ(key: str, option: SessionOption, schema: TableSchema, tabl
             f"{option.setting} = {option.value!r} for {table}",
             "a session cannot change the number of buckets; CALL sys.rescale does",
         )
+    if key == "upsert-key":
+        raise UnsupportedError(
+            f"{option.setting} = {option.value!r} for {table}",
+            "which rows an INSERT replaces the table says: ALTER TABLE … SET TBLPROPERTIES",
+        )
     try:
         set_option(schema, SetOption(key, option.value), has_snapshots=True)
     except SchemaError as error:

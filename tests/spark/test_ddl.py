@@ -246,7 +246,6 @@ def test_literal_defaults_are_kept_as_values(spark: SparkSession, catalog: Catal
         ("(id INT) TBLPROPERTIES ('chain-table.enabled' = 'true')", "chain-table.enabled = 'true'"),
         ("(id INT) TBLPROPERTIES ('file.format' = 'lance')", "file.format = 'lance'"),
         ("(id INT) TBLPROPERTIES ('query-auth.enabled' = 'true')", "query-auth.enabled = 'true'"),
-        ("(id INT) TBLPROPERTIES ('upsert-key' = 'id')", "upsert-key = 'id'"),
         (
             "(id INT) TBLPROPERTIES ('visibility-callback.enabled' = 'true')",
             "visibility-callback.enabled = 'true'",

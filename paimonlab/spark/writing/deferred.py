@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
+from paimonlab.spark.writing.upserts import newest_of_keys
 from paimonlab.spark.writing.write import RowsWrite, WriteBuilder, written
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.table.table import Table
@@ -68,7 +69,7 @@ class _DeferredWrite(RowsWrite):
         take: Callable[[Sequence[CommitMessage]], None],
         user: str,
     ) -> None:
-        super().__init__(bridge, table, None)
+        super().__init__(bridge, table, None, None)
         self._take = take
         self._user = user
 
@@ -100,6 +101,6 @@ class _DeferredInsert(Proxy):
     def insert(self, rows: Any, overwrite: bool) -> None:  # noqa: FBT001 - Spark's signature
         """Write rows to files."""
         del overwrite
-        frame = DataFrame(rows, self._bridge.spark)
+        frame = newest_of_keys(DataFrame(rows, self._bridge.spark), self._table)
         bridge, table, user = self._bridge, self._table, self._user
         self._take(written(bridge, frame, table, None, replaces=True, user=user))

@@ -32,6 +32,7 @@ from paimonlab.spark.writing.executor_write import (
 from paimonlab.spark.writing.stream_batches import sink_commit
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS, TaskWrite
 from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spark.writing.upserts import upsert_keys
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
@@ -67,7 +68,7 @@ class StreamWrite(TaskWrite):
         self._replaces = replaces
         self._seen: Snapshot | None = None
         self._began_commit = False
-        _check_table(table)
+        _check_table(table, replaces=replaces)
         _check_columns(table, bridge.python_schema(schema))
 
     def requiredNumPartitions(self) -> int:
@@ -167,7 +168,7 @@ def stream_routing(
     return waiting if plan.bucket_mode is BucketMode.POSTPONE_MODE else None
 
 
-def _check_table(table: Table) -> None:
+def _check_table(table: Table, *, replaces: bool) -> None:
     instead = "use foreachBatch with INSERT INTO"
     if definition_of(table).bucket_mode is BucketMode.KEY_DYNAMIC:
         raise UnsupportedError(
@@ -177,6 +178,11 @@ def _check_table(table: Table) -> None:
         if isinstance(column.type, AtomicType) and column.type.root is TypeRoot.CHAR:
             raise UnsupportedError(
                 f"a stream into {table.name}, whose column {column.name!r} is a CHAR",
+    keys = upsert_keys(table)
+    if keys and not replaces:
+        raise UnsupportedError(
+            f"a stream into {table.name} with upsert-key = {','.join(keys)!r}", instead
+        )
                 f"Spark does not pad the rows of a stream; {instead}",
             )
 

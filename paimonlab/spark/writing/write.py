@@ -41,6 +41,7 @@ from paimonlab.spark.writing.stream_batches import (
 from paimonlab.spark.writing.stream_write import OPTIONS_OF_SPARK, StreamWrite
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS
 from paimonlab.spec.buckets.mode import BucketMode
+from paimonlab.spark.writing.upserts import newest_of_keys, upsert_keys, upsert_rows
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.spec.snapshot import Snapshot
@@ -97,6 +98,7 @@ class WriteBuilder(Proxy):
         """Replace all rows of the table."""
         self._scope = OverwriteScope.whole_table()
         return self
+        self._catalog, self._is_new = catalog, is_new
 
     def canOverwrite(self, predicates: Sequence[Any]) -> bool:
         """Say that predicates choose whole partitions by values of partition columns.
@@ -131,7 +133,9 @@ class WriteBuilder(Proxy):
             return StreamWrite(
                 self._bridge, self._table, self._schema, self._query, replaces=replaces
             )
-        return RowsWrite(self._bridge, self._table, self._scope)
+        return RowsWrite(
+            self._bridge, self._table, self._scope, None if self._is_new else self._catalog
+        )
 
     def _values(self, predicates: Sequence[Any]) -> dict[str, Any] | None:
         utilities = self._bridge.module(_PREDICATE_UTILS)
@@ -206,7 +210,9 @@ class RowsWrite(Proxy):
 
         implements = [CONNECTOR + "write.V1Write"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, table: Table, scope: OverwriteScope | None) -> None:
+    def __init__(
+        self, bridge: Bridge, table: Table, scope: OverwriteScope | None, catalog: str | None
+    ) -> None:
         super().__init__(bridge)
         self._table = table
         self._scope = scope
@@ -225,7 +231,7 @@ class RowsWrite(Proxy):
 
     def toInsertableRelation(self) -> Proxy:
         """Return what takes the rows."""
-        return RowsInsert(self._bridge, self._table, self._scope)
+        return RowsInsert(self._bridge, self._table, self._scope, self._catalog)
 
 
 class RowsInsert(Proxy):
@@ -236,7 +242,10 @@ class RowsInsert(Proxy):
 
         implements = ["org.apache.spark.sql.sources.InsertableRelation"]  # noqa: RUF012
 
-    def __init__(self, bridge: Bridge, table: Table, scope: OverwriteScope | None) -> None:
+    def __init__(
+        self, bridge: Bridge, table: Table, scope: OverwriteScope | None, catalog: str | None
+        self._catalog = catalog
+    ) -> None:
         super().__init__(bridge)
         self._table = table
         self._scope = scope
@@ -253,7 +262,6 @@ class RowsInsert(Proxy):
             return
         chosen = named or batch
         user = chosen.user if chosen else new_user(definition_of(self._table).options)
-        frame = DataFrame(rows, self._bridge.spark)
         replaces = self._scope is not None
         messages = written(self._bridge, frame, self._table, seen, replaces=replaces, user=user)
         if named is not None:
@@ -266,10 +274,17 @@ class RowsInsert(Proxy):
                 self._bridge,
                 self._table,
                 messages,
+        self._catalog = catalog
                 self._scope,
                 user=user,
                 batch=batch,
                 reads=reads,
+        frame = DataFrame(rows, self._bridge.spark)
+        if self._scope is None and upsert_keys(self._table):
+            if self._catalog is not None:
+                self._upsert(frame, self._catalog)
+                return
+            frame = newest_of_keys(frame, self._table)
             )
         if batch is not None:
             statement_done(self._bridge, self._table)
@@ -300,6 +315,15 @@ def written(
         The session.
     rows
         The table's columns; with `KIND_COLUMN` (TINYINT) rows can be deletes and updates.
+    def _upsert(self, rows: DataFrame, catalog: str) -> None:
+        if named_write(self._bridge) is not None:
+            raise UnsupportedError(
+                f"COPY INTO {self._table.name} with upsert-key = "
+                f"{','.join(upsert_keys(self._table))!r}",
+                "use INSERT INTO … SELECT from the files: SELECT * FROM parquet.`/in`",
+            )
+        upsert_rows(self._bridge, rows, self._table, catalog)
+
     table
         Where they go to.
     seen

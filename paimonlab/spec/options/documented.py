@@ -234,6 +234,7 @@ tag.period-formatter  enum  with_dashes  with_dashes*|without_dashes*|without_da
 tag.time-expire-enabled  boolean  true
 target-file-row-num  long  9223372036854775807
 target-file-size  memory  -
+upsert-key  string  -
 write-buffer-size  memory  256 mb
 write-only  boolean  false
 write.isolation  enum  snapshot  snapshot*|serializable*
@@ -286,7 +287,6 @@ scan.primary-branch  string  -
 sequence.snapshot-ordering  boolean  false
 table-read.sequence-number.enabled  boolean  false
 type  enum  table  table|format-table|materialized-table|object-table|lance-table|iceberg-table
-upsert-key  string  -
 vector-field  string  -
 vector.file.format  string  -
 vector.target-file-size  memory  -

@@ -137,7 +137,12 @@ def _rename(change: RenameColumn, schema: TableSchema) -> TableSchema:
 
 _NAMING_OPTIONS = frozenset(
     {
-        *("bucket-key", "sequence.field", "partial-update.remove-record-on-sequence-group"),
+        *(
+            "bucket-key",
+            "upsert-key",
+            "sequence.field",
+            "partial-update.remove-record-on-sequence-group",
+        ),
         *("record-level.time-field", "rowkind.field"),
     }
 )

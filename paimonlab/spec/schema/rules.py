@@ -22,6 +22,7 @@ from paimonlab.spec.schema.kept_starts import check_kept_start
 from paimonlab.spec.schema.row_tracking import check_row_tracking
 from paimonlab.spec.schema.table_schema import TableSchema
 from paimonlab.spec.schema.transforms import instead_of
+from paimonlab.spec.schema.upsert_keys import UpsertOptions, check_upsert_key
 from paimonlab.spec.stream_overwrites import reads_overwrites
 from paimonlab.spec.types.data_types import (
     ArrayType,
@@ -61,6 +62,9 @@ def check_schema(schema: TableSchema) -> None:
             f"primary key {', '.join(schema.primary_keys)} has only partition keys: every "
             "partition could hold one row; add a column to the primary key"
         )
+    upsert_keys = Options(schema.options).slice(UpsertOptions).keys
+    _check_keys("upsert-key", upsert_keys, types)
+    check_upsert_key(schema)
     _check_bucket_keys(schema, types)
     check_kept_start(schema.options)
     _check_bucket_function(schema, types)
@@ -214,10 +218,10 @@ def _check_sequence_fields(schema: TableSchema, types: Mapping[str, DataType]) -
     if text is None:
         return
     names = tuple(name.strip() for name in text.split(","))
-    if not schema.primary_keys:
-        raise SchemaError("option 'sequence.field' needs a primary key")
+    if not schema.primary_keys and not Options(schema.options).slice(UpsertOptions).keys:
+        raise SchemaError("option 'sequence.field' needs a primary key, or 'upsert-key'")
     _check_keys("sequence.field", names, types)
-    if not set(schema.partition_keys) <= set(schema.primary_keys):
+    if schema.primary_keys and not set(schema.partition_keys) <= set(schema.primary_keys):
         raise SchemaError(
             "option 'sequence.field' needs a primary key that contains all partition keys"
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimonlab.errors import habits
+from paimonlab.spec.schema.upsert_keys import check_appends
 from paimonlab.spec.snapshot import Snapshot
 from paimonlab.table import changing
 from paimonlab.table import writing as table_writing
@@ -50,8 +51,10 @@ def write(
     DataError
         If the rows do not fit the table. Nothing of them is visible then.
     """
+    definition, store = writable(table)
+    check_appends(definition.name, definition.options)
     return table_writing.writers.write(
-        *writable(table), data, row_kinds=row_kinds, properties=properties
+        definition, store, data, row_kinds=row_kinds, properties=properties
     )
 
 

@@ -15,6 +15,7 @@ from paimonlab.errors import CommitError, PaimonError, SnapshotExpiredError
 from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.partitions.folders import POSTPONE_BUCKET
+from paimonlab.spec.schema.upsert_keys import check_appends
 from paimonlab.spec.snapshot import BATCH_COMMIT_IDENTIFIER, Snapshot
 from paimonlab.storage import FileIO
 from paimonlab.storage.forks import Home
@@ -52,6 +53,8 @@ class Writer:
     def __init__(
         self, definition: TableDefinition, store: TableStore, user: str, *, replaces: bool = False
     ) -> None:
+        if not replaces:
+            check_appends(definition.name, definition.options)
         self._user = user
         self._home = Home()
         self._definition = definition
