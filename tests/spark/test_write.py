@@ -319,13 +319,6 @@ def test_rows_outside_of_the_partition_to_overwrite_are_refused(
     assert set(warehouse.glob("**/*.parquet")) == before
 
 
-def test_overwrite_by_another_condition_is_refused(plain: Table, spark: SparkSession) -> None:
-    frame = spark.createDataFrame([(7, "z")], "a int, dt string")
-
-    with pytest.raises(UnsupportedError, match=r"overwriting rows of db\.a where a > 3"):
-        frame.writeTo("paimon.db.a").overwrite(functions.col("a") > 3)
-
-
 @pytest.mark.parametrize(
     "condition",
     [
@@ -340,7 +333,8 @@ def test_a_condition_that_is_refused_is_shown_as_it_is_written(
     condition: str, catalog: Catalog, spark: SparkSession
 ) -> None:
     types = {"day": "DATE", "seen": "TIMESTAMP_LTZ(6)", "at": "TIMESTAMP(6)", "v": "STRING"}
-    catalog.create_table("db.d", {"a": "INT"} | types)
+    options = {"sequence.field": "a", "bucket": "1"}
+    catalog.create_table("db.d", {"a": "INT"} | types, primary_keys=["day"], options=options)
     values = "SELECT 1, DATE '2026-01-01', TIMESTAMP '2026-01-01', TIMESTAMP_NTZ '2026-01-01', 'v'"
 
     with pytest.raises(UnsupportedError) as caught:
@@ -358,16 +352,6 @@ def test_create_table_as_select(catalog: Catalog, spark: SparkSession) -> None:
     table = catalog.table("db.c")
     assert table.primary_keys == ("id",)
     assert table.scan().count() == 10
-
-
-def test_rows_are_replaced_by_partitions_only(plain: Table, spark: SparkSession) -> None:
-    spark.sql("INSERT INTO paimon.db.a VALUES (1, 'x'), (2, 'y')")
-
-    with pytest.raises(UnsupportedError, match="where a > 1"):
-        spark.sql("INSERT INTO paimon.db.a REPLACE WHERE a > 1 VALUES (3, 'y')")
-    spark.sql("INSERT INTO paimon.db.a REPLACE WHERE dt = 'y' VALUES (3, 'y')")
-
-    assert rows(plain) == [(1, "x"), (3, "y")]
 
 
 def test_an_overwrite_by_rows_of_the_table_loses_no_update(

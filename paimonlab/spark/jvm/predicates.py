@@ -12,6 +12,7 @@ from typing import Any
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.jvm.compiled import new
 
+_BUILDER = "org.apache.spark.sql.catalyst.util.V2ExpressionBuilder"
 _SOURCE = """
 package org.paimonlab.spark;
 
@@ -44,3 +45,12 @@ def predicates_text(bridge: Bridge, predicates: Sequence[Any]) -> str:
     """
     builder = new(bridge, _SOURCE, "Predicates")
     return " AND ".join(str(builder.build(predicate)) for predicate in predicates)
+
+
+def condition_text(bridge: Bridge, condition: Any) -> str:
+    """Return a resolved Catalyst expression as `predicates_text` would, as far as that goes."""
+    builder = bridge.java_class(_BUILDER)(condition, True)  # noqa: FBT003 - py4j
+    predicate = builder.buildPredicate()
+    if predicate.isDefined():
+        return predicates_text(bridge, [predicate.get()])
+    return str(condition.sql())

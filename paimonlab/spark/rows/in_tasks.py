@@ -106,6 +106,7 @@ def _change(bridge: Bridge, statement: RowStatement, scan: Scan) -> RowChange | 
     """Read a statement; None: something of it is Spark's to evaluate."""
     if (
         statement.source is not None
+        or statement.inserted is not None
         or scan.snapshot is None
         or not scan.is_one_snapshot
         or is_padded(statement)

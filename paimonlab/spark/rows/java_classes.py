@@ -1,7 +1,7 @@
 """The Java classes of statements that change rows, where a Python object will not do.
 
-`RowLevel.Rewriting` hands DELETE, UPDATE, MERGE INTO and INSERT OVERWRITE of just those partitions
-that the rows have to Python.
+`RowLevel.Rewriting` hands DELETE, UPDATE, MERGE INTO, INSERT OVERWRITE of just those partitions
+that the rows have, and INSERT … REPLACE WHERE to Python.
 
 A rule of Spark's analyzer is an abstract class, which a dynamic proxy cannot extend; it holds
 nothing but a call of Python.
@@ -22,9 +22,11 @@ package org.paimonlab.spark;
 
 import java.lang.reflect.Proxy;
 import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MergeIntoTable;
+import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
 import org.apache.spark.sql.catalyst.plans.logical.UpdateTable;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
@@ -73,6 +75,9 @@ public final class RowLevel {
       } else if (plan instanceof DeleteFromTable) {
         target = ((DeleteFromTable) plan).table();
       } else if (plan instanceof OverwritePartitionsDynamic) {
+        target = (LogicalPlan) ((V2WriteCommand) plan).table();
+      } else if (plan instanceof OverwriteByExpression
+          && !(((OverwriteByExpression) plan).deleteExpr() instanceof Literal)) {
         target = (LogicalPlan) ((V2WriteCommand) plan).table();
       }
       if (target == null || !((LogicalPlan) plan).resolved()) {

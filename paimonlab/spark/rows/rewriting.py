@@ -11,11 +11,13 @@ from pyspark.sql.types import LongType, StructType
 from paimonlab.errors import ReadOnlyError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge, Proxy
 from paimonlab.spark.jvm.commands import command
+from paimonlab.spark.jvm.predicates import condition_text
 from paimonlab.spark.reading.pinned import snapshots_read
 from paimonlab.spark.rows.changes import read_as
 from paimonlab.spark.rows.counts import result_columns, result_values
 from paimonlab.spark.rows.java_classes import install_rule, readings
 from paimonlab.spark.rows.joining import frame_of
+from paimonlab.spark.rows.replacing import chooses_partitions, replacing_statement
 from paimonlab.spark.rows.running import RunningStatement
 from paimonlab.spark.rows.shown import shown
 from paimonlab.spark.rows.statements import VERBS, check_functions, read_statement, target_of
@@ -31,6 +33,7 @@ from paimonlab.table.inside import store_of
 if TYPE_CHECKING:
     from paimonlab.table.table import Table
 
+_REPLACE_WHERE = "OverwriteByExpression"
 _file_targets: weakref.WeakValueDictionary[int, FileTarget] = weakref.WeakValueDictionary()
 """Tables without snapshots, by their hash codes."""
 _targets: weakref.WeakValueDictionary[int, Target] = weakref.WeakValueDictionary()
@@ -56,7 +59,10 @@ class Target(Proxy):
         """Read a statement on this table, which it knows as ``relation``."""
         function = readings(self._bridge, relation, _Readings(self._bridge))
         readable = plan.transformUpWithSubqueries(function)
-        statement = read_statement(self._bridge, readable)
+        if plan.getClass().getSimpleName() == _REPLACE_WHERE:
+            statement = replacing_statement(self._bridge, readable, self._table)
+        else:
+            statement = read_statement(self._bridge, readable)
         check_functions(self._bridge, statement)
         writable = self._writable(statement.name)
         table = with_session_options(self._bridge, writable, self._catalog)
@@ -65,12 +71,38 @@ class Target(Proxy):
         running.check()
         return running
 
-    def _overwriting(self, plan: Any, relation: Any) -> Any:
-        """Return the command that replaces those partitions of this table that a query has."""
+    def _replacing(self, plan: Any, relation: Any) -> Any:
+        """Return the command that replaces rows that a condition is true of; the plan: Spark can.
+
+        Spark overwrites whole partitions, which the condition names.
+        """
+        bridge = self._bridge
+        if chooses_partitions(bridge, plan.deleteExpr(), self._table):
+            return plan
+        self._check_options(plan, relation)
+        running = self._running(plan, relation)
+
+        def run(session: Any) -> list[list[int]]:
+            del session
+            running.run()
+            return []
+
+        text = f"INSERT OVERWRITE rows of {relation.name()} where " + condition_text(
+            bridge, plan.deleteExpr()
+        )
+        return command(bridge, run, text, StructType())
+
+    def _check_options(self, plan: Any, relation: Any) -> Table:
+        """Return the table as it is written; refuse options of the statement."""
         bridge = self._bridge
         given = bridge.texts_of_map(relation.options().asCaseSensitiveMap())
         given |= dict(bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(plan.writeOptions()))
-        table = with_write_options(bridge, self._writable("writing to"), given, self._catalog)
+        return with_write_options(bridge, self._writable("writing to"), given, self._catalog)
+
+    def _overwriting(self, plan: Any, relation: Any) -> Any:
+        """Return the command that replaces those partitions of this table that a query has."""
+        bridge = self._bridge
+        table = self._check_options(plan, relation)
         check_overwrites_partitions(table)
 
         def run(session: Any) -> list[list[int]]:
@@ -111,7 +143,10 @@ class _Rewrite(Proxy):
         """Return the command; nothing is run yet."""
         relation = target_of(self._bridge, plan)
         of_files = _file_targets.get(int(relation.table().hashCode()))
+        kind = str(plan.getClass().getSimpleName())
         if of_files is not None:
+            if kind == _REPLACE_WHERE:
+                return plan  # which says itself what it can do
             if plan.getClass().getSimpleName() == "OverwritePartitionsDynamic":
                 return of_files._overwriting(plan, relation)
             raise UnsupportedError(
@@ -119,6 +154,8 @@ class _Rewrite(Proxy):
                 "the rows of a format table are not changed one by one: INSERT OVERWRITE it",
             )
         target = _targets.get(int(relation.table().hashCode()))
+        if kind == _REPLACE_WHERE:
+            return plan if target is None else target._replacing(plan, relation)
         if target is None:
             raise UnsupportedError(
                 f"{VERBS[plan.getClass().getSimpleName()]} {relation.name()}",

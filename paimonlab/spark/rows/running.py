@@ -35,6 +35,7 @@ from paimonlab.spark.rows.executor_changes import (
 from paimonlab.spark.rows.in_tasks import changed_in_tasks
 from paimonlab.spark.rows.lookups import looked_up
 from paimonlab.spark.rows.merge_in_tasks import merged_in_tasks
+from paimonlab.spark.rows.replacing import with_new_rows
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay, has_subqueries
 from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
@@ -147,7 +148,8 @@ class RunningStatement:
         return self.counts
 
     def _run_on_nothing(self) -> None:
-        if all(clause.rule.action is not Action.INSERT for clause in self.statement.clauses):
+        actions = {clause.rule.action for clause in self.statement.clauses}
+        if Action.INSERT not in actions and self.statement.inserted is None:
             return
         user = self._user
         outcomes = self._tasks(None, user)
@@ -243,6 +245,7 @@ class RunningStatement:
         cores = self.bridge.spark.sparkContext.defaultParallelism
         return (
             statement.source is None
+            and statement.inserted is None
             and definition.bucket_mode is BucketMode.HASH_FIXED
             and bool(self.bridge.conf.v2BucketingEnabled())
             and cores <= definition.buckets <= _BUCKETS_PER_CORE * cores
@@ -281,6 +284,8 @@ class RunningStatement:
         rows = changed_rows(
             bridge, self.statement, scan, wanted, keeps_nulls=keeps_nulls, found=joined
         )
+        if self.statement.inserted is not None:
+            rows = with_new_rows(bridge, self.statement, table, rows)
         if wanted.columns is not None:
             columns = wanted.columns
             divided, work = columns_work(bridge, rows, table, snapshot, columns, user=user)

@@ -21,6 +21,7 @@ _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 VERBS = {
     "DeleteFromTable": "DELETE FROM",
     "MergeIntoTable": "MERGE INTO",
+    "OverwriteByExpression": "INSERT OVERWRITE",
     "OverwritePartitionsDynamic": "INSERT OVERWRITE",
     "UpdateTable": "UPDATE",
 }
@@ -65,6 +66,8 @@ class RowStatement:
     """Plan of the source of a MERGE."""
     condition: Any | None = None
     """What joins it to the target."""
+    inserted: Any | None = None
+    """Plan of rows that come in the place of those that are deleted, with the target's columns."""
 
     @property
     def is_everything(self) -> bool:
@@ -106,11 +109,11 @@ def read_statement(bridge: Bridge, plan: Any) -> RowStatement:
     target = _bare(bridge, plan.table())
     relation = relation_of(bridge, target)
     if kind == "DeleteFromTable":
-        condition = _as_named(bridge, target, plan.condition())
+        condition = as_named(bridge, target, plan.condition())
         rule = Clause(ClauseKind.MATCHED, Action.DELETE, has_condition=True)
         return RowStatement("DELETE FROM", relation, target, (SparkClause(rule, condition),))
     given = plan.condition()
-    condition = _as_named(bridge, target, given.get()) if given.isDefined() else None
+    condition = as_named(bridge, target, given.get()) if given.isDefined() else None
     rule = Clause(ClauseKind.MATCHED, Action.UPDATE, has_condition=condition is not None)
     clause = _update(bridge, target, rule, condition, plan.assignments(), is_star=False)
     return RowStatement("UPDATE", relation, target, (clause,))
@@ -134,11 +137,11 @@ def _merge(bridge: Bridge, plan: Any) -> RowStatement:
         target,
         clauses,
         source=plan.sourceTable(),
-        condition=_as_named(bridge, target, plan.mergeCondition()),
+        condition=as_named(bridge, target, plan.mergeCondition()),
     )
 
 
-def _as_named(bridge: Bridge, target: Any, condition: Any) -> Any:
+def as_named(bridge: Bridge, target: Any, condition: Any) -> Any:
     """Return a condition in which columns of the target have the names of the table.
 
     Statements may write them in upper or lower case.
@@ -151,7 +154,7 @@ def _clause(bridge: Bridge, target: Any, kind: ClauseKind, action: Any) -> Spark
     name = action.getClass().getSimpleName()
     what = _ACTIONS[name]
     given = action.condition()
-    condition = _as_named(bridge, target, given.get()) if given.isDefined() else None
+    condition = as_named(bridge, target, given.get()) if given.isDefined() else None
     rule = Clause(kind, what, has_condition=condition is not None)
     if what is Action.DELETE:
         return SparkClause(rule, condition)

@@ -112,8 +112,8 @@ class WriteBuilder(Proxy):
             said = predicates_text(self._bridge, predicates)
             raise UnsupportedError(
                 f"overwriting rows of {self._table.name} where {said}",
-                "rows to replace are chosen by values of partition columns here; DELETE the rows "
-                "and INSERT the others, or use MERGE INTO",
+                "partitions are replaced by one value of each column; DELETE the rows and INSERT "
+                "the others, or use MERGE INTO",
             )
         return True
 
