@@ -35,6 +35,7 @@ from paimonlab.spec.options.table_options import find_option
 from paimonlab.spec.schema.taken_types import takes_type
 
 if TYPE_CHECKING:
+    from paimonlab.spec.types.data_types import DataType
     from paimonlab.table.table import Table
 
 _FLAG = "withSchemaEvolution"
@@ -152,11 +153,28 @@ def may_change(bridge: Bridge, catalog: str, table: Table, change: Any) -> bool:
         return True
     place = (catalog, table.identifier.database, table.identifier.table)
     given = _given(bridge, *place) | _own(bridge, place)
-    if TYPE_WIDENING in given and not _is_true(given, TYPE_WIDENING):
-        return False
     name = ".".join(change.fieldNames())
     wanted = from_spark(bridge.python_type(change.newDataType()), column=name)
-    return takes_type(table.schema, name, wanted, explicitly=_is_true(given, EXPLICIT_CAST))
+    return takes_type_of_rows(table, name, wanted, given)
+
+
+def takes_type_of_rows(
+    table: Table, name: str, wanted: DataType, options: Mapping[str, str]
+) -> bool:
+    """Return whether a column changes to the type of the rows that are written to it.
+
+    Parameters
+    ----------
+    table
+        Where they are written to.
+    name, wanted
+        As of `takes_type`.
+    options
+        Of the write and the session.
+    """
+    if TYPE_WIDENING in options and not _is_true(options, TYPE_WIDENING):
+        return False
+    return takes_type(table.schema, name, wanted, explicitly=_is_true(options, EXPLICIT_CAST))
 
 
 def merges_schema(bridge: Bridge, catalog: str, table: Table, options: Mapping[str, str]) -> bool:
@@ -168,21 +186,13 @@ def merges_schema(bridge: Bridge, catalog: str, table: Table, options: Mapping[s
     return _is_true(given | dict(options))
 
 
-def check_keeps_columns(bridge: Bridge, table: Table, definition: Any, catalog: str) -> None:
-    """Check that a stream is not asked to change the columns of its sink.
-
-    Raises
-    ------
-    UnsupportedError
-        If an option of it, or of the session, does.
-    """
-    options = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+def options_of_columns(
+    bridge: Bridge, catalog: str, table: Table, options: Mapping[str, str]
+) -> dict[str, str]:
+    """Return what a write, on top of the session, says of how columns change."""
     name = table.identifier
-    if _is_true(_given(bridge, catalog, name.database, name.table) | options):
-        raise UnsupportedError(
-            f"{MERGE_SCHEMA} = 'true' for a stream into {table.name}",
-            "write its batches by name in foreachBatch: writeTo(…).append()",
-        )
+    given = _given(bridge, catalog, name.database, name.table) | dict(options)
+    return {key: given[key] for key in (MERGE_SCHEMA, *_OF_TYPES) if key in given}
 
 
 def _given(bridge: Bridge, catalog: str, database: str, table: str) -> dict[str, str]:

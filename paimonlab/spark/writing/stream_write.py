@@ -30,9 +30,10 @@ from paimonlab.spark.writing.executor_write import (
     waiting,
 )
 from paimonlab.spark.writing.stream_batches import sink_commit
+from paimonlab.spark.writing.stream_columns import fits
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS, TaskWrite
-from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spark.writing.upserts import upsert_keys
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.types.data_types import AtomicType, TypeRoot
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
@@ -60,7 +61,14 @@ class StreamWrite(TaskWrite):
         ]
 
     def __init__(
-        self, bridge: Bridge, table: Table, schema: Any, query: str, *, replaces: bool
+        self,
+        bridge: Bridge,
+        table: Table,
+        schema: Any,
+        query: str,
+        *,
+        replaces: bool,
+        merges: bool,
     ) -> None:
         super().__init__(bridge, table)
         self._schema = schema
@@ -69,7 +77,7 @@ class StreamWrite(TaskWrite):
         self._seen: Snapshot | None = None
         self._began_commit = False
         _check_table(table, replaces=replaces)
-        _check_columns(table, bridge.python_schema(schema))
+        _check_columns(table, bridge.python_schema(schema), merges=merges)
 
     def requiredNumPartitions(self) -> int:
         """Ask for no more tasks than run at once: each writes files of its own."""
@@ -170,6 +178,11 @@ def stream_routing(
 
 def _check_table(table: Table, *, replaces: bool) -> None:
     instead = "use foreachBatch with INSERT INTO"
+    keys = upsert_keys(table)
+    if keys and not replaces:
+        raise UnsupportedError(
+            f"a stream into {table.name} with upsert-key = {','.join(keys)!r}", instead
+        )
     if definition_of(table).bucket_mode is BucketMode.KEY_DYNAMIC:
         raise UnsupportedError(
             f"a stream into {table.name}, whose primary key lacks a partition column", instead
@@ -178,22 +191,23 @@ def _check_table(table: Table, *, replaces: bool) -> None:
         if isinstance(column.type, AtomicType) and column.type.root is TypeRoot.CHAR:
             raise UnsupportedError(
                 f"a stream into {table.name}, whose column {column.name!r} is a CHAR",
-    keys = upsert_keys(table)
-    if keys and not replaces:
-        raise UnsupportedError(
-            f"a stream into {table.name} with upsert-key = {','.join(keys)!r}", instead
-        )
                 f"Spark does not pad the rows of a stream; {instead}",
             )
 
 
-def _check_columns(table: Table, given: StructType) -> None:
-    """Check that the rows have the table's columns: Spark does not align those of a stream."""
+def _check_columns(table: Table, given: StructType, *, merges: bool) -> None:
+    """Check that the rows have the table's columns: Spark does not align those of a stream.
+
+    With ``write.merge-schema`` they may lack some, and have narrower numbers.
+    """
     wanted = spark_schema(table.schema.fields, plain=True)
-    types = {column.name: column.dataType.simpleString() for column in given}
-    for column in wanted:
+    by_name = {column.name: column.dataType for column in given}
+    types = {name: kind.simpleString() for name, kind in by_name.items()}
+    for field, column in zip(table.schema.fields, wanted, strict=True):
         there = types.pop(column.name, None)
         if there != column.dataType.simpleString():
+            if merges and fits(field, by_name.get(column.name)):
+                continue
             has = "have no such column" if there is None else f"have {there}"
             raise SchemaError(
                 f"{table.name}: column {column.name!r} is {column.dataType.simpleString()}, but "

@@ -25,7 +25,7 @@ from paimonlab.spark.values.in_arrow import map_in_arrow
 from paimonlab.spark.values.spellings import scope_with
 from paimonlab.spark.writing.access import check_options_of_write, check_partition_overwrite
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard, rows_read_of
-from paimonlab.spark.writing.evolution import check_keeps_columns, merges_schema
+from paimonlab.spark.writing.evolution import merges_schema, options_of_columns
 from paimonlab.spark.writing.executor_assign import Assigning, HashAssignment
 from paimonlab.spark.writing.executor_packets import Unpacking
 from paimonlab.spark.writing.executor_small_rows import Task
@@ -38,10 +38,11 @@ from paimonlab.spark.writing.stream_batches import (
     statement_commit,
     statement_done,
 )
+from paimonlab.spark.writing.stream_columns import with_columns_of_rows
 from paimonlab.spark.writing.stream_write import OPTIONS_OF_SPARK, StreamWrite
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS
-from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spark.writing.upserts import newest_of_keys, upsert_keys, upsert_rows
+from paimonlab.spec.buckets.mode import BucketMode
 from paimonlab.spec.commit_message import CommitMessage
 from paimonlab.spec.options.table_options import check_known, check_supported
 from paimonlab.spec.snapshot import Snapshot
@@ -84,21 +85,24 @@ class WriteBuilder(Proxy):
     ) -> None:
         super().__init__(bridge)
         given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+        self._query = _query_of_sink(bridge, definition)
+        self._merges = merges_schema(bridge, catalog, table, given)
+        if self._query is not None and self._merges:
+            rows = bridge.python_schema(definition.schema())
+            of_columns = options_of_columns(bridge, catalog, table, given)
+            table = with_columns_of_rows(bridge, table, rows, of_columns, catalog)
         self._table = with_write_options(bridge, table, given, catalog, is_new=is_new)
         ours, store = definition_of(self._table), store_of(self._table)
         check_supported(ours.options, ours.schema, "write")
         write_plan(ours, store.layout)  # whether files can hold all columns
+        self._catalog, self._is_new = catalog, is_new
         self._schema = definition.schema()
         self._scope: OverwriteScope | None = None
-        self._query = _query_of_sink(bridge, definition)
-        if self._query is not None:
-            check_keeps_columns(bridge, self._table, definition, catalog)
 
     def truncate(self) -> Proxy:
         """Replace all rows of the table."""
         self._scope = OverwriteScope.whole_table()
         return self
-        self._catalog, self._is_new = catalog, is_new
 
     def canOverwrite(self, predicates: Sequence[Any]) -> bool:
         """Say that predicates choose whole partitions by values of partition columns.
@@ -131,7 +135,12 @@ class WriteBuilder(Proxy):
         if self._query is not None:
             replaces = self._scope is not None
             return StreamWrite(
-                self._bridge, self._table, self._schema, self._query, replaces=replaces
+                self._bridge,
+                self._table,
+                self._schema,
+                self._query,
+                replaces=replaces,
+                merges=self._merges,
             )
         return RowsWrite(
             self._bridge, self._table, self._scope, None if self._is_new else self._catalog
@@ -216,6 +225,7 @@ class RowsWrite(Proxy):
         super().__init__(bridge)
         self._table = table
         self._scope = scope
+        self._catalog = catalog
 
     def description(self) -> str:
         """Say what is written, for plans."""
@@ -244,15 +254,21 @@ class RowsInsert(Proxy):
 
     def __init__(
         self, bridge: Bridge, table: Table, scope: OverwriteScope | None, catalog: str | None
-        self._catalog = catalog
     ) -> None:
         super().__init__(bridge)
         self._table = table
         self._scope = scope
+        self._catalog = catalog
 
     def insert(self, rows: Any, overwrite: bool) -> None:  # noqa: FBT001 - Spark's signature
         """Write rows; whether they replace others was said before."""
         del overwrite
+        frame = DataFrame(rows, self._bridge.spark)
+        if self._scope is None and upsert_keys(self._table):
+            if self._catalog is not None:
+                self._upsert(frame, self._catalog)
+                return
+            frame = newest_of_keys(frame, self._table)
         seen = store_of(self._table).snapshots.latest()
         verb = "INSERT INTO" if self._scope is None else "INSERT OVERWRITE"
         named = named_write(self._bridge)
@@ -274,20 +290,22 @@ class RowsInsert(Proxy):
                 self._bridge,
                 self._table,
                 messages,
-        self._catalog = catalog
                 self._scope,
                 user=user,
                 batch=batch,
                 reads=reads,
-        frame = DataFrame(rows, self._bridge.spark)
-        if self._scope is None and upsert_keys(self._table):
-            if self._catalog is not None:
-                self._upsert(frame, self._catalog)
-                return
-            frame = newest_of_keys(frame, self._table)
             )
         if batch is not None:
             statement_done(self._bridge, self._table)
+
+    def _upsert(self, rows: DataFrame, catalog: str) -> None:
+        if named_write(self._bridge) is not None:
+            raise UnsupportedError(
+                f"COPY INTO {self._table.name} with upsert-key = "
+                f"{','.join(upsert_keys(self._table))!r}",
+                "use INSERT INTO … SELECT from the files: SELECT * FROM parquet.`/in`",
+            )
+        upsert_rows(self._bridge, rows, self._table, catalog)
 
 
 def _check_named(named: NamedWrite, table: Table, messages: Sequence[CommitMessage]) -> None:
@@ -315,15 +333,6 @@ def written(
         The session.
     rows
         The table's columns; with `KIND_COLUMN` (TINYINT) rows can be deletes and updates.
-    def _upsert(self, rows: DataFrame, catalog: str) -> None:
-        if named_write(self._bridge) is not None:
-            raise UnsupportedError(
-                f"COPY INTO {self._table.name} with upsert-key = "
-                f"{','.join(upsert_keys(self._table))!r}",
-                "use INSERT INTO … SELECT from the files: SELECT * FROM parquet.`/in`",
-            )
-        upsert_rows(self._bridge, rows, self._table, catalog)
-
     table
         Where they go to.
     seen

@@ -59,10 +59,13 @@ def forget_last_batch(checkpoint: Path) -> None:
     (checkpoint / "commits" / f".{done.name}.crc").unlink(missing_ok=True)
 
 
-def write_to(rows: DataFrame, name: str, checkpoint: Path, mode: str = "append") -> StreamingQuery:
+def write_to(
+    rows: DataFrame, name: str, checkpoint: Path, mode: str = "append", **options: str
+) -> StreamingQuery:
     """Run a stream into a table to the end of what is there; raise its error."""
     query = (
         rows.writeStream.outputMode(mode)
+        .options(**options)
         .option("checkpointLocation", str(checkpoint))
         .trigger(availableNow=True)
         .toTable(name)

@@ -284,6 +284,42 @@ def test_a_stream_goes_on_with_columns_that_its_sink_gets(
     assert [row["more"] for row in found] == [*[None] * 6, 7]
 
 
+@pytest.mark.parametrize("keys", [[], ["id"]], ids=["append", "keys"])
+def test_rows_of_a_stream_bring_their_columns(
+    spark: SparkSession, source: Table, catalog: Catalog, tmp_path: Path, keys: list[str]
+) -> None:
+    columns = {"id": "BIGINT", "v": "STRING", "n": "INT", "r": "ROW<a INT>"}
+    catalog.create_table("db.t", columns, primary_keys=keys)
+    rows = stream(spark, "paimon.db.s", LIMIT)
+    merges = {"write.merge-schema": "true"}
+    wider = rows.selectExpr(
+        "id + 10 AS id", "v", "id * 5000000000 AS n", "struct(1 AS a, 'b' AS b) AS r", "true AS w"
+    )
+
+    write_to(rows.select("v", "id"), "paimon.db.t", tmp_path / "a", **merges)
+    write_to(wider, "paimon.db.t", tmp_path / "b", **merges)
+    forget_last_batch(tmp_path / "b")
+    write_to(wider, "paimon.db.t", tmp_path / "b", **merges)
+    narrower = rows.selectExpr("id + 20 AS id", "CAST(id AS INT) AS n")
+    write_to(narrower, "paimon.db.t", tmp_path / "c", **merges)
+
+    found = spark.sql("SELECT id, v, n, r.a, r.b, w FROM paimon.db.t ORDER BY id").collect()
+    expected = [
+        *((number, "a", None, None, None, None) for number in range(6)),
+        *((number + 10, "a", number * 5000000000, 1, "b", True) for number in range(6)),
+        *((number + 20, None, number, None, None, None) for number in range(6)),
+    ]
+    assert list(map(tuple, found)) == expected
+    assert catalog.table("db.t").schema.id == 1
+    cases = [
+        (rows.selectExpr("id", "'x' AS n"), SchemaError),
+        (rows.selectExpr("id", "1 AS V"), SchemaError),
+    ]
+    for number, (given, error) in enumerate(cases):
+        with pytest.raises(error):
+            write_to(given, "paimon.db.t", tmp_path / f"{number}", **merges)
+
+
 def test_columns_are_found_by_name(
     spark: SparkSession, source: Table, catalog: Catalog, tmp_path: Path
 ) -> None:
