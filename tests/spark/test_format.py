@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from paimonlab.catalog import Catalog
 from paimonlab.errors import PaimonError, SchemaError, TableNotFoundError, UnsupportedError
 from paimonlab.spark import connect
+from tests.spark.streaming.running import forget_last_batch
 from tests.spark.test_ddl import plain_table, rows
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -174,11 +175,49 @@ def test_tables_are_streamed_by_folder_and_options(
     assert sorted(rows(spark, "SELECT id, v FROM streamed_1")) == [(1, "c"), (2, "b")]
 
 
-def test_streams_into_folders_are_refused(spark: SparkSession, path: str, tmp_path: Path) -> None:
-    writing = spark.readStream.table("paimon.db.t").writeStream.format("paimon")
-    started = writing.option("checkpointLocation", str(tmp_path / "checkpoint"))
-    with pytest.raises((PaimonError, StreamingQueryException), match=r"writeStream.format"):
-        started.trigger(availableNow=True).start(path).awaitTermination()
+def test_streams_go_into_folders(
+    spark: SparkSession, catalog: Catalog, path: str, tmp_path: Path
+) -> None:
+    spark.sql("CREATE TABLE paimon.db.sink (id INT, v STRING)")
+    sink = plain_table(catalog, "db.sink")
+
+    def started(number: int, where: str | None, **options: str) -> None:
+        changes = spark.readStream.table("paimon.db.t").select("id", "v")
+        writing = changes.writeStream.format("paimon").options(**options)
+        writing = writing.option("checkpointLocation", str(tmp_path / f"{number}"))
+        writing.trigger(availableNow=True).start(where).awaitTermination()
+
+    started(1, sink.path)
+    started(2, f"file:{sink.path}/")
+    started(3, None, catalog="paimon", database="db", table="sink")
+    forget_last_batch(tmp_path / "3")
+    started(3, None, catalog="paimon", database="db", table="sink")
+
+    assert sorted(rows(spark, "SELECT id, v FROM paimon.db.sink")) == sorted(
+        [(1, "c"), (2, "b")] * 3
+    )
+    assert sink.scan().snapshot is not None
+    for number, (where, options, said) in enumerate(
+        (
+            (None, {}, "start.. without a path"),
+            (f"{tmp_path}/w/db.db/t", {}, "no catalog of the Spark session has a table there"),
+            (sink.path, {"bucket": "3"}, "bucket"),
+            (sink.path, {"catalog": "paimon", "table": "t"}, "db.t is in"),
+        )
+    ):
+        with pytest.raises((PaimonError, StreamingQueryException), match=said):
+            started(10 + number, where, **options)
+
+
+def test_a_new_table_of_another_format_names_the_one_to_give(
+    spark: SparkSession, path: str, tmp_path: Path
+) -> None:
+    changes = spark.readStream.table("paimon.db.t")
+    writing = changes.writeStream.option("checkpointLocation", str(tmp_path / "c"))
+    with pytest.raises(UnsupportedError, match=r"USING parquet for db\.n .*\.format\('paimon'\)"):
+        writing.toTable("paimon.db.n")
+    with pytest.raises(UnsupportedError, match=r"USING parquet for db\.n .*\.format\('paimon'\)"):
+        spark.table("paimon.db.t").write.saveAsTable("paimon.db.n")
 
 
 def test_data_frames_create_append_to_and_replace_tables_by_name(

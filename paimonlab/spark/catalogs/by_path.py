@@ -1,9 +1,10 @@
-"""``format("paimon")`` with ``load`` and ``save``: the table of a catalog that is meant.
+"""``format("paimon")`` with ``load``, ``save`` and ``start``: the table of a catalog that is meant.
 
 Options (``catalog``, ``database``, ``table``) or a folder say which. Spark would hand reads and
 writes to a Python data source, which has no catalog. A rule of its analyzer, which runs before
 columns are looked at, names the table instead: the read is then that of ``spark.table(name)``,
-the write that of ``df.writeTo(name)``, by the names of columns.
+the write that of ``df.writeTo(name)``, by the names of columns. A stream into a folder keeps a sink
+that is told its options later (`FolderSink`).
 
 Source: apache/spark@v4.2.0 and v4.3.0 ``DataFrameReader.load``, ``DataStreamReader.load``,
 ``UnresolvedDataSource``, ``DataFrameWriter.saveCommand``, ``PythonTable``; Java Paimon's
@@ -16,21 +17,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from paimonlab.catalog.names import DATABASE_SUFFIX, is_name
-from paimonlab.errors import NotFoundError, SchemaError, UnsupportedError
+from paimonlab.errors import NotFoundError, ReadOnlyError, SchemaError, UnsupportedError
 from paimonlab.spark.catalogs.clones import catalogs_of
 from paimonlab.spark.catalogs.namespaces import catalog_behind
-from paimonlab.spark.catalogs.places import Place, active_state
-from paimonlab.spark.jvm.bridge import ANALYSIS, Bridge, Proxy
+from paimonlab.spark.catalogs.places import Place, active_state, place_of
+from paimonlab.spark.jvm.bridge import ANALYSIS, CONNECTOR, Bridge, Proxy
+from paimonlab.spark.jvm.case_classes import copied
 from paimonlab.spark.jvm.compiled import new
 from paimonlab.spark.jvm.rules import add_analyzer_rule
 from paimonlab.spark.reading.data_source import NAME
+from paimonlab.spark.writing.write import write_builder
 from paimonlab.spec.external_paths import folder_of, scheme_of
+from paimonlab.storage import ReadOnlyFileIO
+from paimonlab.table.inside import store_of
+from paimonlab.table.table import Table
 
 _PATH, _CATALOG, _DATABASE, _TABLE = "path", "catalog", "database", "table"
 _CHOOSING = frozenset({_PATH, _CATALOG, _DATABASE, _TABLE})
 """Options that say which table is meant."""
 _CHANGELOG = "read.changelog"
-_OVERWRITE = "OverwriteByExpression"
+_OVERWRITE, _STREAM = "OverwriteByExpression", "WriteToStreamStatement"
 PRIVILEGES = "__required_write_privileges__"
 """Where Spark notes what a statement may do to a relation."""
 _RULE = "ByPath$Naming"
@@ -42,7 +48,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.UnresolvedDataSource;
 import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import scala.Function1;
 import scala.runtime.AbstractPartialFunction;
@@ -73,17 +81,24 @@ public final class ByPath {
     public Naming(Function1 name) { this.name = name; }
 
     public TreeNode apply(TreeNode plan) {
+      if (plan instanceof WriteToStreamStatement) {
+        Object sink = ((WriteToStreamStatement) plan).sink();
+        return isOurs(sink) ? (TreeNode) this.name.apply(plan) : plan;
+      }
       if (!(plan instanceof V2WriteCommand)) {
         return ((LogicalPlan) plan).transformUp(new Reading(this.name));
       }
       Object target = ((V2WriteCommand) plan).table();
       if (!(target instanceof DataSourceV2Relation)) return plan;
-      Object table = ((DataSourceV2Relation) target).table();
-      boolean isOurs = table.getClass().getName().endsWith(".PythonTable")
-          && ((DataSourceV2Relation) target).table().name().equals("""
+      boolean isOurs = isOurs(((DataSourceV2Relation) target).table());
+      return isOurs ? (TreeNode) this.name.apply(plan) : plan;
+    }
+
+    private static boolean isOurs(Object table) {
+      return table.getClass().getName().endsWith(".PythonTable")
+          && ((Table) table).name().equals("""
     f'"{NAME}"'
     """);
-      return isOurs ? (TreeNode) this.name.apply(plan) : plan;
     }
   }
 }
@@ -111,16 +126,15 @@ class _Naming(Proxy):
         if str(plan.getClass().getSimpleName()) == "UnresolvedDataSource":
             return self._read(plan)
         bridge = self._bridge
+        if str(plan.getClass().getSimpleName()) == _STREAM:
+            return copied(bridge, plan, sink=FolderSink(bridge, plan.inputQuery().schema()))
         given = bridge.texts_of_map(plan.table().options().asCaseSensitiveMap())
         options, chosen = _parted(given)
         if not chosen:
             raise UnsupportedError(
                 f"write.format({NAME!r}).save() without a path", "name the table: saveAsTable"
             )
-        parts = _named_by_options(bridge, chosen)
-        if parts is None:
-            place = table_in(bridge, chosen[_PATH])
-            parts = [place.catalog_name, place.database, place.table]
+        parts = _written_table(bridge, chosen)
         relation = bridge.java_class(ANALYSIS + "UnresolvedRelation")
         replaces = str(plan.getClass().getSimpleName()) == _OVERWRITE
         privileges = bridge.options({PRIVILEGES: "INSERT,DELETE" if replaces else "INSERT"})
@@ -163,6 +177,90 @@ class _Naming(Proxy):
             parts[-1] += "$audit_log"
         relation = bridge.java_class(ANALYSIS + "UnresolvedRelation")
         return relation(bridge.seq(parts), bridge.options(options), is_streaming)
+
+
+class FolderSink(Proxy):
+    """The sink of a stream that starts with a folder, or options that name a table.
+
+    Spark says which folder when the first batch is planned.
+    """
+
+    class Java:
+        """py4j's list of interfaces."""
+
+        implements = [CONNECTOR + "catalog.SupportsWrite"]  # noqa: RUF012
+
+    def __init__(self, bridge: Bridge, schema: Any) -> None:
+        super().__init__(bridge)
+        self._schema = schema
+
+    def schema(self) -> Any:
+        """Return the columns of the stream: those of the table are not known yet."""
+        return self._schema
+
+    def columns(self) -> Any:
+        """Return the columns of the stream."""
+        return self._bridge.columns(self._bridge.python_schema(self._schema))
+
+    def partitioning(self) -> Any:
+        """Return nothing: the table says how it is divided."""
+        return self._bridge.array(CONNECTOR + "expressions.Transform", [])
+
+    def properties(self) -> Any:
+        """Return nothing."""
+        return self._bridge.map({})
+
+    def name(self) -> str:
+        """Return the name that plans show."""
+        return NAME
+
+    def toString(self) -> str:
+        """Answer ``Object.toString``."""
+        return NAME
+
+    def id(self) -> None:
+        """Return no identity."""
+
+    def version(self) -> None:
+        """Return no version."""
+
+    def constraints(self) -> Any:
+        """Return nothing."""
+        return self._bridge.array(CONNECTOR + "catalog.constraints.Constraint", [])
+
+    def capabilities(self) -> Any:
+        """Return what streams need."""
+        return self._bridge.capabilities("STREAMING_WRITE", "TRUNCATE")
+
+    def newWriteBuilder(self, definition: Any) -> Proxy:
+        """Start to write to the table that the options of the stream name."""
+        bridge = self._bridge
+        given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+        options, chosen = _parted(given)
+        if not chosen:
+            raise UnsupportedError(
+                f"writeStream.format({NAME!r}).start() without a path",
+                "name the table: toTable, or give the folder of one",
+            )
+        parts = _written_table(bridge, chosen)
+        place = place_of(bridge, parts, "a stream into")
+        table = None if place is None else place.catalog.table(place.name)
+        if place is None or not isinstance(table, Table):
+            raise UnsupportedError(f"a stream into {'.'.join(parts)}", "it has to be a table")
+        if isinstance(store_of(table).file_io, ReadOnlyFileIO):
+            raise ReadOnlyError(f"writing to {table.name}")
+        return write_builder(
+            bridge, table, definition, catalog=place.catalog_name, stream_options=options
+        )
+
+
+def _written_table(bridge: Bridge, chosen: Mapping[str, str]) -> list[str]:
+    """Return catalog, database and table of a write, which options name."""
+    parts = _named_by_options(bridge, chosen)
+    if parts is None:
+        place = table_in(bridge, chosen[_PATH])
+        parts = [place.catalog_name, place.database, place.table]
+    return parts
 
 
 def _parted(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

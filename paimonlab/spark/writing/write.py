@@ -82,9 +82,12 @@ class WriteBuilder(Proxy):
         *,
         catalog: str,
         is_new: bool = False,
+        stream_options: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(bridge)
-        given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
+        given = stream_options
+        if given is None:
+            given = bridge.texts_of_map(definition.options().asCaseSensitiveMap())
         self._query = _query_of_sink(bridge, definition)
         self._merges = merges_schema(bridge, catalog, table, given)
         if self._query is not None and self._merges:
@@ -170,15 +173,29 @@ class UpsertBuilder(WriteBuilder):
 
 
 def write_builder(
-    bridge: Bridge, table: Table, definition: Any, *, catalog: str, is_new: bool = False
+    bridge: Bridge,
+    table: Table,
+    definition: Any,
+    *,
+    catalog: str,
+    is_new: bool = False,
+    stream_options: Mapping[str, str] | None = None,
 ) -> WriteBuilder:
     """Start a write: INSERT, or that of a stream; parameters as Spark gives them.
 
-    ``is_new`` says that the statement makes the table. Where rows have no key nothing would be
-    replaced, and Spark refuses update mode.
+    ``is_new`` says that the statement makes the table, ``stream_options`` which options of a stream
+    are not about which table it is; None: all. Where rows have no key nothing would be replaced,
+    and Spark refuses update mode.
     """
     builder = UpsertBuilder if table.primary_keys else WriteBuilder
-    return builder(bridge, table, definition, catalog=catalog, is_new=is_new)
+    return builder(
+        bridge,
+        table,
+        definition,
+        catalog=catalog,
+        is_new=is_new,
+        stream_options=stream_options,
+    )
 
 
 def _query_of_sink(bridge: Bridge, definition: Any) -> str | None:
