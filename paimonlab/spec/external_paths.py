@@ -25,6 +25,14 @@ _WEIGHTS = f"{_OPTION}.weights"
 _ENTROPY_BITS = 20
 
 
+NO_PLACES = (
+    "a table of this catalog lives in the folder of its database; catalogs of a Hive metastore and "
+    "of a REST server take places. For a table that is there already connect a catalog to its "
+    "warehouse"
+)
+"""What to do where a catalog takes no ``LOCATION``."""
+
+
 class ExternalFolders(Struct, frozen=True, kw_only=True):
     """Absolute folders that new files are spread over."""
 

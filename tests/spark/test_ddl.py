@@ -227,7 +227,7 @@ def test_literal_defaults_are_kept_as_values(spark: SparkSession, catalog: Catal
 @pytest.mark.parametrize(
     ("sql", "named"),
     [
-        ("(id INT) USING parquet", "type = 'format-table'"),
+        ("(id INT) USING parquet", "USING parquet for db.t"),
         ("(id INT) USING avro", "USING avro"),
         ("(id INT) LOCATION '/elsewhere'", "LOCATION"),
         ("(id INT) PARTITIONED BY (bucket(4, id))", r"bucket\(4, id\)"),

@@ -22,6 +22,7 @@ from paimonlab.spark.catalogs.clones import catalogs_of
 from paimonlab.spark.catalogs.ddl import (
     check_no_replacement,
     copied_properties,
+    not_a_format,
     schema_changes,
     table_definition,
 )
@@ -258,8 +259,10 @@ class SparkCatalog(Views, Functions, Procedures):
         )
         self._make_default_database(name.rpartition(".")[0])
         try:
-            if is_format_table(schema.options) and isinstance(self._catalog, FormatTableCatalog):
-                return self._catalog.create_format_table(name, schema)
+            if is_format_table(schema.options):
+                if isinstance(self._catalog, FormatTableCatalog):
+                    return self._catalog.create_format_table(name, schema)
+                raise not_a_format(name, schema.options)
             return self._catalog.create_table(name, schema)
         except AlreadyExistsError:
             self._throw("TableAlreadyExistsException", identifier)

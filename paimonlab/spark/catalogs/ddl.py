@@ -11,6 +11,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.jvm.bridge import Bridge
 from paimonlab.spark.values.defaults import default_text
 from paimonlab.spark.values.types import fields_from_spark, from_spark
+from paimonlab.spec.external_paths import NO_PLACES
 from paimonlab.spec.format_table import FILE_FORMAT, FORMAT_TABLE, FORMATS, TYPE
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.schema.schema_changes import (
@@ -111,6 +112,25 @@ def _primary_key(constraints: Iterable[Any]) -> list[str]:
     return names
 
 
+def not_a_format(name: str, options: Mapping[str, object]) -> UnsupportedError:
+    """Return the error of a table in another format than Paimon's, where no such tables are kept.
+
+    Parameters
+    ----------
+    name
+        Of the table.
+    options
+        Its options, as `table_options` made them.
+    """
+    return UnsupportedError(
+        f"USING {options.get(FILE_FORMAT)} for {name}",
+        "catalogs of a Hive metastore and of a REST server keep tables of other formats, this one "
+        "has Paimon tables only: write USING paimon in SQL, or leave it out; of a data frame or a "
+        "stream write .format('paimon') before saveAsTable or toTable, which otherwise make tables "
+        "of Spark's default format",
+    )
+
+
 def table_options(properties: Mapping[str, str]) -> dict[str, str]:
     """Keep of TBLPROPERTIES and OPTIONS what is a table option; refuse what cannot be one."""
     provider = properties.get("provider", PROVIDER).lower()
@@ -120,7 +140,7 @@ def table_options(properties: Mapping[str, str]) -> dict[str, str]:
         raise UnsupportedError(f"USING {provider}", advice + ", ".join(FORMATS))
     for key, clause in _NO_OPTION.items():
         if key in properties:
-            raise UnsupportedError(clause, "a table lives in the folder of its database")
+            raise UnsupportedError(clause, NO_PLACES)
     names = {key: one for key, one in _OF_CSV.items() if one not in properties}
     return {
         (names.get(key, key) if provider == "csv" else key): value

@@ -174,7 +174,8 @@ def refuse_views(statement: str, name: str, catalog: str) -> NoReturn:
     """Refuse a statement about a view in a catalog that keeps none."""
     raise UnsupportedError(
         f"{statement} {name} in catalog {catalog}",
-        "a catalog of files keeps no views and no functions; CREATE TEMPORARY VIEW works",
+        "a catalog of files keeps no views and no functions; catalogs of a Hive metastore, of a "
+        "JDBC database and of a REST server keep views. CREATE TEMPORARY VIEW works",
     )
 
 

@@ -241,7 +241,7 @@ def _kept(place: Place, statement: str) -> FunctionCatalog:
     if not isinstance(place.catalog, FunctionCatalog):
         raise UnsupportedError(
             f"{statement} {place.name} in catalog {place.catalog_name}",
-            f"a catalog of files keeps no functions; {_TEMPORARY}",
+            f"it keeps no functions, catalogs of a REST server do; {_TEMPORARY}",
         )
     return place.catalog
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.secrets import hides_secrets
+from paimonlab.spec.external_paths import NO_PLACES
 from paimonlab.spec.schema.definition import Schema
 from paimonlab.spec.schema.transforms import instead_of
 from paimonlab.spec.types.data_types import DataField
@@ -117,7 +118,7 @@ class Definition:
         elif isinstance(node, exp.LocationProperty):
             if self.takes_places:
                 raise NotTranslatedError("LOCATION")
-            raise UnsupportedError("LOCATION", "a table lives in the folder of its database")
+            raise UnsupportedError("LOCATION", NO_PLACES)
         elif type(node) is exp.Property:
             ((key, value),) = properties_of([node])
             if key == _COMMENT:
@@ -147,7 +148,7 @@ def properties_of(nodes: list[exp.Property]) -> Iterator[tuple[str, str]]:
     for one in nodes:
         key = one.this.name if isinstance(one.this, exp.Literal) else one.this.sql("spark")
         if key in _NO_OPTION:
-            raise UnsupportedError(_NO_OPTION[key], "a table lives in the folder of its database")
+            raise UnsupportedError(_NO_OPTION[key], NO_PLACES)
         yield key, fixed_text(one.args["value"])
 
 
