@@ -112,6 +112,27 @@ def chosen_branch(name: str, given: SessionOptions) -> str | None:
     return given[BRANCH].value
 
 
+def exact_name(bridge: Bridge, catalog: str, table: Table) -> list[str]:
+    """Return the parts of a name that means a table on its branch, whatever the session chose.
+
+    Parameters
+    ----------
+    bridge
+        The session.
+    catalog
+        The name of its catalog.
+    table
+        The table.
+    """
+    database, _, name = table.name.partition(".")
+    given = session_options(bridge, (catalog, database, table.identifier.table))
+    return [
+        catalog,
+        database,
+        name if chosen_branch(name, given) is None else f"{name}{_NAMED_BRANCH}main",
+    ]
+
+
 def options_of(given: SessionOptions, table: Table, *, writes: bool = False) -> dict[str, str]:
     """Return the options for a read or write of a table on its branch.
 

@@ -21,6 +21,7 @@ from paimonlab.errors import NotFoundError, ReadOnlyError, SchemaError, Unsuppor
 from paimonlab.spark.catalogs.clones import catalogs_of
 from paimonlab.spark.catalogs.namespaces import catalog_behind
 from paimonlab.spark.catalogs.places import Place, active_state, place_of
+from paimonlab.spark.catalogs.stream_columns import with_columns_of_rows
 from paimonlab.spark.jvm.bridge import ANALYSIS, CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.case_classes import copied
 from paimonlab.spark.jvm.compiled import new
@@ -250,7 +251,12 @@ class FolderSink(Proxy):
         if isinstance(store_of(table).file_io, ReadOnlyFileIO):
             raise ReadOnlyError(f"writing to {table.name}")
         return write_builder(
-            bridge, table, definition, catalog=place.catalog_name, stream_options=options
+            bridge,
+            table,
+            definition,
+            catalog=place.catalog_name,
+            stream_options=options,
+            with_columns=with_columns_of_rows,
         )
 
 

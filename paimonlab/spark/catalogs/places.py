@@ -17,10 +17,6 @@ from paimonlab.spec.identifier import Identifier
 
 if TYPE_CHECKING:
     from paimonlab.catalog import Catalog
-    from paimonlab.table.opened import OpenedTable
-
-_MAIN = "$branch_main"
-"""Ends the name of a table's main branch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +65,6 @@ def place_of(bridge: Bridge, parts: Sequence[str], statement: str) -> Place | No
     given = session_options(bridge, (place.catalog_name, place.database, place.table))
     branch = chosen_branch(place.table, given)
     return place if branch is None else replace(place, table=_on_branch(place.table, branch))
-
-
-def exact_name(bridge: Bridge, catalog: str, table: OpenedTable) -> list[str]:
-    """Return the parts of a name that means a table on its branch, whatever the session chose.
-
-    Parameters
-    ----------
-    bridge
-        The session.
-    catalog
-        The name of its catalog.
-    table
-        The table.
-    """
-    database, _, name = table.name.partition(".")
-    given = session_options(bridge, (catalog, database, table.identifier.table))
-    return [catalog, database, name if chosen_branch(name, given) is None else f"{name}{_MAIN}"]
 
 
 def named_place(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
+from paimonlab.spark.catalogs.stream_columns import with_columns_of_rows
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.reading.metadata_columns import metadata_columns
 from paimonlab.spark.reading.places import place_types
@@ -114,7 +115,12 @@ class TableRelation(Target):
         """Start INSERT INTO or INSERT OVERWRITE."""
         table = self._writable("writing to")
         return write.write_builder(
-            self._bridge, table, definition, catalog=self._catalog, is_new=self._is_new
+            self._bridge,
+            table,
+            definition,
+            catalog=self._catalog,
+            is_new=self._is_new,
+            with_columns=with_columns_of_rows,
         )
 
     def supportsColumnChange(self, change: Any) -> bool:

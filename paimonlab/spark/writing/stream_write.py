@@ -19,7 +19,7 @@ from paimonlab.errors import SchemaError, UnsupportedError
 from paimonlab.spark.jvm.bridge import CONNECTOR, Bridge, Proxy
 from paimonlab.spark.jvm.python_tasks import PYTHON_SOURCE, data_source
 from paimonlab.spark.shipping import ship
-from paimonlab.spark.values.types import spark_schema
+from paimonlab.spark.values.types import from_spark, spark_schema
 from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
 from paimonlab.spark.writing.executor_write import (
     MESSAGE_COLUMN,
@@ -30,11 +30,11 @@ from paimonlab.spark.writing.executor_write import (
     waiting,
 )
 from paimonlab.spark.writing.stream_batches import sink_commit
-from paimonlab.spark.writing.stream_columns import fits
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS, TaskWrite
 from paimonlab.spark.writing.upserts import upsert_keys
 from paimonlab.spec.buckets.mode import BucketMode
-from paimonlab.spec.types.data_types import AtomicType, TypeRoot
+from paimonlab.spec.types.casting import is_wider
+from paimonlab.spec.types.data_types import AtomicType, DataField, RowType, TypeRoot
 from paimonlab.table.inside import definition_of, store_of
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.writing.key_index import KeyIndex, StoredKeyIndex
@@ -206,7 +206,7 @@ def _check_columns(table: Table, given: StructType, *, merges: bool) -> None:
     for field, column in zip(table.schema.fields, wanted, strict=True):
         there = types.pop(column.name, None)
         if there != column.dataType.simpleString():
-            if merges and fits(field, by_name.get(column.name)):
+            if merges and _fits(field, by_name.get(column.name)):
                 continue
             has = "have no such column" if there is None else f"have {there}"
             raise SchemaError(
@@ -218,3 +218,14 @@ def _check_columns(table: Table, given: StructType, *, merges: bool) -> None:
             f"{table.name} has no column {next(iter(types))!r}, but the rows of the stream have; "
             "select the table's columns"
         )
+
+
+def _fits(column: DataField, given: Any) -> bool:
+    """Return whether writers give values of a stream the type of a column, which may be wider.
+
+    ``given`` is Spark's type; None: the rows have no such column, which is null then.
+    """
+    if given is None:
+        return column.type.nullable
+    theirs = from_spark(given, column=column.name)
+    return not isinstance(column.type, RowType) and is_wider(theirs, column.type)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, Window, functions
 
-from paimonlab.spark.catalogs.places import exact_name
-from paimonlab.spark.rows.joining import frame_of
+from paimonlab.spark.session_options import exact_name
 from paimonlab.spec.merge_engine import MergeOptions
 from paimonlab.spec.schema.upsert_keys import UpsertOptions
 from paimonlab.spec.sql_text.call_text import quoted
@@ -76,7 +75,8 @@ def upsert_rows(bridge: Bridge, rows: DataFrame, table: Table, catalog: str) -> 
     plan = newest_of_keys(rows, table)._jdf.queryExecution().analyzed()
     alias = bridge.module(f"{_LOGICAL}SubqueryAlias").apply(_NEW_ROWS, plan)
     named = bridge.jvm.scala.Tuple3(_NEW_ROWS, alias, bridge.none())
-    frame_of(bridge, parsed.copy(parsed.child(), bridge.seq([named]), parsed.allowRecursion()))
+    merge = parsed.copy(parsed.child(), bridge.seq([named]), parsed.allowRecursion())
+    bridge.module("org.apache.spark.sql.classic.Dataset").ofRows(session, merge)  # which runs it
 
 
 def merge_text(

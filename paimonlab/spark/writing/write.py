@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from paimonlab.commit.scope import OverwriteScope
 from paimonlab.errors import UnsupportedError
@@ -38,7 +39,6 @@ from paimonlab.spark.writing.stream_batches import (
     statement_commit,
     statement_done,
 )
-from paimonlab.spark.writing.stream_columns import with_columns_of_rows
 from paimonlab.spark.writing.stream_write import OPTIONS_OF_SPARK, StreamWrite
 from paimonlab.spark.writing.task_write import WITHOUT_BUCKETS
 from paimonlab.spark.writing.upserts import newest_of_keys, upsert_keys, upsert_rows
@@ -63,6 +63,8 @@ CAPABILITIES = (
 )
 """What a table says it can do when it is written to."""
 
+WithColumns: TypeAlias = Callable[[Bridge, Table, StructType, Mapping[str, str], str], Table]
+"""Alters a table for the columns of rows, by options of a catalog of that name."""
 _PREDICATE_UTILS = "org.apache.spark.sql.internal.connector.PredicateUtils"
 
 
@@ -83,6 +85,7 @@ class WriteBuilder(Proxy):
         catalog: str,
         is_new: bool = False,
         stream_options: Mapping[str, str] | None = None,
+        with_columns: WithColumns | None = None,
     ) -> None:
         super().__init__(bridge)
         given = stream_options
@@ -91,9 +94,10 @@ class WriteBuilder(Proxy):
         self._query = _query_of_sink(bridge, definition)
         self._merges = merges_schema(bridge, catalog, table, given)
         if self._query is not None and self._merges:
+            assert with_columns is not None, "streams go into tables of catalogs"
             rows = bridge.python_schema(definition.schema())
             of_columns = options_of_columns(bridge, catalog, table, given)
-            table = with_columns_of_rows(bridge, table, rows, of_columns, catalog)
+            table = with_columns(bridge, table, rows, of_columns, catalog)
         self._table = with_write_options(bridge, table, given, catalog, is_new=is_new)
         ours, store = definition_of(self._table), store_of(self._table)
         check_supported(ours.options, ours.schema, "write")
@@ -180,12 +184,14 @@ def write_builder(
     catalog: str,
     is_new: bool = False,
     stream_options: Mapping[str, str] | None = None,
+    with_columns: WithColumns | None = None,
 ) -> WriteBuilder:
     """Start a write: INSERT, or that of a stream; parameters as Spark gives them.
 
     ``is_new`` says that the statement makes the table, ``stream_options`` which options of a stream
-    are not about which table it is; None: all. Where rows have no key nothing would be replaced,
-    and Spark refuses update mode.
+    are not about which table it is; None: all. ``with_columns`` alters the sink of a stream for the
+    columns of its rows. Where rows have no key nothing would be replaced, and Spark refuses update
+    mode.
     """
     builder = UpsertBuilder if table.primary_keys else WriteBuilder
     return builder(
@@ -195,6 +201,7 @@ def write_builder(
         catalog=catalog,
         is_new=is_new,
         stream_options=stream_options,
+        with_columns=with_columns,
     )
 
 

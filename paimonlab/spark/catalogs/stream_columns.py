@@ -9,14 +9,14 @@ takes the wider type of its column.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimonlab.errors import SchemaError, UnsupportedError
-from paimonlab.spark.catalogs.places import exact_name, place_of
+from paimonlab.spark.catalogs.places import place_of
+from paimonlab.spark.session_options import exact_name
 from paimonlab.spark.values.types import from_spark
 from paimonlab.spark.writing.evolution import takes_type_of_rows
 from paimonlab.spec.schema.change_kinds import AddColumn, UpdateColumnType
-from paimonlab.spec.types.casting import is_wider
 from paimonlab.spec.types.data_types import DataField, RowType, with_nullable
 from paimonlab.table.table import Table
 
@@ -91,14 +91,3 @@ def _changes(
             yield from _changes(table, *inner, options)
         elif takes_type_of_rows(table, name, column.type, options):
             yield UpdateColumnType(name, column.type)
-
-
-def fits(column: DataField, given: Any) -> bool:
-    """Return whether writers give values of a stream the type of a column, which may be wider.
-
-    ``given`` is Spark's type; None: the rows have no such column, which is null then.
-    """
-    if given is None:
-        return column.type.nullable
-    theirs = from_spark(given, column=column.name)
-    return not isinstance(column.type, RowType) and is_wider(theirs, column.type)
