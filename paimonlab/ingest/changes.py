@@ -44,6 +44,9 @@ class SourceColumn:
     """None: the source has none, or does not say."""
     default_value: str | None = None
     """Of rows that do not give the column, as Paimon writes defaults; None: none, or unknown."""
+    number: int | None = None
+    """By which the source knows it, if names do not tell: a column that is dropped and added again
+    has another one. None: the source has no numbers."""
 
     def __str__(self) -> str:
         """Name and type, as Paimon writes them."""

@@ -145,6 +145,7 @@ class _Column(msgspec.Struct, kw_only=True, omit_defaults=True):
     source_type: str | None = None
     comment: str | None = None
     default_value: str | None = None
+    number: int | None = None
 
 
 class _Schema(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -164,6 +165,7 @@ class _Schema(msgspec.Struct, kw_only=True, omit_defaults=True):
                     source_type=column.source_type,
                     comment=column.comment,
                     default_value=column.default_value,
+                    number=column.number,
                 )
                 for column in self.columns
             ),
@@ -194,6 +196,7 @@ def _to_json(schema: SourceSchema) -> _Schema:
                 source_type=column.source_type,
                 comment=column.comment,
                 default_value=column.default_value,
+                number=column.number,
             )
             for column in schema.columns
         ],

@@ -178,6 +178,7 @@ class _Step:
     def decide(self) -> None:
         fields = {field.name: field for field in self.table.fields}
         self._check_key()
+        self._check_numbers()
         fields = self._rename(fields)
         for column in self.after.columns:
             there = fields.pop(column.name, None)
@@ -206,6 +207,20 @@ class _Step:
                 f"the primary key of the source changed from {_names(before.primary_keys)} to "
                 f"{_names(after.primary_keys)}"
             )
+
+    def _check_numbers(self) -> None:
+        """Refuse a column that is another one than that of its name before."""
+        for column in self.after.columns if self.before is not None else ():
+            old = self.before and self.before.column(column.name)
+            if not old or None in (old.number, column.number) or old.number == column.number:
+                continue
+            problem = (
+                f"column {column.name!r} is another one in the source than before: it was dropped "
+                "and added again, and in which rows is not told"
+            )
+            if self.mode is not Evolve.LENIENT and not self.is_shared:
+                raise _RefusedError(problem)
+            self.notes.append(f"{problem}; rows from before keep their values here")
 
     def _rename(self, fields: dict[str, DataField]) -> dict[str, DataField]:
         """Rename columns in place of the table's, if it follows that far."""

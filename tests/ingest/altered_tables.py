@@ -34,7 +34,7 @@ def check(
     retype: str,
     *,
     while_running: bool,
-    tells_names: bool,
+    tells: str = "",
 ) -> None:
     """Alter tables, and compare what jobs make of them with what is expected.
 
@@ -48,8 +48,9 @@ def check(
         How the server gives ``{column}`` the type ``{type}``.
     while_running
         Whether jobs run meanwhile; else all comes at once when they run again.
-    tells_names
-        Whether the log of the server tells which columns were renamed and dropped.
+    tells
+        ``told``: the log of the server tells which columns were renamed and dropped;
+        ``numbered``: columns have numbers.
     """
     run([text for number in range(len(_CASES)) for text in _begin(number)])
     jobs = {mode: job(mode) for mode in MODES}
@@ -69,18 +70,18 @@ def check(
         run(later)
         for one in jobs.values():
             one.run()
-    compare(catalog, jobs, range(len(_CASES)), tells_names=tells_names)
+    compare(catalog, jobs, range(len(_CASES)), tells=tells)
 
 
 def compare(
-    catalog: pm.Catalog, jobs: Mapping[Mode, Job], numbers: Iterable[int], *, tells_names: bool
+    catalog: pm.Catalog, jobs: Mapping[Mode, Job], numbers: Iterable[int], *, tells: str = ""
 ) -> None:
     """Compare tables of some cases with what is expected of them."""
     for number in numbers:
         title, _, expected = _CASES[number]
-        wanted = dict(re.findall(r"(?m)^  (\w+(?: told)?) (.*?) *$", expected))
+        wanted = dict(re.findall(r"(?m)^  (\w+(?: told| numbered)?) (.*?) *$", expected))
         for mode, one in jobs.items():
-            said = wanted.get(f"{mode} told" if tells_names else mode) or wanted[mode]
+            said = wanted.get(f"{mode} {tells}") or wanted[mode]
             assert _drawn(catalog, one, f"{mode}.k{number}") == said, (mode, title)
 
 

@@ -464,7 +464,7 @@ def test_each_change_in_each_mode(tmp_path: Path) -> None:
     for job in jobs.values():
         job.run()
     assert len(numbers) > 6
-    altered_tables.compare(catalog, jobs, numbers, tells_names=False)
+    altered_tables.compare(catalog, jobs, numbers)
 
 
 def _messages(number: int) -> Iterator[bytes]:

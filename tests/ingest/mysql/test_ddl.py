@@ -127,7 +127,7 @@ def test_each_change_in_each_mode(
         lambda statements: mysql_server.run(*statements, database=database),
         "MODIFY {column} {type}",
         while_running=while_running,
-        tells_names=True,
+        tells="told",
     )
 
 

@@ -331,8 +331,29 @@ def test_each_change_in_each_mode(tmp_path: Path, database: Database, while_runn
         lambda statements: database.run(*statements),
         "ALTER COLUMN {column} TYPE {type}",
         while_running=while_running,
-        tells_names=False,
+        tells="numbered",
     )
+
+
+def test_a_table_whose_column_was_added_again_is_read_anew(
+    tmp_path: Path, database: Database
+) -> None:
+    database.run("CREATE TABLE t (id int PRIMARY KEY, v text)", "INSERT INTO t VALUES (1, 'old')")
+    catalog = pm.connect(tmp_path)
+    source = database.source().tables("t")
+    job = catalog.ingest(source, into="ods", name="j", evolve="exact")
+    job.run()
+    again = "ALTER TABLE t DROP v, ADD v text"
+    database.run(again, "INSERT INTO t VALUES (2, 'new')")
+    with pytest.raises(IngestSchemaError, match="'v' is another one in the source than before"):
+        job.run()
+    assert "resnapshot" in str(job.events[-1].text) + str(job.status.error)
+    job.resnapshot("ods.t")
+    job.run()
+    database.run("INSERT INTO t VALUES (3, 'newer')", "UPDATE t SET v = 'x' WHERE id = 2")
+    job.run()
+    rows = catalog.table("ods.t").scan().to_arrow().to_pylist()
+    assert sorted((row["id"], row["v"]) for row in rows) == [(1, None), (2, "x"), (3, "newer")]
 
 
 def test_emptied_tables(tmp_path: Path, database: Database) -> None:

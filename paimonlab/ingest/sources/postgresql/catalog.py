@@ -32,6 +32,8 @@ class ServerColumn:
     comment: str | None = None
     missing: str | None = None
     """The default that rows have which are older than the column."""
+    number: int | None = None
+    """``attnum``, which no other column of the table ever has; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,7 @@ class Types:
                     source_type=column.source_type,
                     comment=column.comment,
                     default_value=column.missing,
+                    number=column.number,
                 )
             )
         schema = SourceSchema(columns=tuple(made), primary_keys=tuple(keys), comment=comment)
@@ -249,14 +252,15 @@ def _columns(
         return {}
     found: dict[int, list[ServerColumn]] = {}
     for row in server.rows(_COLUMNS, _array(oids)):
-        table, name, oid, modifier, dimensions, shown = map(str, row[:6])
+        table, name, oid, modifier, dimensions, shown, number = map(str, row[:7])
         column = ServerColumn(
             name=name,
             oid=int(oid),
             modifier=int(modifier),
             dimensions=int(dimensions),
             source_type=shown,
-            comment=row[6],
+            comment=row[7],
+            number=int(number),
         )
         found.setdefault(int(table), []).append(column)
     types.learn(server, {column.oid for columns in found.values() for column in columns})
@@ -265,7 +269,7 @@ def _columns(
 
 _COLUMNS = """
 SELECT a.attrelid, a.attname, a.atttypid, a.atttypmod, a.attndims,
-       format_type(a.atttypid, a.atttypmod), col_description(a.attrelid, a.attnum)
+       format_type(a.atttypid, a.atttypmod), a.attnum, col_description(a.attrelid, a.attnum)
 FROM pg_attribute a
 WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 ORDER BY a.attrelid, a.attnum"""
@@ -337,6 +341,41 @@ def described(
         else column
         for column in columns
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers of the columns of a table at one moment."""
+
+    live: Mapping[str, int]
+    """By name."""
+    types: Mapping[str, tuple[int, int]]
+    """By name: type and modifier."""
+    dropped: tuple[int, ...]
+    """Of columns that there were."""
+    lsn: int
+    """A place of the log: what was committed after it is not in here."""
+
+
+def numbers(server: Connection, table: int) -> Numbers:
+    """Return the numbers of the columns of a table as they are now."""
+    found = server.rows(_NUMBERS, str(table))
+    return Numbers(
+        live={str(name): int(str(number)) for name, number, gone, *_ in found if gone == "f"},
+        types={
+            str(name): (int(str(oid)), int(str(modifier)))
+            for name, _, gone, oid, modifier, _ in found
+            if gone == "f"
+        },
+        dropped=tuple(int(str(number)) for _, number, gone, *_ in found if gone == "t"),
+        lsn=max((lsn_of(str(lsn)) for *_, lsn in found), default=0),
+    )
+
+
+_NUMBERS = """
+SELECT attname, attnum, attisdropped, atttypid, atttypmod,
+       CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END
+FROM pg_attribute WHERE attrelid = $1::oid AND attnum > 0"""
 
 
 def _texts(values: Sequence[str]) -> str:

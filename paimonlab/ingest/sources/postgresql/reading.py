@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from paimonlab.ingest.changes import (
     JsonValue,
     Phase,
     RowChanges,
+    SourceSchema,
     SourceSchemaChange,
     Waits,
     no_rows,
@@ -89,6 +90,8 @@ class Reading:
     stream: Connection | None = None
     """While the log is followed."""
     acknowledged: int = 0
+    schemas: Mapping[str, SourceSchema] = field(default_factory=dict)
+    """What tables were at the position; empty: it is not known."""
     _relations: Relations = field(init=False)
     _pending: list[Any] = field(default_factory=list)
     """Messages of a transaction that is not whole yet."""
@@ -118,7 +121,10 @@ class Reading:
 
     def __post_init__(self) -> None:
         self._relations = Relations(
-            settings=self.settings, wanted=self.wanted, types=Types(self.settings.rules)
+            settings=self.settings,
+            wanted=self.wanted,
+            types=Types(self.settings.rules),
+            reminded=self.schemas,
         )
 
     def close(self) -> None:

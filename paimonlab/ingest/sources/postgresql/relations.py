@@ -6,14 +6,14 @@ does not tell (comments, the order of the key, defaults) is as the server had it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from paimonlab.errors import SourceError
-from paimonlab.ingest.changes import Event, SourceSchemaChange, Truncated
+from paimonlab.ingest.changes import Event, SourceSchema, SourceSchemaChange, Truncated
 from paimonlab.ingest.sources.postgresql import catalog, pgoutput
 from paimonlab.ingest.sources.postgresql.batches import Decoded
 from paimonlab.ingest.sources.postgresql.catalog import (
@@ -48,12 +48,19 @@ class Relations:
     settings: Settings
     wanted: Callable[[str], bool]
     types: Types
+    reminded: Mapping[str, SourceSchema] = field(default_factory=dict)
+    """What tables were where reading goes on; empty: it is not known."""
     _layouts: dict[int, Layout] = field(default_factory=dict)
     """By oid of the table: as it was described last, or as the server has it."""
     _yielded: dict[int, Layout] = field(default_factory=dict)
     """Of the rows that were yielded last."""
     _tables: dict[int, ServerTable] = field(default_factory=dict)
     _followed: dict[int, _Followed] = field(default_factory=dict)
+    _described: set[int] = field(default_factory=set)
+    """Oids of tables that a message described since `learn`."""
+    _doubted: dict[int, tuple[int, frozenset[str]]] = field(default_factory=dict)
+    """By oid: names of columns whose numbers may be those of others that came before that place of
+    the log, since the server was ahead of it when it was asked."""
 
     def learn(self, tables: Sequence[ServerTable], published: Publication) -> None:
         """Take note of tables as the server has them."""
@@ -91,8 +98,50 @@ class Relations:
             )
         return followed.is_meant and oid in place.tables
 
-    def _layout(self, relation: pgoutput.Relation, table: str) -> Layout:
-        """Return how rows are from here on; what messages do not tell is as it was."""
+    def _numbered(
+        self, oid: int, columns: Sequence[ServerColumn], old: Mapping[str, int | None], lsn: int
+    ) -> list[ServerColumn]:
+        """Give columns the numbers that they have from a place of the log on.
+
+        The server is asked, which may be ahead of the log. So a column of another type there says
+        nothing of the one here, and one that is new here, and may have been dropped and added
+        again further on, is taken for another one if the table is described once more before the
+        place at which the server was asked.
+
+        Parameters
+        ----------
+        oid, columns
+            Of the table, as it is described.
+        old
+            Columns that it had before that, and their numbers.
+        lsn
+            The place.
+        """
+        with closing(self.settings.connect()) as server:
+            found = catalog.numbers(server, oid)
+        asked, names = self._doubted.pop(oid, (0, frozenset[str]()))
+        doubted = names if lsn < asked else ()
+        last = max((number or 0 for number in old.values()), default=0)
+        unsure = {
+            name
+            for name in (one.name for one in columns if one.name not in old)
+            if any(last < number for number in found.dropped)
+        }
+        if unsure:
+            self._doubted[oid] = found.lsn, frozenset(unsure)
+
+        def number(one: ServerColumn) -> int | None:
+            before = old.get(one.name)
+            if one.name in doubted:
+                return -asked
+            if before is not None and found.types.get(one.name) != (one.oid, one.modifier):
+                return before
+            return found.live.get(one.name, before)
+
+        return [replace(one, number=number(one)) for one in columns]
+
+    def _layout(self, relation: pgoutput.Relation, table: str, lsn: int) -> Layout:
+        """Return how rows are from a place on; what messages do not tell is as it was."""
         known = self._layouts.get(relation.oid)
         before = {} if known is None else {column.name: column for column in known.columns}
         columns = []
@@ -110,6 +159,12 @@ class Relations:
             with closing(self.settings.connect()) as server:
                 self.types.learn(server, {column.oid for column in columns})
                 columns = catalog.described(server, relation.oid, columns, new, set(before))
+        old_numbers = {name: one.number for name, one in before.items()}
+        reminded = self.reminded.get(table)
+        if relation.oid not in self._described and reminded is not None:
+            old_numbers = {one.name: one.number for one in reminded.columns}
+        columns = self._numbered(relation.oid, columns, old_numbers, lsn)
+        self._described.add(relation.oid)
         keys = tuple(column.name for column in relation.columns if column.is_key)
         there = self._tables.get(relation.oid)
         if relation.identity == "f":
@@ -149,10 +204,11 @@ class Relations:
             places = places[messages.lsns[places] >= copied_at]
         if not len(places):
             return
-        layout = followed.layout
+        layout, lsn = followed.layout, int(messages.lsns[places[0]])
         if layout is None:
-            layout = followed.layout = self._layout(followed.relation, followed.table)
-        yield from self._changed(oid, followed.table, layout, int(messages.lsns[places[0]]))
+            layout = self._layout(followed.relation, followed.table, lsn)
+            followed.layout = layout
+        yield from self._changed(oid, followed.table, layout, lsn)
         found = pgoutput.rows_of(messages, places, len(layout.columns))
         arrays, problems, unchanged = [], [], {}
         for cells, column, kind in zip(found.cells, layout.columns, layout.kinds, strict=True):

@@ -159,6 +159,7 @@ class PostgresSource:
         self._settings = settings
         self._reading: Reading | None = None
         self._acknowledged = 0
+        self._schemas: Mapping[str, SourceSchema] = {}
         self._was_read = False
 
     def __repr__(self) -> str:
@@ -204,7 +205,11 @@ class PostgresSource:
         """Yield rows and events after a position; see `paimonlab.ingest.changes.Source.read`."""
         place = None if position is None else place_of(self.name, position)
         reading = Reading(
-            settings=self._settings, wanted=wanted, place=place, acknowledged=self._acknowledged
+            settings=self._settings,
+            wanted=wanted,
+            place=place,
+            acknowledged=self._acknowledged,
+            schemas=self._schemas,
         )
         self._reading, self._was_read = reading, True
         try:
@@ -212,6 +217,10 @@ class PostgresSource:
         finally:
             self._reading = None
             reading.close()
+
+    def remind(self, schemas: Mapping[str, SourceSchema]) -> None:
+        """Take the columns that tables have where reading goes on; see `RemindedSource`."""
+        self._schemas = schemas
 
     def estimated_rows(self, wanted: Callable[[str], bool]) -> int | None:
         """Return about how many rows the wanted tables have; None: some were never analyzed.
