@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -71,6 +73,25 @@ def test_an_error_comes_back_as_itself_through_java(bridge: Bridge, error: BaseE
         from_java(bridge, Call(bridge, lambda: raise_error(error)))
 
     assert caught.value is error
+
+
+def test_what_java_is_answered_with_is_kept_until_it_has_read_the_answer(bridge: Bridge) -> None:
+    """Python tells Java to forget an object once it has none, sooner than Java reads on perhaps."""
+    given: list[weakref.ref[Any]] = []
+
+    def give() -> Any:
+        made = bridge.jvm.java.lang.Object()
+        given.append(weakref.ref(made))
+        return made
+
+    task = bridge.jvm.java.util.concurrent.FutureTask(Call(bridge, give))
+    task.run()
+
+    gc.collect()
+    assert given[0]() is not None
+    assert from_java(bridge, Call(bridge, lambda: 42)) == 42
+    gc.collect()
+    assert given[0]() is None
 
 
 def test_an_error_from_another_thread_of_java_comes_back(bridge: Bridge) -> None:

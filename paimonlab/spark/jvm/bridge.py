@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import functools
 import json
+import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql.types import StructType, _parse_datatype_json_string
@@ -32,6 +34,8 @@ CONNECTOR = "org.apache.spark.sql.connector."
 """Package of Spark's connector interfaces."""
 ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
 """Package of Spark's own "no such table" exceptions."""
+_handed_over = threading.local()
+"""What the last call of Java's was answered with, in each thread."""
 _kept: weakref.WeakKeyDictionary[Any, dict[Hashable, Any]] = weakref.WeakKeyDictionary()
 """What the JVM of a gateway was asked for once."""
 
@@ -321,11 +325,25 @@ def _reporting(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Proxy, *arguments: Any) -> Any:
         try:
             self._bridge.calling_threads.note()
-            return method(self, *arguments)
+            result = method(self, *arguments)
         except Py4JJavaError as error:
-            raise self._bridge.unchecked(error) from error.__cause__
+            thrown = self._bridge.unchecked(error)
+            _hand_over(thrown.java_exception)
+            raise thrown from error.__cause__
         except BaseException as error:
-            bridge = self._bridge
-            raise Py4JJavaError("", bridge.java_exception(error)) from error
+            thrown = Py4JJavaError("", self._bridge.java_exception(error))
+            _hand_over(thrown.java_exception)
+            raise thrown from error
+        _hand_over(result)
+        return result
 
     return call
+
+
+def _hand_over(answer: object) -> None:
+    """Keep the Java object that a call of Java's is answered with until this thread's next one.
+
+    Py4J lets Java forget an object once Python does. It could do so before Java had read the
+    answer, which names the object, and Java took it for null: on a busy machine now and then.
+    """
+    _handed_over.answer = answer if isinstance(answer, JavaObject) else None
