@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -208,7 +207,6 @@ def test_where_columns_cannot_be_merged_that_is_an_error(
     catalog: Catalog,
     spark: SparkSession,
     settings: dict[str, str],
-    tmp_path: Path,
 ) -> None:
     del table
     frame = spark.sql("SELECT 1L id, 'x' v, 1 n")
@@ -221,10 +219,6 @@ def test_where_columns_cannot_be_merged_that_is_an_error(
         frame.write.option(OPTION, "true").insertInto("paimon.db.t")
     settings[SETTING] = "true"
     spark.conf.set(SETTING, "true")
-    stream = spark.readStream.format("rate").load().selectExpr("value id", "'a' v", "1 n")
-    writer = stream.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
-    with pytest.raises(UnsupportedError, match=f"{OPTION} = 'true' for a stream"):
-        writer.trigger(availableNow=True).toTable("paimon.db.t").processAllAvailable()
     with pytest.raises(AnalysisException, match="TOO_MANY_DATA_COLUMNS"):
         spark.sql("INSERT INTO paimon.db.t SELECT 1L, 'a', 1, 2")  # names say nothing here
 
