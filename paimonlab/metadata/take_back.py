@@ -47,7 +47,8 @@ def take_back(
         if not is_ours(file_io.read(path)):
             return False
         folder, _, name = path.rpartition("/")
-        aside = aside or f"{folder}/.{name}.{uuid.uuid4()}.tmp"
+        beside = f"{folder}/.{name}.{uuid.uuid4()}.tmp"
+        aside = aside or beside
         file_io.rename(path, aside, durable=False)
     except FileNotFoundError:
         return False
@@ -65,5 +66,7 @@ def take_back(
     if file_io.publish(path, data):
         file_io.delete(aside)
     else:
-        logger.error("%s: what was there is now %s, as others made it anew", path, aside)
+        if aside != beside:  # it keeps nothing: it is not what the table has
+            file_io.rename(aside, beside, durable=False)
+        logger.error("%s: what was there is now %s, as others made it anew", path, beside)
     return False

@@ -258,6 +258,26 @@ def test_a_tag_of_a_snapshot_that_expiry_moves_aside_leaves_its_files() -> None:
     assert not history_of_process(store).tags.guards()
 
 
+def test_a_snapshot_that_others_made_anew_while_it_was_aside_keeps_nothing() -> None:
+    store = new_table()
+    for name in "ab":
+        process(store).append(name)
+    calls: list[str] = []
+
+    def before(method: str, path: str) -> None:
+        calls.append(f"{method} {path.rpartition('/')[2]}")
+        if calls[-2:-1] == ["rename snapshot-1"]:
+            path = process(store).layout.snapshot(2)
+            store.files[process(store).layout.snapshot(1)] = b"{}"
+            del store.files[path]
+
+    with contextlib.suppress(PaimonError):
+        expire_but(MemoryStore(store.files, before), 1)
+
+    assert calls.count("publish snapshot-1") == 1
+    assert not history_of_process(store).tags.guards()
+
+
 @pytest.mark.parametrize("branch", [None, "other"])
 def test_a_snapshot_that_is_put_back_while_tags_are_listed_keeps_its_files(
     branch: str | None,
