@@ -45,7 +45,7 @@ def test_rows_go_with_truncate_and_tables_with_drop(catalog: Catalog) -> None:
         ("CREATE TABLE db.n (id INT, CHECK (id > 1))", UnsupportedError),
         ("CREATE TABLE db.n (id INT DEFAULT 3)", NotTranslatedError),
         ("CREATE TABLE db.n (id INTERVAL)", NotTranslatedError),
-        ("CREATE TABLE db.n (id INT) PARTITIONED BY (bucket(4, id))", NotTranslatedError),
+        ("CREATE TABLE db.n (id INT) PARTITIONED BY (bucket(4, id))", SchemaError),
         ("CREATE TABLE db.n (id INT) CLUSTERED BY (id) INTO 4 BUCKETS", NotTranslatedError),
         ("CREATE TABLE db.n LIKE db.t", NotTranslatedError),
         ("CREATE OR REPLACE TABLE db.t (id INT)", NotTranslatedError),
