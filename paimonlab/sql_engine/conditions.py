@@ -54,7 +54,10 @@ def tested(translator: Translating, node: exp.Is) -> Value:
     """Translate IS NULL, IS TRUE."""
     value = translator.value(node.this)
     if isinstance(node.expression, exp.Null):
-        return Value(f"({value.text} IS NULL)", kinds.BOOLEAN, f"({value.name} IS NULL)")
+        # DuckDB 2.0 hands a bare IS NULL to its Parquet reader, which takes a text for NULL where
+        # all others of a chunk without a dictionary are NULL or equal to it.
+        text = f"(CASE WHEN {value.text} IS NULL THEN true ELSE false END)"
+        return Value(text, kinds.BOOLEAN, f"({value.name} IS NULL)")
     if isinstance(node.expression, exp.Boolean):
         arithmetic.truth(value, "IS")
         word = "true" if node.expression.this else "false"

@@ -64,3 +64,17 @@ def test_numbers_that_are_none_are_written_as_in_java(catalog: Catalog) -> None:
     found = engine.run(engine.plan(text, Sources(catalog, frames={"df": frame}.get)))
 
     assert found["s"].to_pylist() == ["NaN", "Infinity", "-Infinity", None, "1.5"]
+
+
+def test_nulls_beside_one_text_are_those_that_are_found(tmp_path: Path) -> None:
+    """DuckDB 2.0 takes the text for NULL as well where its Parquet reader tests for NULL."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    catalog.write_table("db.t", pa.table({"id": [0, 1], "p": [None, "p1"]}))
+
+    found = [
+        engine.run(engine.plan(f"SELECT id FROM db.t WHERE p IS {word}", Sources(catalog)))
+        for word in ("NULL", "NOT NULL")
+    ]
+
+    assert [rows["id"].to_pylist() for rows in found] == [[0], [1]]
