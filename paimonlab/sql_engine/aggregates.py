@@ -32,6 +32,8 @@ _CHOSEN = {"max_by": "arg_max_null", "min_by": "arg_min_null"}
 _FIRST = {"first": "first", "last": "last", "any_value": "first"}
 _BITS = ("bit_and", "bit_or", "bit_xor")
 _LISTS = ("collect_list", "array_agg", "collect_set")
+JOINING = ("listagg", "string_agg")
+"""Functions that join texts of a group."""
 AGGREGATES = frozenset(
     {"count", "sum", "avg", "mean", "min", "max", "count_if", "bool_and", "every", "bool_or"}
     | {
@@ -44,6 +46,7 @@ AGGREGATES = frozenset(
         *_CHOSEN,
         *_FIRST,
         *_LISTS,
+        *JOINING,
         *_BITS,
     }
     | statistics.NAMES
@@ -98,6 +101,8 @@ def aggregate(name: str, values: Sequence[Value], *, distinct: bool, star: bool)
     called = f"{shown}({which}{', '.join(value.name for value in values)})"
     if star and name == "count" and not distinct:
         return Aggregate(f"count(*){HERE}", kinds.BIGINT, "count(1)")
+    if name in JOINING:
+        return joined_texts(name, values, (), distinct=distinct)
     found = None
     if all(kinds.is_atomic(value.kind) for value in values):
         if len(values) == 1:
@@ -269,7 +274,6 @@ def within_group(
     value: Value,
     *,
     is_down: bool,
-    shown: str,
     distinct: bool = False,
 ) -> Aggregate:
     """Translate an aggregate of rows in an order.
@@ -284,8 +288,6 @@ def within_group(
         By which the rows are ordered.
     is_down
         Whether the largest is first.
-    shown
-        The order, as Spark names it.
     distinct
         Whether equal values count once.
 
@@ -308,15 +310,45 @@ def within_group(
             found = _percentile(value, float(1 - Decimal(str(share))) if is_down else share)
             if found is not None:
                 return Aggregate(*found, called)
-    is_text = name in ("listagg", "string_agg") and len(given) == 2 and given[1].is_literal
-    if is_text and given[0].text == value.text and value.kind == kinds.STRING:
-        # What is equal is alike, so that the order is certain.
-        way = "DESC NULLS LAST" if is_down else "ASC NULLS FIRST"
-        which = "DISTINCT " * distinct
-        parts = f"{which}{value.text}, {given[1].text} ORDER BY {value.text} {way}"
-        called = f"listagg({which}{names}) WITHIN GROUP (ORDER BY {shown})"
-        return Aggregate(f"string_agg({parts}){HERE}", kinds.STRING, called)
     raise NotTranslatedError(f"{name}() of such rows", name)
+
+
+def joined_texts(
+    name: str, values: Sequence[Value], orders: Sequence[tuple[str, str]], *, distinct: bool
+) -> Aggregate:
+    """Translate ``listagg(text, ',')``, with ``WITHIN GROUP (ORDER BY …)`` or without.
+
+    Parameters
+    ----------
+    name
+        In small letters; Spark forgets it where there is an order.
+    values
+        The text, and what is between two of them; nothing if that is left out.
+    orders
+        Terms of the order in DuckDB's SQL, and as Spark shows them.
+    distinct
+        Whether equal texts count once; only with an order by the text alone, or with none.
+
+    Raises
+    ------
+    NotTranslatedError
+        If it is not proven, for these values.
+    """
+    between = values[1] if len(values) == 2 else Value("''", kinds.STRING, "NULL", "")
+    is_text = 1 <= len(values) <= 2 and values[0].kind == kinds.STRING
+    if not is_text or between.kind != kinds.STRING or not isinstance(between.literal, str):
+        raise NotTranslatedError("listagg() of such values", JOINING[0], written(JOINING[0]))
+    by_text = [text.rsplit(" ", 3)[0] for text, _ in orders]
+    if distinct and by_text not in ([], [values[0].text]):
+        raise NotTranslatedError("listagg(DISTINCT …) in another order", "DISTINCT")
+    which = "DISTINCT " * distinct
+    called = f"({which}{values[0].name}, {between.name})"
+    by, shown_name = "", name
+    if orders:
+        by, shown_name = f" ORDER BY {', '.join(text for text, _ in orders)}", JOINING[0]
+        called += f" WITHIN GROUP (ORDER BY {', '.join(shown for _, shown in orders)})"
+    text = f"string_agg({which}{values[0].text}, {between.text}{by}){HERE}"
+    return Aggregate(text, kinds.STRING, f"{shown_name}{called}")
 
 
 def window(name: str, values: Sequence[Value]) -> Aggregate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -28,7 +28,7 @@ from paimonlab.sql_engine.kinds import kind_of
 from paimonlab.sql_engine.refusal import NotTranslatedError, told_of_habits
 from paimonlab.sql_engine.refused_changes import told_of_merges
 from paimonlab.sql_engine.scope import Relation, Scope, SqlColumn
-from paimonlab.sql_engine.statements import alterations, definitions
+from paimonlab.sql_engine.statements import alterations, definitions, partitions
 from paimonlab.sql_engine.statements.calls import refuse_habit
 from paimonlab.sql_engine.storing import check_stored, constant_value, stored_query
 from paimonlab.sql_engine.tables import Sources
@@ -36,7 +36,8 @@ from paimonlab.sql_engine.tree import check_parts, parse
 from paimonlab.sql_engine.value import Value
 from paimonlab.table import changing
 from paimonlab.table.changing.statement import RowCount
-from paimonlab.table.inside import writable
+from paimonlab.table.inside import definition_of, writable
+from paimonlab.table.partition_values import partition_values
 from paimonlab.table.table import Table
 from paimonlab.write.expressions.sql import parse_expression
 
@@ -172,7 +173,9 @@ class Inserted:
     planned: Planned
     """The query of the rows."""
     is_overwrite: bool = False
-    """Whether they take the place of all rows."""
+    """Whether they take the place of all rows, or of those of a partition."""
+    partition: Mapping[str, Any] = field(default_factory=dict)
+    """The one that the statement names by values."""
 
 
 def _insert(
@@ -185,7 +188,12 @@ def _insert(
     found = inserted_rows(tree, sources, values, options, progress)
     table, rows = found.table, found.rows
     is_overwrite = found.is_overwrite
-    made = table.overwrite(rows, dynamic=False) if is_overwrite else table.write(rows)
+    if not is_overwrite:
+        made = table.write(rows)
+    elif found.partition:
+        made = table.overwrite(rows, partition=found.partition)
+    else:
+        made = table.overwrite(rows, dynamic=False)
     may_replace = is_overwrite or bool(table.primary_keys)
     return _done(table, made, rows.num_rows, "written" if may_replace else "inserted")
 
@@ -209,32 +217,40 @@ def inserted_rows(
     if isinstance(target, exp.Schema):
         check_parts(target, "this", "expressions")
         target, listed = target.this, [one.name for one in target.expressions]
+    partition_clause = target.args.get("partition")
+    target.set("partition", None)
     table, _ = _target(target, sources)
+    partition = partitions.values_of(partition_clause, table, Given(values))
     is_overwrite = bool(tree.args.get("overwrite"))
-    if is_overwrite and table.schema.partition_keys:
-        raise NotTranslatedError("INSERT OVERWRITE of a table with partitions", "OVERWRITE")
-    targets = _targets(table, listed)
+    if is_overwrite:
+        partitions.check_replaced(table, partition)
+    targets = _targets(table, listed, partition)
     planned = engine.plan(tree.expression, sources, values)
     if len(planned.columns) != len(targets):
         count = len(planned.columns)
         counts = f"{count} column{'' if count == 1 else 's'} for {len(targets)}"
-        names = ", ".join(field.name for field in targets[:_MOST_NAMES])
+        names = ", ".join(one.name for one in targets[:_MOST_NAMES])
         more = ", …" if len(targets) > _MOST_NAMES else ""
         advice = columns_advice(
             table.name,
             [name for name, _ in planned.columns],
-            [field.name for field in targets],
-            [field.name for field in targets if not field.type.nullable],
+            [one.name for one in targets],
+            [one.name for one in targets if not one.type.nullable],
         )
         raise SchemaError(f"{table.name}: the query has {counts}: {names}{more}. {advice}")
-    for (_, kind), field in zip(planned.columns, targets, strict=True):
-        column = f"{table.name}.{field.name}"
-        check_stored(kind, kind_of(field.type), column, is_converted=True)
+    for (_, kind), one in zip(planned.columns, targets, strict=True):
+        shown = f"{table.name}.{one.name}"
+        check_stored(kind, kind_of(one.type), shown, is_converted=True)
     rows = engine.run(stored_query(planned, targets), options, progress)
-    for field in table.arrow_schema:
-        if field.name not in rows.schema.names:
-            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
-    return Inserted(table, rows.select(table.arrow_schema.names), planned, is_overwrite)
+    given = partition_values(partition, definition_of(table))
+    for column in table.arrow_schema:
+        if column.name in given:
+            values_of_it = pa.repeat(given[column.name], rows.num_rows)
+            rows = rows.append_column(column, values_of_it.cast(column.type))
+        elif column.name not in rows.schema.names:
+            rows = rows.append_column(column, pa.nulls(rows.num_rows, column.type))
+    rows = rows.select(table.arrow_schema.names)
+    return Inserted(table, rows, planned, is_overwrite, partition)
 
 
 def deleted_rows(
@@ -255,21 +271,24 @@ def deleted_rows(
     return table, where
 
 
-def _targets(table: Table, listed: Sequence[str]) -> list[DataField]:
-    """Return the columns that an INSERT gives values; those that are left out become NULL."""
-    fields = {field.name.lower(): field for field in table.schema.fields}
+def _targets(table: Table, listed: Sequence[str], partition: Mapping[str, Any]) -> list[DataField]:
+    """Return the columns that a query gives values; those that are left out become NULL."""
+    for name in listed:
+        if name.lower() in {one.lower() for one in partition}:
+            raise SchemaError(f"{table.name}: PARTITION gives {name} a value, as the columns do")
+    fields = {one.name.lower(): one for one in table.schema.fields if one.name not in partition}
     names = [name.lower() for name in listed] or list(fields)
-    known = [field.name for field in table.schema.fields]
+    known = [one.name for one in table.schema.fields]
     for name in names:
         if name not in fields:
             raise ColumnNotFoundError(name, table.name, known)
     if len(set(names)) < len(names):
         raise SchemaError(f"{table.name}: INSERT names a column twice")
-    for name, field in fields.items():
-        if name not in names and field.default_value is not None:
-            raise NotTranslatedError(f"INSERT without {field.name}, which has a default", "INSERT")
-        if name not in names and not field.type.nullable:
-            raise SchemaError(f"{table.name}: {field.name} is NOT NULL and gets no value")
+    for name, left in fields.items():
+        if name not in names and left.default_value is not None:
+            raise NotTranslatedError(f"INSERT without {left.name}, which has a default", "INSERT")
+        if name not in names and not left.type.nullable:
+            raise SchemaError(f"{table.name}: {left.name} is NOT NULL and gets no value")
     return [fields[name] for name in names]
 
 

@@ -11,6 +11,7 @@ from sqlglot import exp
 from paimonlab.errors import AlreadyExistsError, UnsupportedError
 from paimonlab.progress import Progress
 from paimonlab.spec.plurals import many
+from paimonlab.spec.predicates.predicate import all_of, col
 from paimonlab.sql_engine import changes, engine, merges
 from paimonlab.sql_engine.engine import EngineOptions, Planned
 from paimonlab.sql_engine.refusal import NotTranslatedError
@@ -120,7 +121,7 @@ def _insert(
     writable(found.table)
     change = PlannedChange(rows_inserted=found.rows.num_rows)
     if found.is_overwrite:
-        gone = _whole(found.table)
+        gone = _replaced(found.table, found.partition)
         change = PlannedChange(
             rows_inserted=found.rows.num_rows,
             rows_deleted=gone.rows_deleted,
@@ -130,9 +131,10 @@ def _insert(
     return DryRun(found.table.name, change, found.planned)
 
 
-def _whole(table: Table) -> PlannedChange:
-    """Count the rows and the files that are overwritten."""
-    scan = table.scan()
+def _replaced(table: Table, partition: Mapping[str, Any]) -> PlannedChange:
+    """Count the rows and the files that are overwritten: of a partition, or of all."""
+    conditions = [col(name) == value for name, value in partition.items()]
+    scan = table.scan(where=all_of(*conditions))
     files = sum(len(split.files) for split in scan.plan().splits)
     return PlannedChange(rows_deleted=scan.count(), files_read=files)
 

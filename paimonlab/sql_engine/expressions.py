@@ -421,23 +421,24 @@ class Translator:
         """Translate ``… WITHIN GROUP (ORDER BY …)``."""
         check_parts(node, "this", "expression")
         order = node.expression.expressions
-        if not isinstance(node.this, exp.Anonymous) or len(order) != 1:
+        name = str(node.this.this).lower() if isinstance(node.this, exp.Anonymous) else ""
+        if not name or (len(order) != 1 and name not in aggregates.JOINING):
             raise NotTranslatedError("such a WITHIN GROUP", "WITHIN")
-        name = str(node.this.this).lower()
         if self.allows == "none":
             raise NotTranslatedError(f"{name}() here", name)
         self.has_aggregates = True
-        check_parts(order[0], "this", "desc", "nulls_first")
-        value, is_down = self.value(order[0].this), bool(order[0].args.get("desc"))
         parts, distinct = list(node.this.expressions), False
         if parts and isinstance(parts[0], exp.Distinct):
             distinct, parts = True, [*parts[0].expressions, *parts[1:]]
         given = [self.value(one) for one in parts]
-        shown = ordering(order[0], value.name)
-        found = aggregates.within_group(
-            name, given, value, is_down=is_down, shown=shown, distinct=distinct
+        if name in aggregates.JOINING:
+            orders = [self.ordered(one) for one in order]
+            return aggregates.joined_texts(name, given, orders, distinct=distinct).over("", "")
+        check_parts(order[0], "this", "desc", "nulls_first")
+        value, is_down = self.value(order[0].this), bool(order[0].args.get("desc"))
+        return aggregates.within_group(name, given, value, is_down=is_down, distinct=distinct).over(
+            "", ""
         )
-        return found.over("", "")
 
     def aggregate(self, node: exp.Anonymous, *, is_window: bool = False) -> Aggregate:
         """Translate an aggregate whose rows are not chosen yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -10,9 +11,12 @@ from typing import Any
 from paimonlab.sql_engine import kinds, zones
 from paimonlab.sql_engine.functions import doubles
 from paimonlab.sql_engine.refusal import NotTranslatedError
+from paimonlab.sql_engine.tree import NUMBER_WITH_TYPE
 from paimonlab.sql_engine.value import Value, literal, quoted
 
 _LIMITS = ((kinds.INT, 2**31), (kinds.BIGINT, 2**63))
+_WHOLE = {"L": (kinds.BIGINT, 2**63), "S": (kinds.SMALLINT, 2**15), "Y": (kinds.TINYINT, 2**7)}
+"""Types of integers by their letters, and what their numbers are below."""
 
 
 class Given:
@@ -28,24 +32,54 @@ class Given:
 
 
 def number(text: str) -> Value:
-    """Read a number as Spark does: digits are INT or BIGINT, a point is a decimal, E a double."""
+    """Read a number as Spark does: digits are INT or BIGINT, a point is a decimal, E a double.
+
+    Letters at its end say another type: ``1L``, ``2.5D``.
+    """
+    found = NUMBER_WITH_TYPE.fullmatch(text.removeprefix("-"))
+    if found is not None:
+        sign = "-" if text.startswith("-") else ""
+        return _number_of_type(sign + found[1], found[2].upper(), text)
     if "e" in text.lower():
-        return literal(float(text), kinds.DOUBLE, doubles.java_text(float(text)))
+        return _double(text, text)
     if "." in text:
-        try:
-            exact = Decimal(text)
-        except InvalidOperation:
-            raise NotTranslatedError(f"the number {text}", text) from None
-        scale = -int(exact.as_tuple().exponent)
-        digits = max(len(exact.as_tuple().digits), scale)
-        if digits > kinds.MOST_DIGITS:
-            raise NotTranslatedError(f"the number {text}", text)
-        return literal(exact, kinds.decimal(digits, scale), format(exact, "f"))
+        return _exact(text)
     whole = int(text)
     for kind, bound in _LIMITS:
         if -bound <= whole < bound:
             return literal(whole, kind, str(whole))
     raise NotTranslatedError(f"the number {text}", text)
+
+
+def _double(digits: str, spelt: str) -> Value:
+    value = float(digits)
+    if math.isinf(value):
+        raise NotTranslatedError(f"the number {spelt}", spelt)
+    return literal(value, kinds.DOUBLE, doubles.java_text(value))
+
+
+def _exact(text: str) -> Value:
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        raise NotTranslatedError(f"the number {text}", text) from None
+    scale = -int(exact.as_tuple().exponent)
+    digits = max(len(exact.as_tuple().digits), scale)
+    if digits > kinds.MOST_DIGITS:
+        raise NotTranslatedError(f"the number {text}", text)
+    return literal(exact, kinds.decimal(digits, scale), format(exact, "f"))
+
+
+def _number_of_type(digits: str, letters: str, spelt: str) -> Value:
+    if letters == "BD":
+        return _exact(digits)
+    if letters == "D":
+        return _double(digits, spelt)
+    if letters in _WHOLE:
+        kind, bound = _WHOLE[letters]
+        if -bound <= int(digits) < bound:
+            return literal(int(digits), kind, str(int(digits)))
+    raise NotTranslatedError(f"the number {spelt}", spelt)
 
 
 def python_value(value: Any) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -52,6 +53,12 @@ class AsWritten(Spark):
         }
 
 
+NUMBER_WITH_TYPE = re.compile(
+    r"([0-9]+(?=L|S|Y|D|F|BD)|[0-9]*[.][0-9]*(?=D|F|BD)|[0-9]*[.]?[0-9]*E[+-]?[0-9]+(?=D|F))"
+    r"(L|S|Y|D|F|BD)",
+    re.IGNORECASE,
+)
+"""``1L``, ``2S``, ``2.5D``: a number, and the letters of its type."""
 _TIME_DIGITS = 14
 """At least so many has a time without separators."""
 _ENDS = frozenset({")", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", ";"})
@@ -82,16 +89,12 @@ def parse(text: str) -> exp.Expression:
     if any(word.text == "$" for word in tokenize(text)):
         raise NotReadError("the SQL cannot be read", "A $ is neither in a name nor in a text")
     try:
-        tokens = _dialect.tokenize(text)
+        tokens = _with_whole_numbers(_dialect.tokenize(text), text)
         _name_windows(tokens)
         trees = _dialect.parser().parse(tokens, text)
     except (SqlglotError, RecursionError) as error:
         raise NotReadError(_fault(error), _guess(text, error)) from error
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
-        spelt = text[token.start : token.end + 1]
-        if token.token_type.name == "DCOLON" and spelt != "::":
-            # It was read as a cast, which gives the column another name than Spark does.
-            raise NotTranslatedError(f"the number {spelt}", spelt)
         end = ";" if after is None else text[after.start : after.end + 1].upper()
         if token.text == "," and token.token_type.name == "COMMA" and end in _ENDS:
             raise SchemaError(f"there is nothing between ',' and {end}")
@@ -99,6 +102,7 @@ def parse(text: str) -> exp.Expression:
         raise NotTranslatedError("more than one statement")
     tree = trees[0]
     _check_versions(tree)
+    _check_sizes(tree)
     for hint in tree.find_all(exp.Hint):
         hint.pop()  # which joins are made is DuckDB's choice
     assert isinstance(tree, exp.Expression), "a statement is an expression"
@@ -108,6 +112,32 @@ def parse(text: str) -> exp.Expression:
             "the SQL cannot be read", "A statement begins with SELECT, WITH, INSERT …"
         )
     return tree
+
+
+def _with_whole_numbers(tokens: Sequence[Any], text: str) -> list[Any]:
+    """Put ``1L`` together again, which was cut into a number, ``::`` and a type."""
+    whole: list[Any] = []
+    left_out = 0
+    for token in tokens:
+        if left_out:
+            left_out -= 1
+            continue
+        spelt = text[token.start : token.end + 1]
+        if token.token_type is TokenType.DCOLON and spelt != "::":
+            if not NUMBER_WITH_TYPE.fullmatch(spelt):
+                raise NotTranslatedError(f"the number {spelt}", spelt)
+            whole[-1].text, whole[-1].end = spelt, token.end
+            left_out = 1
+            continue
+        whole.append(token)
+    return whole
+
+
+def _check_sizes(tree: exp.Expr) -> None:
+    """Check that the digits of a type are a number without a type."""
+    for size in tree.find_all(exp.DataTypeParam):
+        if not size.name.isdecimal():
+            raise NotReadError("the SQL cannot be read", f"{size.name} is not a number of digits")
 
 
 def _name_windows(tokens: Sequence[Any]) -> None:

@@ -86,6 +86,7 @@ class Changes:
 
     def __init__(self, rng: random.Random, fixed: Collection[str]) -> None:
         self.rng = rng
+        self.is_partitioned = "p" in fixed
         self.free = [name for name in TYPES if name not in {"id", "p", *fixed}]
 
     def value(self, column: str, *sides: str) -> str:
@@ -155,6 +156,26 @@ class Changes:
         where = f" WHERE {self.condition('u')}" if self.rng.random() < 0.7 else ""
         first = self.rng.randint(50, 90)
         whole = ", ".join(self.value(name, "u") for name in list(TYPES)[2:])
+        if self.is_partitioned and self.rng.random() < 0.5:
+            static = self.rng.choice(("p = 1", "P = '0'", "p = 7"))
+            return self.rng.choice(
+                (
+                    (
+                        f"INSERT INTO {{t}} PARTITION ({static}) "
+                        f"SELECT u.id + 40, {whole} FROM {{u}} u"
+                    ),
+                    f"INSERT INTO {{t}} PARTITION (p) SELECT u.id + 40, u.p, {whole} FROM {{u}} u",
+                    (
+                        f"INSERT INTO {{t}} PARTITION ({static}) (id, {', '.join(columns)}) "
+                        f"SELECT u.id + 60, {chosen} FROM {{u}} u{where}"
+                    ),
+                    f"INSERT OVERWRITE {{t}} PARTITION ({static}) SELECT id, {whole} FROM {{u}} u",
+                    (
+                        f"INSERT OVERWRITE TABLE {{t}} PARTITION ({static}) "
+                        f"SELECT id + 1, {', '.join([*TYPES][2:])} FROM {{t}} WHERE n > 3 AND p = 1"
+                    ),
+                )
+            )
         return self.rng.choice(
             (
                 (

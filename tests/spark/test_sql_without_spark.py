@@ -61,6 +61,20 @@ FOUND = (
         "typeof(ts), typeof(m / 3), typeof(NULL), typeof(1.50) FROM {t} WHERE id < 3"
     ),
     "SELECT x > 2.5, x >= 2.5, x < -2.5, s <= 2.5, x = 2.5, 2.5 > x, -2.5 >= x, 2.5 < x FROM {t}",
+    (
+        "SELECT 1L, -2l, 3S, 4Y, -128Y, 2D, 2.5d, .5D, 1e3D, 1.5BD, 3BD, x + 1L, s + 1S, s * 2Y, "
+        "m + 1L, m * 2S, dec + 3Y, x / 2D, m * 1.5BD, m + 0.25BD, x = 3L, x < 2.5D, "
+        "coalesce(s, 0S), least(id, 5L) FROM {t}"
+    ),
+    "SELECT id FROM {t} WHERE x > 1L AND (d < 2.5D OR m > 0.5BD) ORDER BY id LIMIT 5",
+    (
+        "SELECT s, string_agg('a', ','), listagg('b'), listagg(g) WITHIN GROUP (ORDER BY id), "
+        "listagg(g, ', ') WITHIN GROUP (ORDER BY x DESC NULLS FIRST, id), "
+        "string_agg(DISTINCT g, '-') WITHIN GROUP (ORDER BY g), listagg(g, '') FILTER (WHERE "
+        "id < 0), string_agg(upper(g), '|') WITHIN GROUP (ORDER BY m, day DESC, id) "
+        "FROM {t} GROUP BY s"
+    ),
+    "SELECT id, listagg(g, ',') OVER (PARTITION BY s ORDER BY id) FROM {t}",
 )
 """Queries that were answered otherwise once, or that are asked for most."""
 

@@ -14,6 +14,7 @@ from paimonlab.catalog import Catalog
 from paimonlab.errors import DataError, PaimonError, SchemaError
 from paimonlab.sql_engine import changes
 from paimonlab.sql_engine.done import Done
+from paimonlab.sql_engine.dry_runs import dry_run
 from paimonlab.sql_engine.refusal import NotTranslatedError, StatementFailedError
 from paimonlab.sql_engine.tables import Sources
 
@@ -162,7 +163,7 @@ def test_a_table_is_made_of_a_query(catalog: Catalog) -> None:
         ("INSERT INTO db.t VALUES (3000000000, 'a', 1)", StatementFailedError),
         ("INSERT INTO db.t VALUES (NULL, 'a', 1)", DataError),
         ("INSERT INTO db.t VALUES (4, 'a')", SchemaError),
-        ("INSERT INTO db.t PARTITION (id = 4) VALUES ('a', 1)", NotTranslatedError),
+        ("INSERT INTO db.t PARTITION (id = 4) VALUES ('a', 1)", SchemaError),
         ("INSERT INTO db.`t$snapshots` VALUES (1)", NotTranslatedError),
         ("INSERT INTO db.t$snapshots VALUES (1, 'a', 1)", NotTranslatedError),
         ("DELETE FROM db.t$files WHERE id = 1", NotTranslatedError),
@@ -235,11 +236,90 @@ def test_an_overwrite_replaces_all_rows(catalog: Catalog) -> None:
     assert rows(catalog) == [(3, "b", 2.0), (4, None, None)]
 
 
-def test_a_table_with_partitions_is_not_overwritten(catalog: Catalog) -> None:
-    catalog.create_table("db.p", {"p": "INT", "v": "INT"}, partition_keys=["p"])
+@pytest.fixture
+def days(catalog: Catalog) -> paimonlab.Table:
+    """Make a table of two partition columns."""
+    columns = {"h": "INT", "v": "INT", "day": "DATE", "name": "STRING"}
+    table = catalog.create_table("db.days", columns, partition_keys=["day", "name"])
+    rows = "(1, 2, DATE '2026-01-30', 'a'), (3, 4, DATE '2026-01-31', '7')"
+    assert run(catalog, f"INSERT INTO db.days VALUES {rows}").rows == 2
+    return table
 
-    with pytest.raises(NotTranslatedError, match="partitions"):
-        run(catalog, "INSERT OVERWRITE db.p VALUES (1, 2)")
+
+def of_days(table: paimonlab.Table) -> list[tuple[Any, ...]]:
+    rows = table.scan().to_arrow().to_pylist()
+    return sorted(
+        ((str(one["day"])[-2:], one["name"], one["h"], one["v"]) for one in rows), key=repr
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "after"),
+    [
+        (
+            "INSERT INTO db.days PARTITION (day = '2026-01-31', NAME = 7) SELECT 5, 6",
+            [("30", "a", 1, 2), ("31", "7", 3, 4), ("31", "7", 5, 6)],
+        ),
+        (
+            "INSERT INTO db.days PARTITION (day, name = 'a') (V, day) VALUES (9, DATE'2026-01-30')",
+            [("30", "a", 1, 2), ("30", "a", None, 9), ("31", "7", 3, 4)],
+        ),
+        (
+            (
+                "INSERT OVERWRITE db.days PARTITION (name = 'a', day = DATE '2026-01-30') "
+                "SELECT v, h FROM db.days"
+            ),
+            [("30", "a", 2, 1), ("30", "a", 4, 3), ("31", "7", 3, 4)],
+        ),
+        (
+            (
+                "INSERT OVERWRITE db.days PARTITION (name = 'a', day = DATE '2026-01-30') "
+                "SELECT v, h FROM db.days WHERE v > 99"
+            ),
+            [("31", "7", 3, 4)],
+        ),
+    ],
+)
+def test_partitions_get_rows(
+    catalog: Catalog, days: paimonlab.Table, sql: str, after: list[tuple[Any, ...]]
+) -> None:
+    would = dry_run(sql, Sources(catalog)).change
+    assert len(of_days(days)) - would.rows_deleted + would.rows_inserted == len(after)
+
+    run(catalog, sql)
+
+    assert of_days(days) == after
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "said"),
+    [
+        ("OVERWRITE db.days VALUES (1, 2, NULL, 'a')", NotTranslatedError, "query names"),
+        (
+            "OVERWRITE db.days PARTITION (day = '2026-01-30', name) VALUES (1, 2, 'a')",
+            NotTranslatedError,
+            "query names",
+        ),
+        ("INTO db.days PARTITION (h = 1) VALUES (1)", SchemaError, "they are: day, name"),
+        ("INTO db.days PARTITION (day, DAY) VALUES (1)", SchemaError, "names day twice"),
+        (
+            "INTO db.days PARTITION (name = 'a') (h, name) VALUES (1, 'b')",
+            SchemaError,
+            "PARTITION gives name a value",
+        ),
+        ("INTO db.days PARTITION (name = 'a') VALUES (1, 2)", SchemaError, "2 columns for 3"),
+        ("INTO db.days PARTITION (day = '30.1.2026') VALUES (1)", NotTranslatedError, "value"),
+        ("INTO db.days PARTITION (day = NULL) VALUES (1)", NotTranslatedError, "such a value"),
+        ("INTO db.days PARTITION (name = '') VALUES (1)", NotTranslatedError, "such a value"),
+    ],
+)
+def test_partitions_that_are_unclear_are_refused(
+    catalog: Catalog, days: paimonlab.Table, sql: str, error: type[PaimonError], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        run(catalog, f"INSERT {sql}")
+
+    assert of_days(days) == [("30", "a", 1, 2), ("31", "7", 3, 4)]
 
 
 def test_updates_may_set_null(catalog: Catalog) -> None:

@@ -112,7 +112,7 @@ def test_it_is_known_whether_there_are_more_rows() -> None:
         ("SELECT sentences(v) FROM db.t", "sentences()"),
         ("SELECT * FROM db.t LATERAL VIEW explode(v) e", "explode(STRING)"),
         ("SELECT id FROM other.db.t", "the catalog other"),
-        ("INSERT INTO db.t PARTITION (id = 1) VALUES ('a')", "PARTITION in TABLE"),
+        ("SELECT 3F", "the number 3F"),
         (
             "MERGE INTO db.t USING db.t AS u ON u.id = 1 WHEN MATCHED THEN DELETE",
             "ON of more than columns that are equal",
