@@ -13,13 +13,15 @@ from typing import Any
 
 import click
 
-from paimonlab.cli.examples import EXAMPLES
+from paimonlab.cli.examples import EXAMPLES, START
 from paimonlab.errors import PaimonError, close_matches, habits
 
 WAREHOUSE = "warehouse"
 """Name of the argument."""
 CONFIGURED = ""
 """The warehouse that stands in the configuration."""
+_SENTENCE = 200
+"""Letters of a command's first sentence, which is in the list of all."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -67,11 +69,14 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write examples below the options."""
-        examples = EXAMPLES.get(self.name or "", ())
-        if examples:
-            with formatter.section("Examples"):
-                formatter.write("\n".join(f"  {line}" for line in examples) + "\n")
+        _write_examples(formatter, EXAMPLES.get(self.name or "", ()))
         super().format_epilog(ctx, formatter)
+
+
+def _write_examples(formatter: click.HelpFormatter, lines: Sequence[str]) -> None:
+    if lines:
+        with formatter.section("Examples"):
+            formatter.write("\n".join(f"  {line}" for line in lines) + "\n")
 
 
 class Commands(click.Group):
@@ -115,17 +120,24 @@ class Commands(click.Group):
             args = ["describe", *args]
         elif not first.startswith("-"):
             close = close_matches(first, self.commands)
+            if first in ("help", "version"):
+                close = f" It is paimonlab --{first}."
             if first in habits.COMMANDS:
                 close = f" It is {habits.COMMANDS[first]} here."
             ctx.fail(f"there is no command {first!r}.{close}")
         return super().resolve_command(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write how to begin below the commands."""
+        _write_examples(formatter, START)
+        super().format_epilog(ctx, formatter)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List commands by section."""
         widest = max(len(name) for name in self.commands)
         for title, commands in self._sections.items():
             rows = [
-                (f"{command.name or '':{widest}}", command.get_short_help_str(formatter.width))
+                (f"{command.name or '':{widest}}", command.get_short_help_str(_SENTENCE))
                 for command in commands
             ]
             with formatter.section(title):

@@ -9,6 +9,13 @@ _AT_A_TIME = ("files", "manifests", "partitions", "buckets", "statistics")
 _OTHER = "--catalog-option metastore=jdbc --catalog-option uri=jdbc:sqlite:tables.sqlite"
 """A catalog that knows no table yet."""
 
+START = (
+    "paimonlab load shop.sales sales.csv --create --primary-key id",
+    'paimonlab sql "SELECT * FROM shop.sales"',
+    "paimonlab shop.sales",
+    "paimonlab health",
+)
+"""In the help of all commands: from a file to a table that one can look at."""
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "tables": ("paimonlab tables", "paimonlab tables ./warehouse shop --json"),
     "describe": ("paimonlab describe shop.orders", "paimonlab ./warehouse shop.orders"),

@@ -39,8 +39,9 @@ class Consent:
         if self.yes:
             self._show(verb(dry_run=False), is_plan=False)
             return
-        self._show(verb(dry_run=True), is_plan=True)
-        if self.dry_run:
+        plan = verb(dry_run=True)
+        self._show(plan, is_plan=True)
+        if self.dry_run or getattr(plan, "is_empty", False):
             return
         if self.as_json or not is_asked():
             raise click.UsageError(

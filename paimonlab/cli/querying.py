@@ -82,9 +82,10 @@ def _without_spark(catalog: Catalog) -> Iterator[None]:
     except sql_engine.refusal.NotReadError as error:
         hint = error.hint.removesuffix(".")
         what = f"{error.problem}. {hint}" if hint else f"{error.problem}: correct it"
+        end = "" if what.endswith("?") else "."
         raise RefusedError(
-            f"{what}. If Spark reads it, paimonlab.spark.connect(…).sql(…) runs it in Python and "
-            "notebooks"
+            f"{what}{end} If Spark reads it, paimonlab.spark.connect(…).sql(…) runs it in Python "
+            "and notebooks"
         ) from error
     except sql_engine.refusal.NotTranslatedError as error:
         instead = f". {error.hint.removesuffix('.')}. In" if error.hint else "; in"

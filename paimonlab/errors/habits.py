@@ -357,6 +357,16 @@ COMMANDS = {
     "head": "scan -n",
     "drop": "sql 'DROP TABLE …'",
     "check": "fsck, or health",
+    "databases": "tables",
+    "insert": "load, or sql 'INSERT INTO …'",
+    "delete": "sql 'DELETE FROM …'",
+    "update": "sql 'UPDATE …'",
+    "merge": "sql 'MERGE INTO …'",
+    "alter": "sql 'ALTER TABLE …'",
+    "truncate": "sql 'TRUNCATE TABLE …'",
+    "export": "sql 'SELECT …' --format csv",
+    "info": "describe",
+    "show": "describe, or tables",
 }
 """Commands of other tools, of a shell."""
 PROCEDURES = {

@@ -30,6 +30,10 @@ _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Codecs by the ending of a name."""
 _COLUMN_OF_CSV = re.compile(r"In CSV column #(\d+): ")
 _TEXT = pa.string()
+_ARRAY = (
+    "it is one JSON array, and rows are read from an object a line, without commas: "
+    "pandas.read_json(…).to_json(…, orient='records', lines=True), or in a shell jq -c '.[]'"
+)
 _BLOCK_BYTES = 8 << 20
 """Of texts, what is read at once, and what types of new tables are told from."""
 
@@ -123,13 +127,17 @@ class SourceFile:
 
     def _told(self, problem: str) -> str:
         """Say what Arrow says of a file with the names of columns, and of CSV what to do."""
-        if self.format != "csv":
+        if self.format == "parquet":
             return problem
         try:
             with self._texts() as given, _stream(given) as file:
-                first = file.read(1 << 16).split(b"\n", 1)[0].decode().strip("\ufeff\r")
+                text = file.read(1 << 16)
+            first = text.split(b"\n", 1)[0].decode().strip("\ufeff\r")
         except (pa.ArrowException, OSError, UnicodeDecodeError):
             return problem
+        if self.format == "json":
+            is_array = text.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+            return f"{_ARRAY} {Path(self.path).name} > rows.jsonl" if is_array else problem
         mark = _mark_in(first)
         if self.delimiter is None and mark is not None and first.count(mark) > first.count(","):
             return f"{problem}; {_other_delimiter(first, mark)}"

@@ -73,6 +73,11 @@ class OrphanFiles:
     """The snapshots, tags and changelogs that were read."""
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        return not self.files
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of all of them."""
         return sum(file.size_bytes for file in self.files)

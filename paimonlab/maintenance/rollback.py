@@ -51,6 +51,12 @@ class Rollback:
         """How many files are deleted besides snapshots, changelogs and tags."""
         return len(self.files.all)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the table is there already, and nothing is deleted."""
+        is_gone = self.snapshots or self.changelogs or self.tags or self.file_count
+        return not (is_gone or self.is_only_tagged)
+
     def __str__(self) -> str:
         """Say what is deleted, how much of it, and the first ones."""
         gone = (

@@ -82,6 +82,11 @@ class SnapshotExpiry:
     kept: Snapshot | None = field(default=None, repr=False, compare=False)
     """The oldest snapshot that is kept."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is deleted."""
+        return not (self.snapshots or self.strays)
+
     def __repr__(self) -> str:
         return str(self)
 

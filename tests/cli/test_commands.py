@@ -159,6 +159,12 @@ def test_commands_of_other_tools_are_answered_with_ours(name: str, run: Run) -> 
     assert habits.COMMANDS[name].split(" ", maxsplit=1)[0].strip(",") in main.commands
 
 
+@pytest.mark.parametrize("name", ["help", "version"])
+def test_help_and_version_are_options(name: str, run: Run) -> None:
+    assert f"there is no command {name!r}. It is paimonlab --{name}." in run(name).output
+    assert run(f"--{name}").exit_code == 0
+
+
 def _completed(*words: str, incomplete: str = "") -> list[str]:
     shell = ShellComplete(main, {}, "paimonlab", "_PAIMONLAB_COMPLETE")
     return [item.value for item in shell.get_completions(list(words), incomplete)]

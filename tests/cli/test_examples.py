@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import paimonlab as pl
-from paimonlab.cli.examples import EXAMPLES
+from paimonlab.cli.examples import EXAMPLES, START
 from paimonlab.cli.main import main
 from tests.cli.conftest import Run
 
@@ -85,3 +85,19 @@ def test_every_command_has_examples_in_its_help(run: Run) -> None:
     for name, lines in EXAMPLES.items():
         text = run(name, "--help").output
         assert "Examples:\n  " + "\n  ".join(lines) + "\n" in text
+
+
+def test_the_first_steps_in_the_help_of_all_commands_run(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PAIMONLAB_WAREHOUSE", "./new")
+    Path("sales.csv").write_text("id,region\n1,north\n2,south\n")
+    text = run("--help").output
+
+    assert "Examples:\n  " + "\n  ".join(START) + "\n" in text
+    assert not re.findall(r"\w\.\.\.", text), "a sentence is cut"
+    for line in START:
+        found = run(*shlex.split(line)[1:])
+        assert found.exit_code == 0, (line, found.output)
+    assert "shop.sales: ok" in found.output

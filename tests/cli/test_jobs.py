@@ -263,3 +263,24 @@ def test_buckets_and_indexes_are_made_anew(run: Run, orders: pl.Table, tmp_path:
     assert (table.options["bucket"], table.scan().count()) == ("3", 3)
     assert run("rewrite-file-index", str(tmp_path), "db.orders").exit_code == 0
     assert run("rescale", str(tmp_path), "db.orders", "--yes").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("expire",), "no snapshot expires"),
+        (("rollback", "--tag", "newest"), "without 0 snapshots, 0 changelogs, 0 tags, 0 files"),
+        (("orphans",), "0 orphan files"),
+    ],
+)
+def test_where_nothing_is_deleted_nobody_is_asked(
+    run: Run, orders: pl.Table, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    orders.tags.create("newest")
+    name, *options = words
+
+    found = run(name, str(tmp_path), "db.orders", *options)
+
+    assert found.exit_code == 0, found.output
+    assert said in found.output
+    assert "--yes" not in found.output

@@ -351,3 +351,17 @@ def test_nested_values_are_json_in_csv(run: Run, catalog: pl.Catalog, tmp_path: 
     lines = run("scan", str(tmp_path / "w"), "db.t", "--format", "csv").output.splitlines()
 
     assert lines[1] == '"[1,null]","{""k"":1}","0x01ff"'
+
+
+def test_a_json_array_is_answered_with_what_makes_lines_of_it(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.write_text('[{"id": 1, "tags": ["a"]},\n {"id": 2, "tags": []}]')
+
+    found = run("load", str(tmp_path / "w"), "db.t", str(path), "--create")
+
+    assert found.exit_code == 2
+    assert "it is one JSON array, and rows are read from an object a line" in found.output
+    pd.read_json(path).to_json(path, orient="records", lines=True)
+    assert run("load", str(tmp_path / "w"), "db.t", str(path), "--create").exit_code == 0
+    sql = run("sql", str(tmp_path / "w"), "SELECT id, tags FROM db.t ORDER BY id", "--json")
+    assert sql.output == '{"id":1,"tags":["a"]}\n{"id":2,"tags":[]}\n'
