@@ -383,6 +383,27 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
 
 
+def decoded(array: pa.Array) -> pa.Array:
+    """Return the values that the numbers of a dictionary stand for; another array as it is.
+
+    Arrow decodes no dictionary of views, as polars has them for categories.
+
+    Examples
+    --------
+    >>> categories = pa.array(["a", "b", "a"]).dictionary_encode()
+    >>> decoded(categories).to_pylist()
+    ['a', 'b', 'a']
+    """
+    if not pa.types.is_dictionary(array.type):
+        return array
+    values = array.dictionary
+    if pa.types.is_string_view(values.type):
+        values = values.cast(pa.string())
+    elif pa.types.is_binary_view(values.type):
+        values = values.cast(pa.binary())
+    return pa.DictionaryArray.from_arrays(array.indices, values).dictionary_decode()
+
+
 def null_filled(column: pa.Array | pa.ChunkedArray, value: Any) -> pa.Array | pa.ChunkedArray:
     """Return a column with a value in place of nulls, as its method ``fill_null`` does.
 

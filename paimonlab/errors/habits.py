@@ -153,6 +153,7 @@ TABLE = {
     "inspect": "snapshots, or catalog.system_table('db.t$files').scan()",
     "refs": "tags or branches",
     "metadata": "schema or snapshot",
+    "metadata_location": "path",
     "properties": "options",
     "location": "path",
     "spec": "partition_keys",

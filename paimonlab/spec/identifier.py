@@ -37,6 +37,8 @@ class Identifier(Struct, frozen=True):
         >>> Identifier.parse("db.t$branch_dev$files")
         Identifier(database='db', table='t', branch='dev', system_table='files')
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a table is named by a text, 'database.table', not by {text!r}")
         database, dot, name = text.partition(".")
         if not dot or not database or not name:
             raise ValueError(f"{text!r} is not a table name; write it as database.table")

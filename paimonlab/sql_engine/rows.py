@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import duckdb
 import pyarrow as pa
 
+from paimonlab.arrow_values import decoded
 from paimonlab.errors import SchemaError
 from paimonlab.read.splits import read_splits
 from paimonlab.spec.predicates.predicate import Predicate, all_of
@@ -289,7 +290,8 @@ class FrameRows:
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return _decoded(column.cast(kind.value_type))
+        made = [decoded(chunk) for chunk in column.chunks]
+        return _decoded(pa.chunked_array(made) if made else column.cast(pa.string()))
     if pa.types.is_large_string(kind) or kind == pa.string_view():
         return column.cast(pa.string())
     if pa.types.is_large_binary(kind) or kind == pa.binary_view():

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from paimonlab.errors import DataError, UnsupportedError
-from paimonlab.spec.types.arrow import to_arrow
+from paimonlab.arrow_values import decoded
+from paimonlab.errors import DataError, SchemaError, UnsupportedError
+from paimonlab.spec.types.arrow import from_arrow, to_arrow
 from paimonlab.spec.types.data_types import (
     MAX_LENGTH,
     ArrayType,
@@ -63,8 +64,7 @@ def convert(
         If the type does not fit, a value does not, or a null meets NOT NULL.
     """
     arrow_type = to_arrow(target)
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    array = decoded(array)
     if pa.types.is_null(array.type):
         array = pa.nulls(len(array), arrow_type)
     if not target.nullable and array.null_count:
@@ -75,6 +75,36 @@ def convert(
     if isinstance(target, AtomicType):
         return _convert_atomic(array, target, arrow_type, column, first_row)
     return _convert_nested(array, target, arrow_type, column)
+
+
+def with_types_of_tables(rows: pa.Table) -> pa.Table:
+    """Give texts, bytes and nested columns the Arrow types that columns of a table have.
+
+    Frames have others for the same values: pandas ``large_string``, polars ``string_view`` or a
+    dictionary. Numbers and times stay as they are.
+
+    Raises
+    ------
+    DataError
+        If a nested value does not fit.
+    """
+    for place, field in enumerate(rows.schema):
+        kind = field.type
+        while pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if not (pa.types.is_nested(kind) or _is_text(kind) or _is_bytes(kind)):
+            continue
+        try:
+            wanted = from_arrow(kind)
+        except SchemaError:  # of no type that a table has; it may not be used at all
+            continue
+        if field.type == to_arrow(wanted) or pa.types.is_fixed_size_binary(kind):
+            continue
+        column = rows.column(place)
+        chunks = [convert(chunk, wanted, field.name) for chunk in column.chunks]
+        made = pa.chunked_array(chunks, to_arrow(wanted))
+        rows = rows.set_column(place, field.name, made)
+    return rows
 
 
 def _convert_atomic(

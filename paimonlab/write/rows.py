@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimonlab.arrow_values import arrow_array, arrow_scalar, null_filled, numpy_values
+from paimonlab.arrow_values import arrow_array, arrow_scalar, decoded, null_filled, numpy_values
 from paimonlab.errors import ColumnNotFoundError, DataError, UnsupportedError
 from paimonlab.spec.row_kind import SYMBOLS, RowKind
 from paimonlab.spec.schema.definition import TableSchema
@@ -197,8 +197,9 @@ def _kinds(
 
 
 def _kind_numbers(array: pa.Array, column: str, table: str) -> pa.Array:
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    array = decoded(array)
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.string())
     if pa.types.is_integer(array.type):
         low, high = pc.min_max(array).values()
         if array.null_count == 0 and (len(array) == 0 or (low.as_py() >= 0 and high.as_py() <= 3)):

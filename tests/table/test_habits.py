@@ -47,6 +47,13 @@ def test_a_table_says_what_it_has_instead(name: str, table: pm.Table, catalog: p
         assert hasattr(owners[owner], method)
 
 
+def test_a_table_is_named_by_a_text(catalog: pm.Catalog) -> None:
+    with pytest.raises(
+        TypeError, match=r"named by a text, 'database\.table', not by \('db', 't'\)"
+    ):
+        catalog.table(("db", "t"))  # type: ignore[arg-type]
+
+
 def test_without_a_key_an_upsert_is_a_merge(catalog: pm.Catalog, table: pm.Table) -> None:
     plain = catalog.write_table("db.plain", [{"id": 1, "v": "a"}, {"id": 2, "v": "b"}])
     with pytest.raises(AttributeError, match=r"it is merge\(.*, as the table has no primary key"):

@@ -210,7 +210,7 @@ class Merge(habits.FamiliarNames, what="a merge", instead=habits.MERGE):
         given = write.frames.batches_of(
             self._source, schema.field_names, table=self._definition.name, fields=schema.fields
         )
-        return given.read_all()
+        return write.conversion.with_types_of_tables(given.read_all())
 
 
 def _said(rule: Clause) -> str:

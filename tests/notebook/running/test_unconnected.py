@@ -159,3 +159,19 @@ def test_statements_on_a_catalog_change_its_tables(tmp_path: Path) -> None:
     read_only = paimonlab.connect({"warehouse": str(tmp_path), "read-only": "true"})
     with pytest.raises(paimonlab.errors.PaimonError, match="read-only"):
         paimonlab.sql("DROP TABLE db.t", catalog=read_only)
+
+
+def test_categories_of_polars_are_texts(tmp_path: Path) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    kinds = pl.DataFrame({"id": [1, 2], "v": ["x", None]}, schema_overrides={"v": pl.Categorical})
+    table = catalog.write_table("db.t", kinds, primary_keys=["id"])
+
+    gone = pl.DataFrame({"id": [2], "kind": ["-D"]})
+    assert table.scan().to_arrow().to_pydict() == {"id": [1, 2], "v": ["x", None]}
+    table.write(gone, row_kinds="kind")
+    assert table.scan().to_arrow().to_pydict() == {"id": [1], "v": ["x"]}
+    table.write(gone.with_columns(pl.lit("+I", pl.Categorical).alias("kind")), row_kinds="kind")
+    assert table.scan().count() == 2
+    found = paimonlab.sql("SELECT id FROM kinds WHERE v = 'x'", catalog=catalog).to_arrow()
+    assert found.to_pydict() == {"id": [1]}

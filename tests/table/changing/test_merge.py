@@ -180,3 +180,60 @@ def test_engines_that_do_not_replace_rows_are_refused(engine: str, make: Any) ->
         merge.when_matched_update({"v": "s.v"}).execute()
     with pytest.raises(UnsupportedError, match=engine):
         merge.when_matched_delete().execute()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int8(), pa.string()),
+        pa.dictionary(pa.uint32(), pa.large_string()),
+        pa.dictionary(pa.uint32(), pa.string_view()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_a_merge_takes_texts_as_frames_have_them(
+    tmp_path: Path, text: pa.DataType, keys: list[str]
+) -> None:
+    """Text of pandas 3 is large_string, of polars string_view, of categories a dictionary."""
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    columns = {"id": "INT NOT NULL", "v": "STRING", "l": "ARRAY<STRING>", "b": "BYTES"}
+    table = catalog.create_table("db.t", columns, primary_keys=keys)
+    table.write([{"id": 1, "v": "a", "l": ["a"], "b": b"a"}])
+    values = ["x", None, "a"]
+    source = pa.table(
+        {
+            "id": pa.array([1, 2, 3], pa.int32()),
+            "v": as_type(values, text),
+            "l": pa.array([["x"], None, []], pa.large_list(pa.large_string())),
+            "b": pa.array([b"x", None, b""], pa.large_binary()),
+            "unused": pa.array([None, None, None]),
+        }
+    )
+
+    table.merge(source, on="id").when_matched_update().when_not_matched_insert().execute()
+    table.merge(source, on="t.v = s.v AND s.v <> 'x'").when_matched_update(
+        {"v": "upper(s.v)"}
+    ).execute()
+    table.merge(source, on="v").when_matched_update(
+        {"v": "concat(s.v, CAST(s.v AS STRING))"}
+    ).execute()
+
+    rows = table.scan().to_arrow().sort_by("id").to_pylist()
+    assert rows == [
+        {"id": 1, "v": "xx", "l": ["x"], "b": b"x"},
+        {"id": 2, "v": None, "l": None, "b": None},
+        {"id": 3, "v": "A", "l": [], "b": b""},
+    ]
+
+
+def as_type(values: list[Any], text: pa.DataType) -> pa.Array:
+    """Make an array, of a dictionary if that is the type."""
+    if not pa.types.is_dictionary(text):
+        return pa.array(values).cast(text)
+    encoded = pa.array(values).dictionary_encode()
+    indices = encoded.indices.cast(text.index_type)
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary.cast(text.value_type))
