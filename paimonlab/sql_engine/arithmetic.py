@@ -90,7 +90,24 @@ def compare(sign: str, left: Value, right: Value, *, name: str = "") -> Value:
         if not kinds.is_atomic(value.kind):
             raise NotTranslatedError(f"{sign} of {spark_type(value.kind)}", sign)
     duck = {"<=>": "IS NOT DISTINCT FROM", "==": "="}.get(sign, sign)
-    return Value(f"({mine.text} {duck} {other.text})", kinds.BOOLEAN, called)
+    text = f"({mine.text} {duck} {other.text})"
+    if sign == "<=>" and not (_has_columns(mine) and _has_columns(other)):
+        text = truth_beside_null(text)
+    return Value(text, kinds.BOOLEAN, called)
+
+
+def truth_beside_null(condition: str) -> str:
+    """Write a condition on one value that may be true of NULL.
+
+    DuckDB 2.0 hands a bare one to its Parquet reader, which takes a text for NULL where all others
+    of a chunk without a dictionary are NULL or equal to it.
+    """
+    return f"(CASE WHEN {condition} THEN true ELSE false END)"
+
+
+def _has_columns(value: Value) -> bool:
+    """Tell whether there may be columns; a condition on two columns is none of the reader."""
+    return not value.is_literal and '"' in value.text
 
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<=>": "<=>", "<>": "<>"}

@@ -54,9 +54,7 @@ def tested(translator: Translating, node: exp.Is) -> Value:
     """Translate IS NULL, IS TRUE."""
     value = translator.value(node.this)
     if isinstance(node.expression, exp.Null):
-        # DuckDB 2.0 hands a bare IS NULL to its Parquet reader, which takes a text for NULL where
-        # all others of a chunk without a dictionary are NULL or equal to it.
-        text = f"(CASE WHEN {value.text} IS NULL THEN true ELSE false END)"
+        text = arithmetic.truth_beside_null(f"{value.text} IS NULL")
         return Value(text, kinds.BOOLEAN, f"({value.name} IS NULL)")
     if isinstance(node.expression, exp.Boolean):
         arithmetic.truth(value, "IS")

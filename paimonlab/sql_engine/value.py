@@ -125,6 +125,16 @@ def read_text(value: Value, kind: Kind) -> Value | None:
     return None
 
 
+def first_known(texts: Sequence[str], kind: Kind) -> str:
+    """Write the first of values of a kind that is not NULL.
+
+    In a list, of which a value is taken, DuckDB 2.0 does not ask its Parquet reader for texts that
+    take the place of NULL: that gives NULL for others as well, see `arithmetic.truth_beside_null`.
+    """
+    text = f"coalesce({', '.join(texts)})"
+    return f"([{text}])[1]" if kind in (kinds.STRING, kinds.BINARY) else text
+
+
 def together(values: list[Value], what: str) -> list[Value]:
     """Bring values to the type that Spark gives all of them.
 

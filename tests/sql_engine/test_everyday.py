@@ -66,15 +66,45 @@ def test_numbers_that_are_none_are_written_as_in_java(catalog: Catalog) -> None:
     assert found["s"].to_pylist() == ["NaN", "Infinity", "-Infinity", None, "1.5"]
 
 
-def test_nulls_beside_one_text_are_those_that_are_found(tmp_path: Path) -> None:
-    """DuckDB 2.0 takes the text for NULL as well where its Parquet reader tests for NULL."""
-    catalog = paimonlab.connect(tmp_path)
+@pytest.fixture(scope="module")
+def one_text(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    catalog = paimonlab.connect(tmp_path_factory.mktemp("one_text"))
     catalog.create_database("db")
-    catalog.write_table("db.t", pa.table({"id": [0, 1], "p": [None, "p1"]}))
+    rows = pa.table({"id": [0, 1], "p": [None, "p1"], "b": [None, b"b1"]})
+    catalog.write_table("db.t", rows)
+    return catalog
 
-    found = [
-        engine.run(engine.plan(f"SELECT id FROM db.t WHERE p IS {word}", Sources(catalog)))
-        for word in ("NULL", "NOT NULL")
-    ]
 
-    assert [rows["id"].to_pylist() for rows in found] == [[0], [1]]
+@pytest.mark.parametrize(
+    ("condition", "ids"),
+    [
+        ("p IS NULL", [0]),
+        ("p IS NOT NULL", [1]),
+        ("isnull(p)", [0]),
+        ("p <=> NULL", [0]),
+        ("NOT (p <=> 'p1')", [0]),
+        ("p IS DISTINCT FROM 'p1'", [0]),
+        ("equal_null(p, NULL)", [0]),
+        ("coalesce(p, 'x') = 'x'", [0]),
+        ("nvl(p, '') <> 'p1'", [0]),
+        ("length(ifnull(p, 'x')) = 1", [0]),
+        ("nvl2(p, 'a', 'b') = 'b'", [0]),
+        ("format_string('%s', p) = 'null'", [0]),
+        ("decode(p, NULL, 'n', 'm') = 'n'", [0]),
+        ("p = 'p1' OR p IS NULL", [0, 1]),
+        ("concat_ws('-', p, 'x') = 'x'", [0]),
+        ("b <=> NULL", [0]),
+        ("coalesce(b, unhex('00')) = unhex('00')", [0]),
+    ],
+)
+@pytest.mark.parametrize("source", ["db.t", "(SELECT *, coalesce(p, 'y') AS q FROM db.t)"])
+def test_nulls_beside_one_text_are_those_that_are_found(
+    condition: str, ids: list[int], source: str, one_text: Catalog
+) -> None:
+    """DuckDB 2.0 takes the text for NULL as well where its Parquet reader tests for NULL."""
+    and_q = "" if source == "db.t" else f" AND (q = 'y' OR q = 'p1') AND id IN {(*ids, 9)}"
+
+    text = f"SELECT id, p FROM {source} WHERE ({condition}){and_q} ORDER BY id"
+    found = engine.run(engine.plan(text, Sources(one_text)))
+
+    assert found.to_pydict() == {"id": ids, "p": [[None, "p1"][one] for one in ids]}

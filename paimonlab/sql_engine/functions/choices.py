@@ -10,7 +10,7 @@ from paimonlab.sql_engine.functions.signatures import (
     WrongUseError,
     named,
 )
-from paimonlab.sql_engine.value import Value, cast, quoted, together
+from paimonlab.sql_engine.value import Value, cast, first_known, quoted, together
 
 
 def _first_known(name: str) -> Translate:
@@ -18,7 +18,7 @@ def _first_known(name: str) -> Translate:
         if not values or (name != "coalesce" and len(values) != 2):
             raise WrongUseError
         same = together(list(values), name)
-        text = f"coalesce({', '.join(value.text for value in same)})"
+        text = first_known([value.text for value in same], same[0].kind)
         return Value(text, same[0].kind, named(name, values))
 
     return translate
@@ -61,8 +61,10 @@ def _isnull(test: str) -> Translate:
     def translate(values: Sequence[Value]) -> Value:
         if len(values) != 1:
             raise WrongUseError
-        called = f"({values[0].name} {test})"
-        return Value(f"({values[0].text} {test})", kinds.BOOLEAN, called)
+        text, called = f"({values[0].text} {test})", f"({values[0].name} {test})"
+        if test == "IS NULL":
+            text = arithmetic.truth_beside_null(text)
+        return Value(text, kinds.BOOLEAN, called)
 
     return translate
 

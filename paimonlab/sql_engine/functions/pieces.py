@@ -16,7 +16,7 @@ from paimonlab.sql_engine.functions.signatures import (
     named,
     simple,
 )
-from paimonlab.sql_engine.value import Value, quoted
+from paimonlab.sql_engine.value import Value, first_known, quoted
 
 _SIMPLE_LETTERS = r"[^\x00-\x7F\x{C0}-\x{D6}\x{D8}-\x{DE}\x{E0}-\x{F6}\x{F8}-\x{FE}]"
 """Characters that may be a part of what is read as one letter, or have another capital."""
@@ -142,7 +142,7 @@ def _as_printed(value: Value, letter: str) -> str:
     is_number = kinds.is_whole(kind)
     if not (is_number or (letter == "s" and kind in (kinds.STRING, kinds.BOOLEAN))):
         raise WrongUseError
-    return f"coalesce(CAST({value.text} AS VARCHAR), 'null')"
+    return first_known([f"CAST({value.text} AS VARCHAR)", "'null'"], kinds.STRING)
 
 
 def _printed(name: str) -> Translate:
