@@ -199,7 +199,8 @@ def test_new_partitions_are_read_from_their_beginning(
 
     kafka_broker.admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
     kafka_broker.produce(topic, _rows(3, 2), partition=1)
-    found = _until(events, lambda boundary: boundary.position == {topic: {"0": 2, "1": 3}})
+    position = {topic: {"0": 2, "1": 3}, "from:": {topic: {"0": 2}}}
+    found = _until(events, lambda boundary: boundary.position == position)
 
     assert _ids(found) == [2, 3, 4]
 
