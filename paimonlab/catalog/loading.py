@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from paimonlab.catalog.catalog import Catalog
 from paimonlab.errors import DataError, SchemaError, UnsupportedError
-from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
+from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of, shaped
 from paimonlab.secrets import hides_secrets
 from paimonlab.spec.identifier import Identifier
 from paimonlab.spec.snapshot import Snapshot
@@ -155,24 +155,3 @@ class _Rows:
             for batch in file.batches(self.schema):
                 self.rows += batch.num_rows
                 yield shaped(batch, self.schema, file.path)
-
-
-def shaped(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:
-    """Give rows of a file these columns; those that it lacks are null.
-
-    Raises
-    ------
-    DataError
-        If a value does not fit the type of its column.
-    """
-    arrays = []
-    for wanted in schema:
-        position = batch.schema.get_field_index(wanted.name)
-        if position < 0:
-            arrays.append(pa.nulls(batch.num_rows, wanted.type))
-            continue
-        try:
-            arrays.append(batch.column(position).cast(wanted.type))
-        except pa.ArrowException as error:
-            raise DataError(f"{path}: column {wanted.name!r}: {error}") from error
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)

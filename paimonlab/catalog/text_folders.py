@@ -16,9 +16,8 @@ import pyarrow as pa
 
 from paimonlab.catalog.folder_columns import partition_types_of
 from paimonlab.catalog.folder_files import FolderFile, partition_files
-from paimonlab.catalog.loading import shaped
 from paimonlab.errors import DataError, SchemaError, UnsupportedError
-from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of
+from paimonlab.formats.source_files import SourceFile, SourceFormat, format_of, shaped
 from paimonlab.spec.external_paths import folder_of, scheme_of
 from paimonlab.spec.types.arrow import to_arrow
 from paimonlab.spec.types.data_types import DataType

@@ -223,3 +223,24 @@ def _json_type(field: pa.Field) -> pa.Field:
 def _typed(field: pa.Field, null_type: pa.DataType) -> pa.Field:
     """Give a column without values a type."""
     return field.with_type(null_type) if pa.types.is_null(field.type) else field
+
+
+def shaped(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:
+    """Give rows of a file these columns; those that it lacks are null.
+
+    Raises
+    ------
+    DataError
+        If a value does not fit the type of its column.
+    """
+    arrays = []
+    for wanted in schema:
+        position = batch.schema.get_field_index(wanted.name)
+        if position < 0:
+            arrays.append(pa.nulls(batch.num_rows, wanted.type))
+            continue
+        try:
+            arrays.append(batch.column(position).cast(wanted.type))
+        except pa.ArrowException as error:
+            raise DataError(f"{path}: column {wanted.name!r}: {error}") from error
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
