@@ -59,6 +59,12 @@ class Partition(click.ParamType):  # type: ignore[type-arg]
         return dict(pair.convert(part.strip(), param, ctx) for part in parts)
 
 
+options_of_new_table = click.option(
+    "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table: bucket=4."
+)
+delimiter_of_csv = click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
+
+
 def in_warehouse(body: Body) -> Body:
     """Give a command the arguments of a warehouse; its function gets a `Catalog` first."""
 

@@ -11,7 +11,15 @@ import click
 
 from paimonlab import catalog as catalogs
 from paimonlab import cli
-from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, json_flag, table_argument
+from paimonlab.cli.arguments import (
+    Pairs,
+    column_list,
+    delimiter_of_csv,
+    in_warehouse,
+    json_flag,
+    options_of_new_table,
+    table_argument,
+)
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
 from paimonlab.cli.refusing import RefusedError, refused
@@ -27,9 +35,6 @@ _primary_key = click.option(
 _partition_by = click.option(
     "--partition-by", metavar="A,B,…", callback=column_list, help="A folder for each value."
 )
-_options = click.option(
-    "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table: bucket=4."
-)
 
 
 @command()
@@ -43,7 +48,7 @@ _options = click.option(
 )
 @_primary_key
 @_partition_by
-@_options
+@options_of_new_table
 @click.option("--comment", help="What the table is about.")
 @click.option("--if-not-exists", is_flag=True, help="Do nothing if it is there.")
 @json_flag
@@ -149,7 +154,7 @@ def _column(text: str) -> tuple[str, str]:
     type=click.Choice(["csv", "json", "parquet"]),
     help="Of the files; else their names tell.",
 )
-@click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
+@delimiter_of_csv
 @click.option("--create", "creates", is_flag=True, help="Make table and database first.")
 @click.option(
     "--type",
@@ -162,7 +167,7 @@ def _column(text: str) -> tuple[str, str]:
 @click.option("--overwrite", "overwrites", is_flag=True, help="Replace the rows that are there.")
 @_primary_key
 @_partition_by
-@_options
+@options_of_new_table
 @json_flag
 def load(
     catalog: Catalog,

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import click
 
 from paimonlab import cli
-from paimonlab.cli.arguments import Pairs, column_list, in_warehouse, table_argument
+from paimonlab.cli.arguments import (
+    Pairs,
+    column_list,
+    delimiter_of_csv,
+    in_warehouse,
+    options_of_new_table,
+    table_argument,
+)
 from paimonlab.cli.commands import command, is_place
 from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
@@ -112,7 +119,7 @@ class Migrated:
     metavar="COLUMN=TYPE",
     help="Of a column of CSV or JSON, or of a partition: price=DECIMAL(10,2); else values tell.",
 )
-@click.option("--delimiter", metavar="CHAR", help="Between the values of CSV.")
+@delimiter_of_csv
 @click.option(
     "--primary-key", "primary_keys", metavar="A,B,…", callback=column_list, help="Of the table."
 )
@@ -123,9 +130,7 @@ class Migrated:
     callback=column_list,
     help="Columns; else those that the source is partitioned by.",
 )
-@click.option(
-    "-o", "--option", "options", multiple=True, type=Pairs(), help="Of the table: bucket=4."
-)
+@options_of_new_table
 @click.option("--comment", help="Of the table.")
 @click.option(
     "--iceberg-catalog", metavar="NAME", help="A catalog of pyiceberg that has the source."
