@@ -38,7 +38,7 @@ from paimonlab.spark.rows.merge_in_tasks import merged_in_tasks
 from paimonlab.spark.rows.replacing import with_new_rows
 from paimonlab.spark.rows.statements import RowStatement, check_keys_stay, has_subqueries
 from paimonlab.spark.values.in_arrow import map_in_arrow
-from paimonlab.spark.writing.commits import commit_rows, commit_scope, discard
+from paimonlab.spark.writing.commits import commit_scope, discard
 from paimonlab.spark.writing.executor_small_rows import Task
 from paimonlab.spark.writing.executor_write import WriteTask, messages_of
 from paimonlab.spark.writing.stream_batches import (
@@ -131,14 +131,14 @@ class RunningStatement:
         self._batch = statement_commit(self.bridge, self.table, self.statement.name)
         if self._batch is not None and self._batch.earlier(self.table) is not None:
             pass  # the batch of a stream runs again, and this was done
-        elif store.snapshots.latest() is None:
-            self._run_on_nothing()
-        elif self.statement.is_everything:
+        elif self.statement.is_everything and store.snapshots.latest() is not None:
             self.counts = Counts(deleted=self.table.scan().count())
             scope = OverwriteScope.whole_table()
             commit_scope(self.bridge, self.table, [], scope, batch=self._batch)
         else:
-            snapshot = run(definition, store, Statement(predicate=None), self._changed)
+            statement = Statement(predicate=None)
+            nothing = self._inserted_into_nothing
+            snapshot = run(definition, store, statement, self._changed, nothing)
             if snapshot is not None:
                 workers = SparkWorkers(self.bridge)
                 compact_written(definition, store, self._messages, snapshot, workers=workers)
@@ -147,14 +147,14 @@ class RunningStatement:
             statement_done(self.bridge, self.table)
         return self.counts
 
-    def _run_on_nothing(self) -> None:
+    def _inserted_into_nothing(self) -> Changed | None:
+        """Write the rows of a table that has none; others may commit some meanwhile."""
         actions = {clause.rule.action for clause in self.statement.clauses}
         if Action.INSERT not in actions and self.statement.inserted is None:
-            return
+            return None
         user = self._user
-        outcomes = self._tasks(None, user)
-        written = self._written(outcomes)
-        commit_rows(self.bridge, self.table, written, seen=None, user=user, batch=self._batch)
+        self.counts = Counts()
+        return self._to_commit(self._written(self._tasks(None, user)), user)
 
     def _changed(self, snapshot: Snapshot) -> Changed | None:
         if others := self.own_snapshots - {snapshot.id}:
@@ -175,10 +175,13 @@ class RunningStatement:
         except BaseException:
             discard(self.table, messages)
             raise
+        return self._to_commit(messages, user)
+
+    def _to_commit(self, messages: Sequence[CommitMessage], user: str) -> Changed | None:
         if not messages:
             return None
         self._messages = messages
-        changed = Changed(messages, are_of_rows_read=is_keyed, user=user)
+        changed = Changed(messages, are_of_rows_read=bool(self.table.primary_keys), user=user)
         if self._batch is None:
             return changed
         identifier, properties = self._batch.identifier, self._batch.properties

@@ -30,7 +30,7 @@ from paimonlab.table.changing.statement import Changed, PlannedChange, Statement
 from paimonlab.table.definition import TableDefinition
 from paimonlab.table.plans.write import write_plan
 from paimonlab.table.store import TableStore
-from paimonlab.table.writing.writers import new_table_writer, write
+from paimonlab.table.writing.writers import new_table_writer
 from paimonlab.write.lost_changes import LostChanges
 from paimonlab.write.merge_clauses import Action, ClauseKind
 from paimonlab.write.merge_rows import MergeRules, Merging
@@ -72,10 +72,9 @@ class RunningMerge:
             None if no row is changed.
         """
         self._check()
-        if self.store.snapshots.latest() is None:
-            return self._run_on_nothing()
         statement = Statement(predicate=self.predicate, progress=self.progress, verb="merge")
-        return run(self.definition, self.store, statement, partial(self._changed, statement))
+        change = partial(self._changed, statement)
+        return run(self.definition, self.store, statement, change, self._inserted_into_nothing)
 
     def planned(self) -> PlannedChange:
         """Count what `run` would change; nothing is written."""
@@ -134,14 +133,16 @@ class RunningMerge:
             elif clause.rule.kind is not ClauseKind.NOT_MATCHED:
                 keyed.check_update(definition, tuple(clause.values))
 
-    def _run_on_nothing(self) -> Snapshot | None:
+    def _inserted_into_nothing(self) -> Changed | None:
+        """Write the rows of a table that has none; others may commit some meanwhile."""
         self.counts = Counts()
-        inserted = list(Merging(self.rules, self.source).inserted())
-        self.counts.inserted = sum(rows.num_rows for rows in inserted)
-        if not self.counts.inserted:
-            return None
-        reader = pa.RecordBatchReader.from_batches(inserted[0].schema, inserted)
-        return write(self.definition, self.store, reader, row_kinds=None, properties=None)
+        is_keyed = bool(self.definition.primary_keys)
+        with new_table_writer(self.definition, self.store) as writer:
+            for rows in Merging(self.rules, self.source).inserted():
+                writer.write(rows)
+                self.counts.inserted += rows.num_rows
+            messages = writer.prepare_commit()
+        return Changed(messages, are_of_rows_read=is_keyed) if messages else None
 
     def _changed(self, statement: Statement, snapshot: Snapshot) -> Changed | None:
         self.counts = Counts()

@@ -119,6 +119,7 @@ def run(
     store: TableStore,
     statement: Statement,
     change: Callable[[Snapshot], Changed | None],
+    on_nothing: Callable[[], Changed | None] | None = None,
 ) -> Snapshot | None:
     """Run a statement against the latest snapshot, and again if others changed what it touches.
 
@@ -130,6 +131,9 @@ def run(
         For the log.
     change
         Writes the files of the statement as of a snapshot; None: no row is touched.
+    on_nothing
+        The same of a table without a snapshot, where a merge may insert; None: there is nothing to
+        do then.
 
     Returns
     -------
@@ -143,11 +147,12 @@ def run(
     """
     for number in range(1, _MOST_RUNS + 1):
         snapshot = store.snapshots.latest()
-        if snapshot is None:
+        changes = on_nothing if snapshot is None else partial(change, snapshot)
+        if changes is None:
             return None
         statement.counted.rows = 0
         try:
-            changed = change(snapshot)
+            changed = changes()
             if changed is None:
                 return None
             with files_deleted_on_failure(definition, store, changed.messages):
@@ -165,18 +170,19 @@ def _commit(
     definition: TableDefinition,
     store: TableStore,
     statement: Statement,
-    snapshot: Snapshot,
+    snapshot: Snapshot | None,
     changed: Changed,
 ) -> Snapshot | None:
+    read_id = 0 if snapshot is None else snapshot.id
     return committer_of(definition, store).append(
         changed.messages,
         user=changed.user or new_user(definition.options),
         identifier=changed.identifier,
         properties=changed.properties,
         is_new_user=changed.identifier == BATCH_COMMIT_IDENTIFIER,
-        checked_id=snapshot.id,
+        checked_id=read_id,
         reads=ReadSet(
-            snapshot_id=snapshot.id,
+            snapshot_id=read_id,
             its_buckets=changed.are_of_rows_read,
             may_match=rows_of_interest(definition, store.schemas, statement.predicate),
         ),

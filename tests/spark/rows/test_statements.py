@@ -406,6 +406,31 @@ def test_who_lost_a_race_runs_again(
     assert rows(made) == [(1, "a", 202), (2, "b", 2)]
 
 
+@pytest.mark.parametrize("name", ["keyed", "serializable"])
+def test_who_lost_a_race_for_an_empty_table_runs_again(
+    name: str, catalog: Catalog, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serializable = {"options": {"write.isolation": "serializable"}}
+    made = catalog.create_table("db.t", COLUMNS, **KINDS.get(name, serializable))
+    written, runs = RunningStatement._written, []
+
+    def overtaken(self: RunningStatement, outcomes: Any) -> Any:
+        runs.append(self)
+        messages = written(self, outcomes)
+        if len(runs) == 1:
+            made.write(pa.table({"id": pa.array([1], "i4"), "v": ["a"], "n": [10]}))
+        return messages
+
+    monkeypatch.setattr(RunningStatement, "_written", overtaken)
+    source = "SELECT * FROM VALUES (1, 'x', 1L), (2, 'b', 5L) AS s(id, v, n)"
+    merge = f"MERGE INTO paimon.db.t t USING ({source}) s ON t.id = s.id "
+    clauses = "WHEN MATCHED THEN UPDATE SET n = t.n + s.n WHEN NOT MATCHED THEN INSERT *"
+    spark.sql(merge + clauses)
+
+    assert len(runs) == 2
+    assert rows(made) == [(1, "a", 11), (2, "b", 5)]
+
+
 def test_a_statement_that_reads_its_target_says_that_it_lost(
     append: Table, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

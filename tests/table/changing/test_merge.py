@@ -13,6 +13,7 @@ import pytest
 import paimonlab
 from paimonlab.errors import ColumnNotFoundError, DataError, SchemaError, UnsupportedError
 from paimonlab.table.table import Table
+from tests.table.changing.changed_tables import Interference
 
 
 @pytest.fixture
@@ -237,3 +238,33 @@ def as_type(values: list[Any], text: pa.DataType) -> pa.Array:
     encoded = pa.array(values).dictionary_encode()
     indices = encoded.indices.cast(text.index_type)
     return pa.DictionaryArray.from_arrays(indices, encoded.dictionary.cast(text.value_type))
+
+
+@pytest.mark.parametrize(
+    ("keys", "options", "expected"),
+    [
+        (["k"], {"bucket": "1"}, [(1, 11), (2, 5)]),
+        (["k"], {}, [(1, 11), (2, 5)]),
+        ([], {"write.isolation": "serializable"}, [(1, 11), (2, 5)]),
+        ([], {}, [(1, 1), (1, 10), (2, 5)]),
+    ],
+    ids=["keys", "dynamic buckets", "serializable", "as if the other came later"],
+)
+def test_a_merge_into_an_empty_table_sees_what_others_wrote(
+    keys: list[str],
+    options: dict[str, str],
+    expected: list[tuple[int, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    catalog = paimonlab.connect(tmp_path)
+    catalog.create_database("db")
+    columns = {"k": "BIGINT NOT NULL", "n": "BIGINT"}
+    table = catalog.create_table("db.t", columns, primary_keys=keys, options=options)
+    Interference(monkeypatch, lambda: table.write(numbers(k=[1], n=[10])))
+
+    merge = table.merge(numbers(k=[1, 2], n=[1, 5]), on="k")
+    merge.when_matched_update({"n": "t.n + s.n"}).when_not_matched_insert().execute()
+
+    found = [tuple(row.values()) for row in table.scan().to_arrow().to_pylist()]
+    assert sorted(found) == expected
