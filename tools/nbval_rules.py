@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.debian import is_installed
-from tests.storage.stores.server import ServerMissingError, environment
+from tests.storage.stores.server import ServerMissingError, scripts
 from tools import quick_imports, short_java
 
 quick_imports.pass_grammars_by()
@@ -42,11 +42,12 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def _has_moto() -> bool:
     """Whether kernels find moto, an S3 server; the environment that tests have of it is made."""
-    if shutil.which("moto_server") is None:
-        try:
-            os.environ["PATH"] += os.pathsep + str(Path(environment()).parent)
-        except ServerMissingError:
-            return False
+    try:
+        folder = str(scripts())
+    except ServerMissingError:
+        return False
+    if folder not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = folder + os.pathsep + os.environ["PATH"]
     return True
 
 

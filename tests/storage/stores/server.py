@@ -31,11 +31,15 @@ main(sys.argv[1:])
 """
 """moto looks whether an object is there, and then writes it: of two at once both may win. When its
 threads took turns each 0.1 ms, it answered 200 twice for 3 of 150 keys that 16 threads wrote."""
+_MOTO_VERSION = "moto-5.2.5"
 _MOTO = ("moto[s3]==5.2.5", "flask==3.1.3", "flask-cors==6.0.5", "setuptools<82")
 _SETTINGS = {
     "MOTO_S3_DEFAULT_KEY_BUFFER_SIZE": "67108864",
     "MOTO_S3_DEFAULT_MAX_KEYS": "100",  # on a page that is listed
 }
+_SCRIPT = """#!/bin/sh
+exec "$(dirname "$0")/../venv/bin/python" -m moto.server "$@"
+"""
 _START_SECONDS = 60
 
 
@@ -53,10 +57,23 @@ def environment() -> str:
         run = subprocess.run(pip, capture_output=True, text=True, check=False)
         if run.returncode:
             raise ServerMissingError(f"moto cannot be installed: {run.stderr[-2000:]}")
+        # Those of pip name the folder that the environment is made in, which is renamed then.
+        script = folder / "scripts/moto_server"
+        script.parent.mkdir()
+        script.write_text(
+            '#!/bin/sh\nexec "$(dirname "$0")/../venv/bin/python" -m moto.server "$@"\n'
+        )
+        script.chmod(0o755)
 
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    made = build_once(cache_folder().with_name("s3-servers") / f"moto-python{version}", install)
+    name = f"{_MOTO_VERSION}-python{version}"
+    made = build_once(cache_folder().with_name("s3-servers") / name, install)
     return str(made / "venv/bin/python")
+
+
+def scripts() -> Path:
+    """Return a folder that has ``moto_server`` and nothing else, for a ``PATH``."""
+    return Path(environment()).parents[2] / "scripts"
 
 
 @contextmanager
