@@ -25,7 +25,7 @@ from paimonlab.metadata.manifest_cache import ManifestCache, shared_cache
 from paimonlab.metadata.partition_stats import partition_stats
 from paimonlab.spec.manifests.index_manifest import IndexManifestEntry
 from paimonlab.spec.manifests.manifest import FileKind, ManifestFileMeta
-from paimonlab.spec.snapshot import Snapshot
+from paimonlab.spec.snapshot import CommitKind, Snapshot
 from paimonlab.spec.types.data_types import DataField
 from paimonlab.storage import LARGE_LIMIT_BYTES, FileIO
 from paimonlab.storage.forks import UniqueNames
@@ -260,7 +260,7 @@ class ManifestStore:
             found = Snapshot.from_json(self._file_io.read(path), path=path)
         except FileNotFoundError:
             return False
-        return found.delta_manifest_list == snapshot.delta_manifest_list
+        return _commit(found) == _commit(snapshot)
 
     def sync(
         self, names: Sequence[str], meanwhile: Sequence[Callable[[], bool]] = ()
@@ -411,4 +411,14 @@ def _rolled(entries: pa.Table, options: ManifestOptions) -> Iterator[tuple[pa.Ta
 def _encoded(entries: pa.Table, options: ManifestOptions) -> bytes:
     return manifest_avro.write_entries(
         entries, compression=options.compression, file_format=options.file_format
+    )
+
+
+def _commit(snapshot: Snapshot) -> tuple[str, int, CommitKind, int]:
+    """Tell commits apart by what is no file: names of files may be what is damaged."""
+    return (
+        snapshot.commit_user,
+        snapshot.commit_identifier,
+        snapshot.commit_kind,
+        snapshot.time_millis,
     )
