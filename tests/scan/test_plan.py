@@ -473,7 +473,7 @@ def test_an_expired_snapshot_is_told_from_a_damaged_table(appended: SmallTable) 
 
     with pytest.raises(CorruptMetadataError, match=r"missing \(referred to by snapshot-1\)"):
         plan(request, *parts)
-    other = structs.replace(snapshot, delta_manifest_list="that-of-another-commit")
+    other = structs.replace(snapshot, commit_user="another", delta_manifest_list="that-of-another")
     Path(appended.layout.snapshot(1)).write_bytes(other.to_json())
     with pytest.raises(SnapshotExpiredError, match=r"rolled back, and .* plan the read again"):
         plan(request, *parts)
