@@ -47,14 +47,12 @@ from paimonlab.ingest.sources.mysql.losses import is_loss
 from paimonlab.ingest.sources.mysql.positions import Place, Position, from_json
 from paimonlab.ingest.sources.mysql.snapshot import Moment, TableReading
 from paimonlab.ingest.sources.mysql.stream import Stream
-from paimonlab.ingest.sources.mysql.table_changes import TableChanges
+from paimonlab.ingest.sources.mysql.table_changes import PASSED_OVER, TableChanges
 from paimonlab.ingest.sources.mysql.zones import zone_of
 from paimonlab.spec.types.data_types import DataType
 from paimonlab.spec.types.text import parse_type
 
 _OP_TS: Mapping[str, DataType] = {"op_ts": parse_type("TIMESTAMP_LTZ(3)")}
-_TEMPORARY = re.compile(r"_.+_(gho|ghc|del|new|old)|#.*")
-"""Tables that gh-ost, pt-online-schema-change and the server make for a while."""
 _ALTERED, _LOCKED = 1412, 1205
 _STARTS = ("initial", "latest", "snapshot")
 
@@ -326,7 +324,7 @@ class MySqlSource:
 
     def wants(self, table: str) -> bool:
         """Whether a table matches."""
-        if _TEMPORARY.fullmatch(table.partition(".")[2]):
+        if PASSED_OVER.fullmatch(table.partition(".")[2]):
             return False
         if self.excluding is not None and self.excluding.fullmatch(table):
             return False

@@ -616,6 +616,7 @@ class Stream:
                 position,
                 reason,
                 is_replaced=change.table in new_names,
+                is_read=change.new_name is not None and self._is_old(change.new_name, place),
             )
 
 

@@ -7,6 +7,7 @@ read, so that it is known to be of this place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,8 @@ from paimonlab.ingest.sources.mysql.columns import TableInfo, schema_of
 from paimonlab.ingest.sources.mysql.positions import Position
 from paimonlab.ingest.sources.mysql.statements import Change, ColumnWords
 
+PASSED_OVER = re.compile(r"_.+_(gho|ghc|del|new|old)|#.*")
+"""Tables that gh-ost, pt-online-schema-change and the server make for a while."""
 _FROM_LOG = "the columns of its rows in the log"
 _REASON_LENGTH = 500
 
@@ -130,6 +133,7 @@ class TableChanges:
         reason: str,
         *,
         is_replaced: bool = False,
+        is_read: bool = False,
     ) -> Iterator[SourceSchemaChange]:
         """Take what a statement says; yield what follows from it at once.
 
@@ -143,6 +147,8 @@ class TableChanges:
             Of the statement, and its text.
         is_replaced
             Whether the same statement gives the table's name to another one.
+        is_read
+            Whether the rows of a table that is renamed were read later, under its new name.
         """
         match change.verb:
             case "drop":
@@ -173,7 +179,16 @@ class TableChanges:
                 if change.rows_go and wants(change.table):
                     yield from self._rows_gone(change.table, position, reason)
                 if change.new_name is not None:
-                    yield from self._moved(change, wants, position, reason, is_replaced)
+                    # A copy that was made to alter a table takes its place with the same rows.
+                    is_copy = PASSED_OVER.fullmatch(change.table.partition(".")[2]) is not None
+                    yield from self._moved(
+                        change,
+                        wants,
+                        position,
+                        reason,
+                        is_replaced=is_replaced,
+                        has_its_rows=is_copy or is_read,
+                    )
 
     def _rows_gone(
         self, table: str, position: JsonValue, reason: str
@@ -256,7 +271,9 @@ class TableChanges:
         wants: Callable[[str], bool],
         position: JsonValue,
         reason: str,
-        is_replaced: bool,  # noqa: FBT001 - of `changed`
+        *,
+        is_replaced: bool,
+        has_its_rows: bool,
     ) -> Iterator[SourceSchemaChange]:
         """Give a table its new name."""
         table, new_name = change.table, change.new_name
@@ -271,3 +288,13 @@ class TableChanges:
             )
         self.declared[new_name], self.began[new_name] = declared, tuple(names)
         self._note(new_name, wants, reason)
+        if wants(new_name) and not has_its_rows:
+            problem = (
+                f"{table} was renamed to {new_name} at {_shown(position)}, and the rows that it "
+                "had are not in the log: ask for resnapshot, which reads them"
+            )
+            yield from self.refused(new_name, SourceSchema(columns=(), refusal=problem), position)
+
+
+def _shown(position: JsonValue) -> str:
+    return ":".join(map(str, position.values())) if isinstance(position, dict) else str(position)

@@ -49,6 +49,11 @@ class Relation:
     """As `relreplident` of ``pg_class``."""
     columns: tuple[RelationColumn, ...]
 
+    @property
+    def full_name(self) -> str:
+        """``schema.table``."""
+        return f"{self.schema}.{self.name}"
+
 
 def relation_of(message: Any) -> Relation:
     """Read a message of kind R, without its head."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -23,16 +24,29 @@ class Place:
     copied_at: Mapping[int, int] = field(default_factory=dict)
     """By oid: changes that were committed before that place are in the copied rows already. Tables
     that are not in it were copied at `lsn` or before."""
+    names: Mapping[int, int] = field(default_factory=dict)
+    """By oid: `mark_of` the name that the table had at `lsn`. Positions of earlier releases have
+    none."""
 
     def after(self, lsn: int) -> Place:
         """Return the place after the transactions before another one."""
         ahead = {oid: at for oid, at in self.copied_at.items() if at > lsn}
         return replace(self, lsn=lsn, copied_at=ahead)
 
-    def with_copied(self, oid: int, lsn: int) -> Place:
+    def with_copied(self, oid: int, lsn: int, name: str) -> Place:
         """Return the place after the rows of one more table."""
         ahead = {**self.copied_at, oid: lsn} if lsn > self.lsn else dict(self.copied_at)
-        return replace(self, tables=tuple(sorted({*self.tables, oid})), copied_at=ahead)
+        there = replace(self, tables=tuple(sorted({*self.tables, oid})), copied_at=ahead)
+        return there.with_name(oid, name)
+
+    def with_name(self, oid: int, name: str) -> Place:
+        """Return the place with a table of that name."""
+        return replace(self, names={**self.names, oid: mark_of(name)})
+
+    def others_named(self, oid: int, name: str) -> tuple[int, ...]:
+        """Return the other tables that had a name: it was dropped, or renamed, before `oid`."""
+        mark = mark_of(name)
+        return tuple(other for other, one in self.names.items() if one == mark and other != oid)
 
     def without(self, oids: Collection[int]) -> Place:
         """Return the place before the rows of some tables are copied, again or first."""
@@ -40,6 +54,7 @@ class Place:
             self,
             tables=tuple(oid for oid in self.tables if oid not in oids),
             copied_at={oid: at for oid, at in self.copied_at.items() if oid not in oids},
+            names={oid: mark for oid, mark in self.names.items() if oid not in oids},
         )
 
     def to_json(self) -> JsonValue:
@@ -59,7 +74,14 @@ class Place:
             found["copied_at"] = {
                 str(oid): lsn_text(at) for oid, at in sorted(self.copied_at.items())
             }
+        if self.names:
+            found["names"] = [self.names.get(oid, -1) for oid in self.tables]
         return found
+
+
+def mark_of(name: str) -> int:
+    """Return a small number that tells a name of a table from others: positions stay short."""
+    return zlib.crc32(name.encode()) % 1_000_000
 
 
 def place_of(source: str, position: JsonValue) -> Place:
@@ -76,11 +98,19 @@ def place_of(source: str, position: JsonValue) -> Place:
         tables = position["tables"]
         assert isinstance(copied, dict)
         assert isinstance(tables, list)
+        oids = tuple(int(str(oid)) for oid in tables)
+        marks = position.get("names", [])
+        assert isinstance(marks, list)
         return Place(
             system=str(position["system"]),
             lsn=lsn_of(str(position["lsn"])),
-            tables=tuple(int(str(oid)) for oid in tables),
+            tables=oids,
             copied_at={int(oid): lsn_of(str(at)) for oid, at in copied.items()},
+            names={
+                oid: mark
+                for oid, mark in zip(oids, marks, strict=bool(marks))
+                if isinstance(mark, int) and mark >= 0
+            },
         )
     except (AssertionError, KeyError, ValueError):
         raise SourceError(

@@ -44,7 +44,7 @@ from paimonlab.ingest.sources.postgresql.connections import (
     lsn_text,
 )
 from paimonlab.ingest.sources.postgresql.copying import Copy, Moment, RewrittenError, made_slot
-from paimonlab.ingest.sources.postgresql.positions import Place
+from paimonlab.ingest.sources.postgresql.positions import Place, mark_of
 from paimonlab.ingest.sources.postgresql.relations import Relations, layout_of
 from paimonlab.ingest.sources.postgresql.settings import Settings
 from paimonlab.ingest.sources.silence import ConnectionEndedError, Silence
@@ -118,6 +118,8 @@ class Reading:
     _moved: float = 0.0
     _refused: dict[int, str] = field(default_factory=dict)
     """By oid of tables that cannot be read: why, as it was yielded."""
+    _names: dict[int, str] = field(default_factory=dict)
+    """By oid: names that the server had for tables when it was looked at."""
 
     def __post_init__(self) -> None:
         self._relations = Relations(
@@ -186,6 +188,7 @@ class Reading:
         with closing(settings.connect()) as server:
             catalog.check_server(server)
             tables = yield from self._readable(server, self._chosen(server))
+            self._names = {table.oid: table.full_name for table in tables}
             published = yield from self._waited(
                 publishing.publish(server, settings.publication, tables),
                 server,
@@ -272,7 +275,12 @@ class Reading:
             place = Place(system=str(system), lsn=moment.lsn)
             self.place = place
             if settings.start == "latest":
-                self.place = Place(system=place.system, lsn=place.lsn, tables=tuple(sorted(oids)))
+                self.place = Place(
+                    system=place.system,
+                    lsn=place.lsn,
+                    tables=tuple(sorted(oids)),
+                    names={table.oid: mark_of(table.full_name) for table in tables},
+                )
             else:
                 yield from self._copy(moment, oids)
 
@@ -332,6 +340,7 @@ class Reading:
             assert published is not None
             for table in tables:
                 layout = layout_of(table, self._relations.types, published)
+                yield from self._taken_over(table, moment)
                 self._relations.copied(table, layout)
                 part = published.tables.get(table.oid, Published(None, None))
                 silence = self._silence_of(server)
@@ -351,13 +360,21 @@ class Reading:
                         yield self._boundary(Phase.SNAPSHOT)
                     if waits := silence.waits(f"rows of {table.full_name}"):
                         yield waits
-                self.place = self.place.with_copied(table.oid, moment.lsn)
+                self.place = self.place.with_copied(table.oid, moment.lsn, table.full_name)
+                self._names.pop(table.oid, None)
                 self._torn, self._has_copied = "", True
                 if size >= _BOUNDARY_BYTES:
                     size = 0
                     yield self._boundary(Phase.SNAPSHOT)
         if size or not oids:
             yield self._boundary(Phase.SNAPSHOT)
+
+    def _taken_over(self, table: ServerTable, moment: Moment) -> Iterator[Event]:
+        """Say that the table is gone that had the name of one that is copied."""
+        assert self.place is not None
+        if before := self.place.others_named(table.oid, table.full_name):
+            self.place = self.place.without(before)
+            yield self._relations.gone(table.full_name, lsn_text(moment.lsn))
 
     def _waited(
         self, ticks: Generator[None, None, Result], connection: Connection, what: str
@@ -417,9 +434,9 @@ class Reading:
                 took = time.monotonic() - began
             elif not self._open_rows:
                 self._move_while_idle()
-                yield self._boundary(
-                    Phase.STREAM if waits is not None else self._phase(is_idle=True)
-                )
+                phase = Phase.STREAM if waits is not None else self._phase(is_idle=True)
+                yield from self._renamed_at_end(phase)
+                yield self._boundary(phase)
             if waits is not None:  # asking the server for more would only take longer
                 yield waits
             elif not self._open_rows:
@@ -589,7 +606,9 @@ class Reading:
         """
         place = self.place
         assert place is not None
-        new = [table for table in self._chosen(server) if table.oid not in place.tables]
+        chosen = self._chosen(server)
+        self._names = {table.oid: table.full_name for table in chosen}
+        new = [table for table in chosen if table.oid not in place.tables]
         found = []
         for table in (yield from self._readable(server, new)) if new else ():
             try:
@@ -680,15 +699,48 @@ class Reading:
                 break
             match kinds[stop]:
                 case pgoutput.COMMIT:
-                    yield self._committed(messages, stop)
+                    self._after_commit(messages, stop)
+                    yield from self._renamed_at_end(self._phase())
+                    yield self._boundary(self._phase())
                 case pgoutput.RELATION:
-                    self._relations.describe(pgoutput.relation_of(messages.message(stop)))
+                    relation = pgoutput.relation_of(messages.message(stop))
+                    yield from self._described(relation, int(messages.lsns[stop]))
                 case pgoutput.TRUNCATE if is_taken[stop]:
                     found = pgoutput.truncation_of(messages.message(stop))
                     lsn = int(messages.lsns[stop])
                     yield from self._relations.truncated(found, lsn, self.place)
         if not len(commits):
             self._open = (int(messages.lsns[-1]), int(messages.millis[-1]))
+
+    def _described(self, relation: pgoutput.Relation, lsn: int) -> Iterator[Event]:
+        """Take how a table is written from here on; one with another name lacks rows there."""
+        place = self.place
+        assert place is not None
+        self._relations.describe(relation)
+        oid, name = relation.oid, relation.full_name
+        if oid not in place.tables or lsn < place.copied_at.get(oid, 0):
+            return
+        known = place.names.get(oid)
+        if known == mark_of(name):
+            return
+        self.place = place.with_name(oid, name)
+        self._names.pop(oid, None)
+        if known is not None and self._relations.is_meant(name):
+            yield self._relations.renamed(name, lsn_text(lsn))
+
+    def _renamed_at_end(self, phase: Phase) -> Iterator[Event]:
+        """Say of tables that were renamed and did not change since: no message says it."""
+        if phase is not Phase.CAUGHT_UP or not self._names:
+            return
+        assert self.place is not None
+        for oid, name in self._names.items():
+            known = self.place.names.get(oid)
+            if oid not in self.place.tables or known == mark_of(name):
+                continue
+            self.place = self.place.with_name(oid, name)
+            if known is not None:
+                yield self._relations.renamed(name, lsn_text(self.place.lsn))
+        self._names = {}
 
     def _taken_now(self, messages: pgoutput.Messages) -> tuple[Flags, Flags]:
         """Return which messages are rows to be yielded, and which are rows or truncations.
@@ -703,11 +755,10 @@ class Reading:
             self._skip -= len(skipped)
         return is_row, is_taken
 
-    def _committed(self, messages: pgoutput.Messages, place: int) -> Boundary:
+    def _after_commit(self, messages: pgoutput.Messages, place: int) -> None:
         """Note that a transaction is whole."""
         assert self.place is not None
         self.place = self.place.after(messages.end_of(place))
         self._moved = time.monotonic()
         self._seen_millis = int(messages.millis[place])
         self._open, self._open_rows, self._skip = (0, 0), 0, 0
-        return self._boundary(self._phase())

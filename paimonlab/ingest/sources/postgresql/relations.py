@@ -79,9 +79,37 @@ class Relations:
 
     def describe(self, relation: pgoutput.Relation) -> None:
         """Take note of how the messages of a table are written from here on."""
-        table = f"{relation.schema}.{relation.name}"
-        is_meant = self.settings.pattern.matches(table) and self.wanted(table)
+        table = relation.full_name
+        is_meant = self.is_meant(table)
         self._followed[relation.oid] = _Followed(relation, table, is_meant)
+
+    def is_meant(self, table: str) -> bool:
+        """Whether a table is read."""
+        return self.settings.pattern.matches(table) and self.wanted(table)
+
+    def renamed(self, table: str, lsn: str) -> Event:
+        """Say that a table has a name, from a place on, under which its rows were not read."""
+        problem = (
+            f"another table was renamed to {table} before {lsn}, and the rows that it had are not "
+            "in the log: ask for resnapshot, which reads them"
+        )
+        return SourceSchemaChange(
+            table=table,
+            before=None,
+            after=SourceSchema(columns=(), refusal=problem),
+            position=lsn,
+            reason="as the server calls the table",
+        )
+
+    def gone(self, table: str, lsn: str) -> Event:
+        """Say that a table of a name is not the one any more whose rows were read."""
+        return SourceSchemaChange(
+            table=table,
+            before=None,
+            after=None,
+            position=lsn,
+            reason="another table has its name; all rows of that one are read",
+        )
 
     def _is_read(self, oid: int, place: Place) -> bool:
         """Say whether rows of a relation are yielded: those of tables that were copied.
