@@ -66,6 +66,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "paimonlab ingest table shop.orders --into ods --name orders",
         "paimonlab ingest run job.yaml --until caught-up",
         "paimonlab ingest status",
+        "paimonlab ingest drop prices --dry-run",
     ),
     "load": (
         "paimonlab load shop.prices prices.csv",

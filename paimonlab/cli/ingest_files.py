@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from paimonlab import cli
-from paimonlab.cli.arguments import json_flag
+from paimonlab import ingest as ingestion
+from paimonlab.cli.arguments import in_warehouse, json_flag
 from paimonlab.cli.commands import CONFIGURED, Command, is_place
+from paimonlab.cli.planned import Consent, asks_first
 from paimonlab.cli.progress import Bar
 from paimonlab.cli.refusing import refused
 from paimonlab.errors import UnsupportedError
 from paimonlab.ingest.action_names import ACTIONS, OTHERS
 
 if TYPE_CHECKING:
+    from paimonlab.catalog import Catalog
     from paimonlab.ingest.job import Job
     from paimonlab.ingest.plan import IngestPlan
     from paimonlab.ingest.status import JobStatus
 
-RUN = "run"
+RUN, DROP = "run", "drop"
 _LOOK_SECONDS = 0.5
 _WORDS = {name.replace("_", "-"): name for name in (*ACTIONS, *OTHERS)}
 
@@ -46,6 +49,9 @@ class IngestCommand(Command):
         if word == RUN:
             rest = [*place, *given[1:]]
             return run_file.make_context(f"{info_name} {RUN}", rest, parent, **extra)
+        if word == DROP:
+            rest = [*place[1:], *given[1:]]
+            return drop_job.make_context(f"{info_name} {DROP}", rest, parent, **extra)
         if word in _WORDS:
             made = _action(_WORDS[word])
             rest = [*place, *given[1:]]
@@ -72,6 +78,31 @@ def run_file(
         said = job_files.job_from_file(file, catalog)
     chosen = said.until if until is None else None if until == "stopped" else until
     run_job(said.job, chosen, dry_run=dry_run, as_json=as_json)
+
+
+@click.command(DROP, cls=Command)
+@in_warehouse
+@click.argument("name", metavar="NAME")
+@click.option("--dead-letters", is_flag=True, help="Also the table of rows that were set aside.")
+@asks_first
+def drop_job(catalog: Catalog, *, name: str, dead_letters: bool, consent: Consent) -> None:
+    """Delete what an ingest job has here and at its source; its tables stay.
+
+    Its notes, its consumers and tags of tables go, and PostgreSQL's replication slot and
+    publication. If the source cannot be reached, the rest goes, and what is still there is said:
+    then the exit code is 1.
+    """
+    left = False
+
+    def verb(*, dry_run: bool) -> object:
+        nonlocal left
+        found = ingestion.drop_noted(catalog, name, dry_run=dry_run, dead_letters=dead_letters)
+        left = bool(found.left) and not dry_run
+        return found
+
+    consent.run(verb)
+    if left:
+        raise SystemExit(1)
 
 
 def _action(name: str) -> click.Command:

@@ -51,7 +51,7 @@ _ONLY_FOR = {
 @click.argument(
     "kind",
     metavar="files|table|mysql|postgres|kafka|mongodb|status|pause|resume|stop|replay|resnapshot|"
-    "add|run|ACTION",
+    "add|drop|run|ACTION",
 )
 @click.argument("place", metavar="[FOLDER|DB.TABLE|HOST:PORT|HOST:PORT/DB|NAME]", required=False)
 @click.argument("what", metavar="[TABLE|PATTERN]", required=False)
@@ -106,6 +106,15 @@ _ONLY_FOR = {
 @click.option("--partition-by", metavar="A,B,…", callback=column_list, help="Of new tables.")
 @click.option("-o", "--option", "options", multiple=True, type=Pairs(), help="Of the tables.")
 @click.option(
+    "--table-option",
+    "table_options",
+    nargs=2,
+    multiple=True,
+    type=(str, Pairs()),
+    metavar="PATTERN KEY=VALUE",
+    help="Of tables whose name here matches: 'log_.*' bucket=-1.",
+)
+@click.option(
     "--computed-column",
     "computed",
     multiple=True,
@@ -144,6 +153,8 @@ def ingest(
     NAME TABLE' reads the rows of a table anew, 'add NAME PATTERN' more tables of the source,
     'replay NAME' puts rows in that were set aside and can be stored now; if no process runs the
     job, its next run does it.
+
+    'drop NAME' deletes what a job has that is not wanted any more; its tables stay.
 
     'run JOB.YAML' runs what a file describes; mysql_sync_table, mysql_sync_database,
     postgres_sync_table, kafka_sync_table, kafka_sync_database, mongodb_sync_table and
@@ -312,6 +323,8 @@ def _job_words(given: Mapping[str, Any]) -> dict[str, Any]:
     for pairs in ("options", "computed"):
         if pairs in given:
             words[pairs] = {name.strip(): value for name, value in given[pairs]}
+    for pattern, (key, value) in given.get("table_options", ()):
+        words.setdefault("table_options", {}).setdefault(pattern, {})[key.strip()] = value
     if "table_name" in given:
         words["table_names"] = given["table_name"]
     return words

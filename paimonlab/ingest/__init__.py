@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from paimonlab.ingest.changes import (
         Boundary,
         Event,
+        Held,
+        HoldingSource,
         JsonValue,
         MetadataSource,
         PartitionedSource,
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
         Waits,
         WideningSource,
     )
+    from paimonlab.ingest.dropping import DroppedJob
     from paimonlab.ingest.event_log import JobEvent
-    from paimonlab.ingest.job import Job, NotedJob, ingest, noted_jobs
+    from paimonlab.ingest.job import Job, NotedJob, drop_noted, ingest, noted_jobs
     from paimonlab.ingest.job_files import job_from_file
     from paimonlab.ingest.plan import IngestPlan, PlannedTable
     from paimonlab.ingest.replaying import DeadLetter, Replayed
@@ -52,7 +55,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Boundary",
     "DeadLetter",
+    "DroppedJob",
     "Event",
+    "Held",
+    "HoldingSource",
     "IngestPlan",
     "Job",
     "JobEvent",
@@ -79,6 +85,7 @@ __all__ = [
     "WideningSource",
     "batches",
     "check_source",
+    "drop_noted",
     "files",
     "forget_source",
     "ingest",
@@ -95,7 +102,10 @@ __getattr__, __dir__ = attributes_on_use(
     "job",
     Boundary="changes",
     DeadLetter="replaying",
+    DroppedJob="dropping",
     Event="changes",
+    Held="changes",
+    HoldingSource="changes",
     IngestPlan="plan",
     Job="job",
     JobEvent="event_log",
@@ -122,6 +132,7 @@ __getattr__, __dir__ = attributes_on_use(
     WideningSource="changes",
     batches="sources.batches",
     check_source="source_contract",
+    drop_noted="job",
     files="sources.files",
     forget_source="statements",
     ingest="job",

@@ -478,6 +478,61 @@ class RemindedSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Something that a source has at the other system for its job, which keeps data there."""
+
+    what: str
+    """``replication slot lake``."""
+    where: str
+    """The system, without passwords."""
+    by_hand: str
+    """The statement that deletes it."""
+
+
+@runtime_checkable
+class HoldingSource(Protocol):
+    """A source that has something at the other system, which is to go with the job."""
+
+    @property
+    def address(self) -> Mapping[str, JsonValue]:
+        """Return words from which it can be made again: those of a source in a file of a job.
+
+        Passwords are named, not told. They are kept in the notes of the job; without any only a
+        job that has its source can delete what this one holds.
+        """
+        ...
+
+    def holds(self) -> Sequence[Held]:
+        """Return what it has there, or will have; without contact."""
+        ...
+
+    def held(self) -> Sequence[Held]:
+        """Return what of that is there.
+
+        Raises
+        ------
+        PaimonError
+            If the other system fails.
+        """
+        ...
+
+    def drop(self) -> Mapping[str, str]:
+        """Delete it; what is gone already is no error.
+
+        Returns
+        -------
+        Mapping
+            What is still there, by `Held.what`, and why: rights are missing.
+
+        Raises
+        ------
+        PaimonError
+            If the other system fails, or something is in use.
+        """
+        ...
+
+
 def no_rows(table: str, schema: SourceSchema) -> RowChanges:
     """Return a batch without rows, for when nothing else can be said: no boundary may come."""
     fields = schema.arrow_schema

@@ -60,6 +60,11 @@ def cut(catalog: Catalog, tables: Iterable[str], job: str, number: int, *, keep:
     side_by_side(one, sorted(tables), threads=threads_of(catalog))
 
 
+def cuts_of(table: Table, job: str) -> list[str]:
+    """Return all tags of a job."""
+    return [name for name in table.tags.list() if _number(name, job) is not None]
+
+
 def remove_cuts(table: Table, job: str) -> None:
     """Delete all tags of a job."""
     _delete(table, job, up_to=None)
@@ -67,7 +72,13 @@ def remove_cuts(table: Table, job: str) -> None:
 
 def _delete(table: Table, job: str, *, up_to: int | None) -> None:
     for name in table.tags.list():
-        number = name.removeprefix(_prefix(job))
-        if number != name and number.isdecimal() and (up_to is None or int(number) <= up_to):
+        number = _number(name, job)
+        if number is not None and (up_to is None or number <= up_to):
             with suppress(NotFoundError):
                 table.tags.delete(name)
+
+
+def _number(tag: str, job: str) -> int | None:
+    """Return the epoch of a tag; None: it is none of the job."""
+    number = tag.removeprefix(_prefix(job))
+    return int(number) if number != tag and number.isdecimal() else None

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from paimonlab.errors import CorruptMetadataError, IngestRunningError, SchemaError
-from paimonlab.ingest.changes import JsonValue, SourceColumn, SourceSchema
+from paimonlab.ingest.changes import Held, JsonValue, SourceColumn, SourceSchema
 from paimonlab.ingest.event_log import EventLog, JobEvent
 from paimonlab.ingest.letters import Letter
 from paimonlab.ingest.steering import Asked
@@ -87,6 +87,14 @@ class Stopped(msgspec.Struct, frozen=True, kw_only=True):
     at_millis: int
 
 
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job has at its source, for when the job is dropped without it."""
+
+    holds: list[Held] = []
+    address: dict[str, Any] = {}
+    """Words of the source, as in a file of a job."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """What a job knows of its source and tables, beside the position."""
@@ -105,6 +113,8 @@ class Known:
     """Rows that were set aside, oldest first."""
     again: Sequence[str] = ()
     """``database.table`` here: all rows are read anew and then replaced, with the next epoch."""
+    holding: Holding | None = None
+    """None: nothing, or an earlier release wrote it."""
 
     def to_bytes(self) -> bytes:
         """Encode as JSON."""
@@ -117,6 +127,7 @@ class Known:
                 "added": list(self.added),
                 "again": list(self.again),
                 "letters": list(self.letters),
+                **({} if self.holding is None else {"holding": self.holding}),
             }
         )
 
@@ -136,6 +147,7 @@ class Known:
             added=tuple(document.added),
             again=tuple(document.again),
             letters=tuple(document.letters),
+            holding=document.holding,
         )
 
 
@@ -185,6 +197,7 @@ class _KnownDocument(msgspec.Struct):
     added: list[str] = []
     again: list[str] = []
     letters: list[Letter] = []
+    holding: Holding | None = None
 
 
 def _to_json(schema: SourceSchema) -> _Schema:

@@ -21,6 +21,7 @@ from paimonlab.errors import (
     IngestInterrupted,
     IngestStateError,
     NotFoundError,
+    PaimonError,
     ReadOnlyError,
     UnsupportedError,
     close_matches,
@@ -30,6 +31,7 @@ from paimonlab.ingest.apart import leave, wait_for_left
 from paimonlab.ingest.changes import MetadataSource, Source, WideningSource
 from paimonlab.ingest.controls import Controls, Pace, Until
 from paimonlab.ingest.cuts import remove_cuts
+from paimonlab.ingest.dropping import DroppedJob, drop_job
 from paimonlab.ingest.engines import Engine, check_engine
 from paimonlab.ingest.epochs import JobFiles, Known
 from paimonlab.ingest.event_log import JobEvent
@@ -342,6 +344,37 @@ class Job:
             lease.release()
         self._files.delete()
 
+    def drop(self, *, dry_run: bool = False, dead_letters: bool = False) -> DroppedJob:
+        """Delete all that the job has, since it is not wanted any more; its tables stay.
+
+        These go: the replication slot of PostgreSQL, and the publication of that name, or the
+        consumer of a table that is followed; consumers and tags of the job's tables; its notes. An
+        epoch that was not finished is committed first. If the source cannot be reached, the rest
+        goes, and the result says what is still there.
+
+        Parameters
+        ----------
+        dry_run
+            Only say what would go.
+        dead_letters
+            Also drop the table of rows that were set aside.
+
+        Raises
+        ------
+        IngestRunningError
+            If a process runs it.
+        PaimonError, OSError
+            If another reader uses the slot, or the store fails: it can be tried again.
+        """
+        return drop_job(
+            self._catalog,
+            self._files,
+            source=self._source,
+            more_tables=self._unnoted(),
+            dry_run=dry_run,
+            with_dead_letters=dead_letters,
+        )
+
     def resnapshot(self, table: str) -> None:
         """Read all rows of a table anew; the table has them, and no others, when all were read.
 
@@ -468,6 +501,15 @@ class Job:
             if rules.wants(source)
         }
         return sorted(names | {*known.targets.values()})
+
+    def _unnoted(self) -> list[str]:
+        """Return the tables that it would have, if there are no notes that say it."""
+        if self._known().targets:
+            return []
+        try:
+            return self._plan_names()
+        except (PaimonError, OSError):  # the source is gone
+            return []
 
     def _take(self) -> leases.Lease:
         wait_for_left(self._files.folder)
@@ -671,6 +713,39 @@ def ask_job(catalog: Catalog, name: str, verb: Verb, what: str = "") -> str | No
     is_for_it = verb in ("pause", "resume", "stop")  # and not for the process after it
     files.asked.add(ask_of(verb, what, owner.id if is_for_it else ""))
     return None if since is None else f"process {owner.process} on {owner.machine}"
+
+
+def drop_noted(
+    catalog: Catalog,
+    name: str,
+    *,
+    dry_run: bool = False,
+    dead_letters: bool = False,
+    state: str | None = None,
+) -> DroppedJob:
+    """Delete what a job has, without its source: as `Job.drop`, by what its notes say.
+
+    Parameters
+    ----------
+    catalog, name
+        Of the job.
+    dry_run, dead_letters
+        As there.
+    state
+        The folder of the notes of all jobs; None: in the warehouse.
+
+    Raises
+    ------
+    NotFoundError
+        If the warehouse has no such job.
+    PaimonError, OSError
+        As there.
+    """
+    files = files_of(catalog, name, state)
+    names = [job.name for job in noted_jobs(catalog, state)]
+    if name not in names:
+        raise NotFoundError(f"there is no ingest job {name!r}.{close_matches(name, names)}")
+    return drop_job(catalog, files, dry_run=dry_run, with_dead_letters=dead_letters)
 
 
 def noted_jobs(catalog: Catalog, state: str | None = None) -> list[NotedJob]:

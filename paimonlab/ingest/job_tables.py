@@ -21,6 +21,7 @@ from paimonlab.errors import (
 )
 from paimonlab.ingest import dead_letters
 from paimonlab.ingest.changes import (
+    HoldingSource,
     JsonValue,
     RereadableSource,
     SampledSource,
@@ -28,7 +29,7 @@ from paimonlab.ingest.changes import (
     SourceSchema,
     SourceSchemaChange,
 )
-from paimonlab.ingest.epochs import Known, Stopped
+from paimonlab.ingest.epochs import Holding, Known, Stopped
 from paimonlab.ingest.evolution import Evolution, evolution, merged
 from paimonlab.ingest.journal import Journal
 from paimonlab.ingest.landing import check_unused, threads_of
@@ -75,6 +76,7 @@ class JobTables:
     _skipped: dict[str, int] = field(default_factory=dict)
     _places: dict[str, str] = field(default_factory=dict)
     """Where rows of sources went in earlier runs, or would have gone."""
+    _holding: Holding | None = None
     _hopes: bool = False
     """Whether no table goes on unless one is read anew."""
     _knows_all: bool = True
@@ -93,6 +95,7 @@ class JobTables:
         self.again, self._added = set(known.again), tuple(known.added)
         self.rules = self.rules.widened(self._added)
         self.letters = Letters(known=list(known.letters))
+        self._holding = known.holding
 
     def prepare(self, source: Source, *, is_first_run: bool, is_mended: bool) -> None:
         """Create and alter tables as planned; what stopped may be as it wants.
@@ -114,6 +117,10 @@ class JobTables:
             If rows would go elsewhere than before.
         """
         found = source.tables()
+        if isinstance(source, HoldingSource):
+            holding = Holding(holds=list(source.holds()), address=dict(source.address))
+            self.has_news = self.has_news or holding != self._holding
+            self._holding = holding
         self._knows_all = isinstance(source, RereadableSource) and (
             not isinstance(source, SampledSource) or source.lists_all_tables
         )
@@ -457,6 +464,7 @@ class JobTables:
             added=self._added,
             again=sorted(self.again),
             letters=tuple(self.letters.known),
+            holding=self._holding,
         )
 
     def read_again(self) -> None:

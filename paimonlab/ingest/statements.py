@@ -38,6 +38,7 @@ from paimonlab.spec.sql_text.ingest_syntax import (
 )
 
 _PREFIX = "ingest."
+_OF_SOME = "ingest.table-options."
 _SERVERS = {"MySql": "mysql", "Postgres": "postgres", "Kafka": "kafka", "MongoDb": "mongodb"}
 """Kinds by the names of classes, whose modules are loaded when they are used."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -210,6 +211,17 @@ def _flag(value: str) -> bool:
     return value.lower() == "true"
 
 
+def _pairs(key: str, value: str) -> dict[str, str]:
+    """Take ``bucket = -1; file.format = avro`` apart: values may have commas."""
+    found = {}
+    for part in filter(None, map(str.strip, value.split(";"))):
+        name, equals, rest = part.partition("=")
+        if not (equals and name.strip()):
+            raise ValueError(f"{key} = {value!r}: give 'bucket = -1; file.format = avro'")
+        found[name.strip()] = rest.strip()
+    return found
+
+
 def _list(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
@@ -245,12 +257,17 @@ def _divided(options: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]
         if not key.startswith(_PREFIX):
             of_tables[key] = value
             continue
+        if key.startswith(_OF_SOME):
+            pattern = key.removeprefix(_OF_SOME)
+            words.setdefault("table_options", {})[pattern] = _pairs(key, value)
+            continue
         name = key.removeprefix(_PREFIX)
         if name == "until":
             until = value
             continue
         if name not in _JOB_WORDS:
             known = [f"{_PREFIX}{one}" for one in (*_JOB_WORDS, "until")]
+            known.append(f"{_OF_SOME}<regular expression>")
             raise UnsupportedError(
                 f"option {key!r}", f"there are {', '.join(known)}.{close_matches(key, known)}"
             )

@@ -67,6 +67,40 @@ def test_a_job_is_asked_by_another_process(run: Run, place: tuple[str, str]) -> 
         assert problem in refused.output
 
 
+def test_some_tables_have_options_of_their_own(run: Run, place: tuple[str, str]) -> None:
+    warehouse, folder = place
+    told = (warehouse, "files", folder, "--into", "ods", "--name", "job", "--table-name", "t")
+
+    done = run(
+        *("ingest", *told, "-o", "bucket=2", "--primary-key", "id"),
+        *("--table-option", "t|u", "bucket=1", "--table-option", "t|u", "file.format=avro"),
+        *("--table-option", "u", "bucket=4"),
+    )
+
+    assert done.exit_code == 0, done.output
+    options = pm.connect(warehouse).table("ods.t").options
+    assert (options["bucket"], options["file.format"]) == ("1", "avro")
+    wrong = run("ingest", *told, "--table-option", "(", "bucket=1")
+    assert wrong.exit_code == 2
+    assert "table_options" in wrong.output
+
+
+def test_a_job_is_dropped(run: Run, place: tuple[str, str]) -> None:
+    warehouse, folder = place
+    run("ingest", warehouse, "files", folder, "--into", "ods", "--name", "job", "--table-name", "t")
+
+    plan = run("ingest", warehouse, "drop", "job", "--dry-run", "--json")
+    done = run("ingest", warehouse, "drop", "job", "--yes")
+    again = run("ingest", warehouse, "drop", "jib", "--yes")
+
+    assert json.loads(plan.output)["consumers"] == ["ods.t"]
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("done:\n  dropped ingest job job\n    notes in ")
+    assert run("ingest", warehouse, "status").output == "no jobs\n"
+    assert pm.connect(warehouse).table("ods.t").scan().count() == 2
+    assert "there is no ingest job 'jib'" in again.output
+
+
 def test_columns_are_computed_and_tell_where_rows_are_from(
     run: Run, place: tuple[str, str]
 ) -> None:

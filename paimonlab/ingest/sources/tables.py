@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from paimonlab.errors import IngestStateError, UnsupportedError
 from paimonlab.ingest.changes import (
     Boundary,
     Event,
+    Held,
     JsonValue,
     Phase,
     RowChanges,
@@ -89,6 +90,29 @@ class TableSource:
         at, _ = _read_position(position, self.table)
         if self.consumer is not None and at is not None and at.snapshot_id > 0:
             self.table.consumers.reset(self.consumer, at.snapshot_id)
+
+    @property
+    def address(self) -> Mapping[str, JsonValue]:
+        """Nothing: where its catalog is it does not know; see `HoldingSource`."""
+        return {}
+
+    def holds(self) -> Sequence[Held]:
+        """Return the consumer, which keeps snapshots of the table from expiry."""
+        if self.consumer is None:
+            return []
+        name, consumer = self.table.name, self.consumer
+        by_hand = f"CALL sys.reset_consumer(table => '{name}', consumer_id => '{consumer}')"
+        return [Held(what=f"consumer {consumer}", where=f"table {name}", by_hand=by_hand)]
+
+    def held(self) -> Sequence[Held]:
+        """Return the consumer, if it is there."""
+        return self.holds() if self.consumer in self.table.consumers.list() else []
+
+    def drop(self) -> Mapping[str, str]:
+        """Delete the consumer: the table may expire what it has not read."""
+        if self.consumer is not None and self.held():
+            self.table.consumers.delete(self.consumer)
+        return {}
 
     def close(self) -> None:
         """Do nothing: a consumer keeps its place for the next run."""

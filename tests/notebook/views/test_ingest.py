@@ -129,12 +129,15 @@ def test_several_statements_and_python_start_jobs(native: InteractiveShell) -> N
     run(native, "%paimon_source mine mine")
 
     result = pm.sql(
-        "CREATE DATABASE ods WITH ('ingest.until' = 'caught-up', 'ingest.suffix' = '_raw') "
+        "CREATE DATABASE ods WITH ('ingest.until' = 'caught-up', 'ingest.suffix' = '_raw', "
+        "'ingest.table-options.t_.*' = 'file.format = avro; bucket = -1') "
         "AS DATABASE mine.a INCLUDING TABLE 't' EXCLUDING TABLE 'u'"
     )
 
     assert "ingest job ods: caught up, 2 rows so far" in repr(result)
     assert rows("ods.t_raw") == [(1, "a"), (2, "b")]
+    options = connections.current().catalog.table("ods.t_raw").options
+    assert (options["file.format"], options["bucket"]) == ("avro", "-1")
     run(
         native,
         "%%paimon\nCREATE TABLE ods.one WITH ('ingest.until'='caught-up') AS TABLE mine.a.t;\n"
@@ -158,6 +161,9 @@ def test_what_a_statement_says_wrongly_is_named_before_anything_is_made(
             "ingest.max-dead = 'x'"
         ),
         "CREATE TABLE ods.o WITH ('bukket'='1') AS TABLE arriving.orders": "bukket",
+        "CREATE TABLE ods.o WITH ('ingest.table-options.o'='1') AS TABLE arriving.orders": (
+            "give 'bucket = -1; file.format = avro'"
+        ),
         "CREATE TABLE ods.o AS TABLE arriving.orders /*+ OPTIONS('format'='xml') */": "xml",
         "CREATE TABLE ods.o AS TABLE arriving.orders /*+ OPTIONS('patern'='*') */": "patern",
         "CREATE TABLE ods.o (PRIMARY KEY (nope)) AS TABLE arriving.orders": "'nope' is not in",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from paimonlab.errors import SourceError
+from paimonlab.ingest.changes import Held
 from paimonlab.ingest.sources.postgresql import catalog
 from paimonlab.ingest.sources.postgresql.catalog import ServerTable, Slot
 from paimonlab.ingest.sources.postgresql.connections import (
@@ -20,7 +23,8 @@ from paimonlab.ingest.sources.postgresql.connections import (
 
 logger = logging.getLogger(__name__)
 
-_NO_RIGHT = "42501"
+_NO_RIGHT, _IN_USE, _IS_GONE = "42501", "55006", "42704"
+_SECONDS_TO_DROP = 2.0
 _BEGIN_ANEW = (
     "what changed since then cannot be read any more: begin a job of another name, which copies "
     "the tables again; rows deleted meanwhile stay in tables that are written to again"
@@ -240,10 +244,66 @@ def active(server: Connection, name: str) -> SourceError:
     )
 
 
-def drop(server: Connection, slot: str, publication: str) -> None:
-    """Drop a slot and a publication, if they exist."""
-    server.rows(
-        "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = $1",
-        slot,
-    )
-    server.rows(f"DROP PUBLICATION IF EXISTS {quoted(publication)}")
+def holds(where: str, slot: str, publication: str) -> list[Held]:
+    """Return what a job has at its server: a slot, and a publication of that name.
+
+    A publication of another name is not the job's alone: other slots may be read with it.
+    """
+    found = [
+        Held(
+            what=f"replication slot {slot}",
+            where=where,
+            by_hand=f"SELECT pg_drop_replication_slot({quoted_text(slot)})",
+        )
+    ]
+    if publication == slot:
+        found.append(
+            Held(
+                what=f"publication {publication}",
+                where=where,
+                by_hand=f"DROP PUBLICATION {quoted(publication)}",
+            )
+        )
+    return found
+
+
+def held(server: Connection, where: str, slot: str, publication: str) -> list[Held]:
+    """Return what of that the server has."""
+    is_there = [catalog.slot(server, slot) is not None]
+    if publication == slot:
+        is_there.append(catalog.publication(server, publication) is not None)
+    return list(compress(holds(where, slot, publication), is_there))
+
+
+def drop(server: Connection, found: Sequence[Held]) -> dict[str, str]:
+    """Drop a slot and a publication that are there; return what rights do not suffice for.
+
+    Raises
+    ------
+    ServerError
+        If the slot is being read.
+    """
+    left = {}
+    for one in found:
+        try:
+            _drop(server, one.by_hand)
+        except ServerError as error:
+            if error.state != _NO_RIGHT:
+                raise
+            left[one.what] = error.problem
+    return left
+
+
+def _drop(server: Connection, statement: str) -> None:
+    end = time.monotonic() + _SECONDS_TO_DROP
+    while True:
+        try:
+            server.rows(statement)
+        except ServerError as error:
+            if error.state == _IS_GONE:
+                return
+            if error.state != _IN_USE or time.monotonic() > end:
+                raise
+            time.sleep(0.05)  # a reading that ended a moment ago
+        else:
+            return

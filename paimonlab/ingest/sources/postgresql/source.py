@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from paimonlab.errors import SourceError
-from paimonlab.ingest.changes import Event, JsonValue, SourceSchema
+from paimonlab.ingest.changes import Event, Held, JsonValue, SourceSchema
 from paimonlab.ingest.sources.postgresql import catalog, publishing
 from paimonlab.ingest.sources.postgresql.batches import METADATA_TYPES
 from paimonlab.ingest.sources.postgresql.catalog import ServerTable, Types
@@ -301,16 +301,68 @@ class PostgresSource:
             else:
                 return
 
-    def drop(self) -> None:
-        """Drop the slot and the publication: the server keeps no log for the job any more.
+    @property
+    def address(self) -> Mapping[str, JsonValue]:
+        """The words of the source in a file of a job; see `HoldingSource`."""
+        settings, login = self._settings, self._settings.login
+        told: dict[str, JsonValue] = {
+            "type": "postgres",
+            "host": login.host,
+            "port": login.port,
+            "dbname": login.dbname,
+            "user": login.user,
+            "slot": settings.slot,
+            "publication": settings.publication,
+            "tables": list(settings.pattern.patterns),
+        }
+        for name in ("password_env", "password_file"):
+            if (named := getattr(login, name)) is not None:
+                told[name] = named
+        if login.options:
+            told["options"] = dict(login.options)
+        return told
+
+    def holds(self) -> Sequence[Held]:
+        """Return the slot, and the publication that has its name."""
+        settings = self._settings
+        return publishing.holds(self._place, settings.slot, settings.publication)
+
+    def held(self) -> Sequence[Held]:
+        """Return what of these the server has.
 
         Raises
         ------
         SourceError
-            If the slot is being read, or rights are missing.
+            If it cannot be reached.
         """
         with closing(self._settings.connect()) as server:
-            publishing.drop(server, self._settings.slot, self._settings.publication)
+            return self._held(server)
+
+    def drop(self) -> Mapping[str, str]:
+        """Drop the slot and the publication: the server keeps no log for the job any more.
+
+        A publication that was given another name than the slot stays: others may read with it.
+
+        Returns
+        -------
+        Mapping
+            What rights do not suffice for, and what the server says.
+
+        Raises
+        ------
+        SourceError
+            If the slot is being read, or the server cannot be reached.
+        """
+        with closing(self._settings.connect()) as server:
+            return publishing.drop(server, self._held(server))
+
+    def _held(self, server: Connection) -> list[Held]:
+        settings = self._settings
+        return publishing.held(server, self._place, settings.slot, settings.publication)
+
+    @property
+    def _place(self) -> str:
+        return f"postgres {self._settings.login.place}"
 
     def close(self) -> None:
         """Do nothing: what is open is open while `read` is."""
