@@ -6,6 +6,7 @@ in the log. What cannot be followed stops the table, never the rows of others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -36,9 +37,13 @@ from paimonlab.spec.types.data_types import (
     DataType,
     MapType,
     RowType,
+    TypeRoot,
     with_nullable,
 )
 from paimonlab.spec.types.text import format_type
+
+_FILLED_UP = re.compile(r"(?i)(bit|binary)\((\d+)\)")
+"""Types of sources whose values have the length of the type, and change with it."""
 
 
 class Evolve(Enum):
@@ -298,6 +303,7 @@ class _Step:
         if column.type.nullable and not there.type.nullable and not is_key:
             self._strictly_refuse(f"column {name!r} became nullable in the source")
             self.changes.append(UpdateColumnNullability(name, nullable=True))
+        self._check_rewritten(column)
         try:
             changes = list(_widening(name, there.type, column.type))
         except _RefusedError:
@@ -317,6 +323,29 @@ class _Step:
         is_new_comment = known.comment != column.comment if known else there.description is None
         if column.comment is not None and is_new_comment and column.comment != there.description:
             self.changes.append(UpdateColumnComment(name, column.comment))
+
+    def _check_rewritten(self, column: SourceColumn) -> None:
+        """Refuse a type for which the source makes other values of those that are there."""
+        known = self.before and self.before.column(column.name)
+        words = {_word(one.source_type) for one in (known, column) if one}
+        if known and words == {"timestamp", "datetime"}:
+            raise _RefusedError(
+                f"column {column.name!r} changed from {known.source_type} to {column.source_type} "
+                "in the source, which has taken its values for those of a time zone"
+            )
+        old, new = (_filled_up(one.source_type) if one else None for one in (known, column))
+        if not known or old is None or new is None or old == new:
+            return
+        if (
+            isinstance(column.type, AtomicType)
+            and column.type.root is TypeRoot.BINARY
+            and _same(known.type, column.type)
+        ):
+            return  # as many bytes
+        raise _RefusedError(
+            f"column {column.name!r} changed from {known.source_type} to {column.source_type} in "
+            "the source, which has filled up or cut its values"
+        )
 
     def _note_narrower(self, column: SourceColumn) -> None:
         known = self.before and self.before.column(column.name)
@@ -366,6 +395,18 @@ class _Step:
     def _strictly_refuse(self, problem: str) -> None:
         if self.mode is Evolve.STRICT:
             raise _RefusedError(problem)
+
+
+def _word(source_type: str | None) -> str:
+    """Return the first word of a type."""
+    found = re.match(r"\w+", source_type or "")
+    return "" if found is None else found[0].lower()
+
+
+def _filled_up(source_type: str | None) -> tuple[str, int] | None:
+    """Return a type whose values have all of its length, and that; None: it is none."""
+    found = _FILLED_UP.match(source_type or "")
+    return None if found is None else (found[1].lower(), int(found[2]))
 
 
 def _widening(path: Path, there: DataType, wanted: DataType) -> Iterator[SchemaChange]:

@@ -56,7 +56,8 @@ def shop() -> Kept:
 
 
 def _job(catalog: pm.Catalog, shop: Any, **told: Any) -> Any:
-    return catalog.ingest(shop, **({"into": "ods", "name": "job", "interval": 0.0} | told))
+    given: dict[str, Any] = {"into": "ods", "name": "job", "interval": 0.0} | told
+    return catalog.ingest(shop, **given)
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -58,9 +58,10 @@ _ALTERS = (
     "ALTER TABLE words MODIFY b BLOB",
     "ALTER TABLE words MODIFY b VARBINARY(20)",
     "ALTER TABLE words ADD {new} POLYGON",
-    "ALTER TABLE made ADD {new} INT AS (a - 1) {kept}",
+    "ALTER TABLE words ADD {new} BINARY(3)",
+    "ALTER TABLE numbers ADD {new} INT UNSIGNED ZEROFILL",
     "ALTER TABLE made MODIFY s INT",
-    "ALTER TABLE made DROP v, ADD v BIGINT AS (a * 3) STORED",
+    "ALTER TABLE made MODIFY v BIGINT AS (a * 2) VIRTUAL",
     "ALTER TABLE made MODIFY a BIGINT",
     "ALTER TABLE parts ADD PARTITION (PARTITION {new} VALUES LESS THAN MAXVALUE)",
     (
@@ -80,9 +81,8 @@ _ALTERS = (
     "ALTER TABLE plain CHANGE n {new} BIGINT",
     "RENAME TABLE plain TO aside, second TO plain, aside TO second",
     "ALTER TABLE second RENAME TO third; ALTER TABLE third RENAME second",
-    "CREATE OR REPLACE TABLE second (id INT PRIMARY KEY, v VARCHAR(40), n INT)",
     "CREATE TABLE {new} LIKE words; INSERT INTO {new} SELECT * FROM words",
-    "CREATE TABLE {new} AS SELECT * FROM numbers",
+    "CREATE TABLE {new} (PRIMARY KEY (id)) AS SELECT * FROM numbers",
 )
 _TABLES = ("plain", "second", "numbers", "words", "made", "parts", "times")
 
@@ -160,7 +160,6 @@ class Attack:
                 bits=draw.randint(7, 17),
                 charset=draw.choice(("utf8mb4", "utf16", "latin1")),
                 length=draw.randint(8, 30),
-                kept=draw.choice(("VIRTUAL", "STORED")),
             )
             .split("; ")
         )
@@ -188,8 +187,9 @@ def test_tables_are_those_of_the_server(  # noqa: C901 - one story
             cursor.execute(statement)
         for _ in range(40):
             attack.tries(attack.row())
-        job("ods").run()
-        for _ in range(times(3)):
+        followed = job("ods")
+        followed.run()
+        for _ in range(times(2)):
             for _ in range(attack.draw.randint(4, 14)):
                 if attack.draw.random() < 0.6:
                     attack.tries(attack.row())
@@ -232,7 +232,9 @@ def _rows(catalog: pm.Catalog, name: str) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Values are compared, not how many digits their type has."""
+    """Values are compared, not how many digits their type has, nor the order of sets."""
+    if isinstance(value, list):
+        return sorted(value)
     if isinstance(value, Decimal | int | float) and not isinstance(value, bool):
         return str(Decimal(str(value)).normalize())
     return value

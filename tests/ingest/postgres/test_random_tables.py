@@ -176,7 +176,7 @@ def test_tables_are_those_of_the_server(  # noqa: C901, PLR0912 - one story
 
     followed = job()
     followed.run()
-    for _ in range(times(3)):
+    for _ in range(times(2)):
         for _ in range(attack.draw.randint(3, 12)):
             if attack.draw.random() < 0.6:
                 attack.tries(attack.transaction())
