@@ -343,3 +343,40 @@ def test_what_cannot_be_read_is_refused_by_name(
         pm.mysql(port=mysql_server.port, user="lake", password_env="PAIMONLAB_NOT_THERE").database(
             database
         ).tables()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "p POINT, t VARCHAR(9) CHARACTER SET latin1, u VARCHAR(9), b VARBINARY(9)",
+        "t TEXT CHARACTER SET latin1, p POINT, q POINT, u TEXT CHARACTER SET utf16, b BLOB",
+        "p POINT, u VARCHAR(9), t CHAR(9), w TEXT, x TEXT, b BLOB, q POINT",
+        "u TEXT, p POINT, t TEXT CHARACTER SET koi8r, s SET('я') CHARACTER SET koi8r",
+    ],
+)
+def test_texts_beside_geometries_have_their_own_character_sets(
+    tmp_path: Path, mysql_server: Server, database: str, shop: MySql, columns: str
+) -> None:
+    """MariaDB tells a character set of geometries, too."""
+    names = [part.split(" ")[0] for part in columns.split(", ")]
+    texts = {"t": "я" if "koi8r" in columns else "é", "u": "ж", "w": "w", "x": "ü", "s": "я"}
+    values = {"p": "POINT(1, 2)", "q": "POINT(3, 4)", "b": "X'ff00'"}
+    values |= {name: f"'{text}'" for name, text in texts.items()}
+    mysql_server.run(f"CREATE TABLE t (id INT PRIMARY KEY, {columns})", database=database)
+    job = pm.connect(tmp_path).ingest(
+        shop.database(database), into="ods", name="j", options={"bucket": 1}
+    )
+    job.run()
+    row = ", ".join(values[name] for name in names)
+    mysql_server.run(f"INSERT INTO t VALUES (1, {row})", database=database)
+
+    job.run()
+
+    (found,) = pm.connect(tmp_path).table("ods.t").scan().to_arrow().to_pylist()
+    for name in names:
+        if name in ("p", "q"):
+            assert json.loads(found[name])["coordinates"] == ([1, 2] if name == "p" else [3, 4])
+        elif name == "b":
+            assert found[name] == b"\xff\x00"
+        else:
+            assert found[name] == ([texts[name]] if name == "s" else texts[name])

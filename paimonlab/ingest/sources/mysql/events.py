@@ -193,7 +193,7 @@ def table_name(body: bytes) -> tuple[int, str]:
     return number, f"{database}.{table}"
 
 
-def log_table(body: bytes) -> LogTable:
+def log_table(body: bytes, *, is_mariadb: bool) -> LogTable:
     """Read a TABLE_MAP.
 
     Raises
@@ -211,7 +211,7 @@ def log_table(body: bytes) -> LogTable:
     types = list(_types(codes, body[at : at + size]))
     at += size
     nulls = body[at : at + (count + 7) // 8]
-    told = _Told(types, dict(_optional(body, at + (count + 7) // 8)))
+    told = _Told(types, dict(_optional(body, at + (count + 7) // 8)), is_mariadb)
     names = told.names()
     if len(names) != count:
         raise DamagedEventError(
@@ -280,6 +280,7 @@ class _Told:
 
     types: list[tuple[LogType, int]]
     fields: dict[int, bytes]
+    is_mariadb: bool
 
     def _of(self, field: str) -> bytes:
         return self.fields.get(_FIELDS[field], b"")
@@ -299,7 +300,9 @@ class _Told:
         }
 
     def collations(self) -> dict[int, int]:
-        text = self._collations("default_charset", "charsets", self._where(*_CHARACTER))
+        # MariaDB tells that geometries are binary, too.
+        kinds = (*_CHARACTER, LogType.GEOMETRY) if self.is_mariadb else _CHARACTER
+        text = self._collations("default_charset", "charsets", self._where(*kinds))
         members = self._where(LogType.ENUM, LogType.SET)
         return text | self._collations("default_member_charset", "member_charsets", members)
 

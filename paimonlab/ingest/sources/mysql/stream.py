@@ -322,7 +322,7 @@ class Stream:
         _, name = table_name(body)
         group = None
         if self._around.wants(name):
-            changes, rows = self._rows_as_told(name, log_table(body))
+            changes, rows = self._rows_as_told(name, log_table(body, is_mariadb=self._is_mariadb))
             if changes:
                 yield from self._flushed()
                 yield from changes
