@@ -120,6 +120,8 @@ class Reading:
     """By oid of tables that cannot be read: why, as it was yielded."""
     _names: dict[int, str] = field(default_factory=dict)
     """By oid: names that the server had for tables when it was looked at."""
+    _named_at: int = 0
+    """Where its log ended then."""
 
     def __post_init__(self) -> None:
         self._relations = Relations(
@@ -195,6 +197,7 @@ class Reading:
                 "tables to be published",
             )
             self._look(server)
+            self._named_at = self._server_end
             self._relations.learn(tables, published)
             if self.place is not None:
                 self._check_place(server)
@@ -608,6 +611,7 @@ class Reading:
         assert place is not None
         chosen = self._chosen(server)
         self._names = {table.oid: table.full_name for table in chosen}
+        self._named_at = self._server_end
         new = [table for table in chosen if table.oid not in place.tables]
         found = []
         for table in (yield from self._readable(server, new)) if new else ():
@@ -724,7 +728,8 @@ class Reading:
         if known == mark_of(name):
             return
         self.place = place.with_name(oid, name)
-        self._names.pop(oid, None)
+        if lsn >= self._named_at:
+            self._names.pop(oid, None)  # it has this name since then
         if known is not None and self._relations.is_meant(name):
             yield self._relations.renamed(name, lsn_text(lsn))
 
