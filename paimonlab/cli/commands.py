@@ -122,8 +122,10 @@ class Commands(click.Group):
             close = close_matches(first, self.commands)
             if first in ("help", "version"):
                 close = f" It is paimonlab --{first}."
-            if first in habits.COMMANDS:
+            elif first in habits.COMMANDS:
                 close = f" It is {habits.COMMANDS[first]} here."
+            else:
+                close += f" The tables of a database are listed by: paimonlab tables {first}."
             ctx.fail(f"there is no command {first!r}.{close}")
         return super().resolve_command(ctx, args)
 

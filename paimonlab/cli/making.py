@@ -22,7 +22,7 @@ from paimonlab.cli.arguments import (
 )
 from paimonlab.cli.commands import command
 from paimonlab.cli.completing import complete_files
-from paimonlab.cli.refusing import RefusedError, refused
+from paimonlab.cli.refusing import RefusedError, refused, told
 from paimonlab.errors import AlreadyExistsError, DatabaseNotFoundError, TableNotFoundError
 from paimonlab.spec.plurals import many
 
@@ -126,7 +126,7 @@ def _with_create(name: str) -> Iterator[None]:
     try:
         yield
     except (DatabaseNotFoundError, TableNotFoundError) as error:
-        raise RefusedError(f"{error} If {name} is new, --create makes it") from error
+        raise RefusedError(f"{told(error)} If {name} is new, --create makes it") from error
 
 
 def _column(text: str) -> tuple[str, str]:

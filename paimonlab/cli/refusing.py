@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from paimonlab.errors import PaimonError
+from paimonlab.errors import DatabaseNotFoundError, PaimonError
 
 
 class RefusedError(click.ClickException):
@@ -22,4 +22,12 @@ def refused() -> Iterator[None]:
     try:
         yield
     except (PaimonError, ValueError, TypeError) as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError(told(error)) from error
+
+
+def told(error: Exception) -> str:
+    """Say what is wrong; where the next step is a method of Python, say the command."""
+    said = str(error)
+    if isinstance(error, DatabaseNotFoundError) and not error.known:
+        return said.replace("create_database", f"'paimonlab create {error.database}'", 1)
+    return said

@@ -148,6 +148,7 @@ def test_an_unknown_command_names_those_like_it(run: Run) -> None:
 
     assert found.exit_code == 2
     assert "there is no command 'snapshot'. Did you mean 'snapshots'" in found.output
+    assert "listed by: paimonlab tables snapshot." in found.output
 
 
 @pytest.mark.parametrize("name", habits.COMMANDS)
@@ -240,3 +241,10 @@ def test_a_role_is_checked_before_anything_is_served(run: Run, orders: pl.Table)
     ):
         found = run("serve", warehouse, "--port", "0", *words)
         assert (found.exit_code, told in found.output) == (2, True)
+
+
+def test_a_database_that_is_not_there_is_answered_with_a_command(run: Run, tmp_path: Path) -> None:
+    found = run("describe", str(tmp_path), "shop.sales")
+
+    assert found.exit_code == 2
+    assert "There is none; 'paimonlab create shop' makes one." in found.output

@@ -2463,11 +2463,12 @@ function lsmCard(view, bucket, file) {
   ]);
 }
 
-function lsmHeadline({ buckets, hasLevels, compactionTrigger, stopTrigger }) {
+function lsmHeadline({ buckets, bucketCount, hasLevels, compactionTrigger, stopTrigger }) {
   if (!buckets.length) return "";
   const most = buckets.reduce((found, bucket) => (bucket.runCount > found.runCount ? bucket : found));
-  if (!hasLevels) return `${lsmPlace(buckets[0])} has most files: ${count(buckets[0].fileCount)}`;
-  return `${lsmPlace(most)} has most to merge: ${many(most.runCount, "sorted run")} (compaction from ${compactionTrigger}, writers wait from ${stopTrigger})`;
+  if (!hasLevels) return `Most files: ${lsmPlace(buckets[0])}, ${many(buckets[0].fileCount, "file")}`;
+  if (most.runCount < 2 && buckets.length === bucketCount) return "Nothing to merge: no bucket has more than 1 sorted run";
+  return `Most to merge: ${lsmPlace(most)}, ${many(most.runCount, "sorted run")} (compaction from ${compactionTrigger}, writers wait from ${stopTrigger})`;
 }
 
 return render;
@@ -4024,7 +4025,11 @@ function simulatorAt(view, chosen) {
 
 function headlineOf({ writeAmplification, readAmplification, mostRuns, stopCount }) {
   const wait = stopCount ? `; ${many(stopCount, "flush", "flushes")} would wait` : "";
-  return `With its own options each byte is written ${amount(writeAmplification)} times, a reader merges ${amount(readAmplification)} sorted runs on average, ${count(mostRuns)} at most${wait}`;
+  return `With its own options each byte is written ${someOf(writeAmplification, "time")}, a reader merges ${someOf(readAmplification, "sorted run")} on average, ${count(mostRuns)} at most${wait}`;
+}
+
+function someOf(value, what) {
+  return `${amount(value)} ${what}${value === 1 ? "" : "s"}`;
 }
 
 function amount(value) {
@@ -4032,7 +4037,7 @@ function amount(value) {
 }
 
 function simulatorWords(simulation) {
-  return `write amplification ${amount(simulation.writeAmplification)}, ${amount(simulation.readAmplification)} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${amount(simulation.spaceAmplification)}, ${many(simulation.compactionCount, "compaction")}, ${many(simulation.stopCount, "flush", "flushes")} would wait`;
+  return `write amplification ${amount(simulation.writeAmplification)}, ${someOf(simulation.readAmplification, "sorted run")} on average and ${simulation.mostRuns} at most, space amplification ${amount(simulation.spaceAmplification)}, ${many(simulation.compactionCount, "compaction")}, ${many(simulation.stopCount, "flush", "flushes")} would wait`;
 }
 
 function simulatorChart(view, { name, colour, curve }, shown, own, width) {
@@ -4077,7 +4082,7 @@ function render({ data, el }) {
   return listing(el, {
     title: "statements that were run",
     headline: `${many(entries.length, "statement")}, newest first`,
-    note: olderCount ? `${count(olderCount)} older ones are not shown` : "",
+    note: olderCount ? `${many(olderCount, "older one")} not shown` : "",
     none: "No such statement was run here: %%paimon in front of a cell runs one. The life of a row is shown by %paimon_row db.t id=1.",
     heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },
@@ -4693,7 +4698,7 @@ function render({ data, el, host }) {
   const { table, sql, stops, olderCount, steps } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table} through time`,
-    note: `${sql || "rows"}; read from data files${olderCount ? `; ${count(olderCount)} older points are not on the slider` : ""}`,
+    note: `${sql || "rows"}; read from data files${olderCount ? `; ${many(olderCount, "older point")} ${olderCount === 1 ? "is" : "are"} not on the slider` : ""}`,
     headline: headlineOf(steps),
     css: TRAVEL_CSS,
   });

@@ -134,7 +134,8 @@ def _bucket_grid(run: CompactionRun) -> Grid:
         for bucket in run.buckets
     ]
     hidden = run.bucket_count - len(run.buckets)
-    footer = f"the {len(run.buckets)} of {run.bucket_count} buckets with most bytes" * (hidden > 0)
+    shown = f"the {len(run.buckets)} of {run.bucket_count:,} buckets with most bytes"
+    footer = shown if hidden > 0 else ""
     return Grid(columns, body, f"snapshot {run.snapshot_id}", footer).without_empty()
 
 

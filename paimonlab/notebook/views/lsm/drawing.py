@@ -66,10 +66,12 @@ def _bucket_grid(lsm: Lsm) -> Grid:
 def _headline(lsm: Lsm) -> str:
     first = lsm.buckets[0]
     if not lsm.has_levels:
-        return f"{place(first)} has most files: {count(first.file_count)}"
+        return f"Most files: {place(first)}, {many(first.file_count, 'file')}"
     most = max(lsm.buckets, key=lambda bucket: bucket.run_count)
+    if most.run_count < 2 and len(lsm.buckets) == lsm.bucket_count:
+        return "Nothing to merge: no bucket has more than 1 sorted run"
     return (
-        f"{place(most)} has most to merge: {many(most.run_count, 'sorted run')} "
+        f"Most to merge: {place(most)}, {many(most.run_count, 'sorted run')} "
         f"(compaction from {lsm.compaction_trigger}, writers wait from {lsm.stop_trigger})"
     )
 
@@ -123,7 +125,7 @@ def _file_grid(lsm: Lsm, bucket: LsmBucket) -> Grid:
         cells += [visible(file.min_key), visible(file.max_key)] if lsm.has_levels else []
         cells.append(f"{file.min_sequence:,} to {file.max_sequence:,}")
         body.append(texts(cells))
-    footer = f"{_FILES} of {len(files)}" if len(files) > _FILES else ""
+    footer = f"{_FILES} of {len(files):,} files" if len(files) > _FILES else ""
     return Grid(tuple(columns), body, f"files of {place(bucket)}", footer)
 
 

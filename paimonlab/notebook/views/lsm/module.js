@@ -407,9 +407,10 @@ function lsmCard(view, bucket, file) {
 }
 
 /** @param {Lsm} view */
-function lsmHeadline({ buckets, hasLevels, compactionTrigger, stopTrigger }) {
+function lsmHeadline({ buckets, bucketCount, hasLevels, compactionTrigger, stopTrigger }) {
   if (!buckets.length) return "";
   const most = buckets.reduce((found, bucket) => (bucket.runCount > found.runCount ? bucket : found));
-  if (!hasLevels) return `${lsmPlace(buckets[0])} has most files: ${count(buckets[0].fileCount)}`;
-  return `${lsmPlace(most)} has most to merge: ${many(most.runCount, "sorted run")} (compaction from ${compactionTrigger}, writers wait from ${stopTrigger})`;
+  if (!hasLevels) return `Most files: ${lsmPlace(buckets[0])}, ${many(buckets[0].fileCount, "file")}`;
+  if (most.runCount < 2 && buckets.length === bucketCount) return "Nothing to merge: no bucket has more than 1 sorted run";
+  return `Most to merge: ${lsmPlace(most)}, ${many(most.runCount, "sorted run")} (compaction from ${compactionTrigger}, writers wait from ${stopTrigger})`;
 }

@@ -113,8 +113,8 @@ def _headline(value: Simulator) -> str:
         flushes = "flush" if own.stop_count == 1 else "flushes"
         wait = f"; {own.stop_count:,} {flushes} would wait"
     return (
-        f"With its own options each byte is written {_amount(own.write_amplification)} times, a "
-        f"reader merges {_amount(own.read_amplification)} sorted runs on average, "
+        f"With its own options each byte is written {_some(own.write_amplification, 'time')}, "
+        f"a reader merges {_some(own.read_amplification, 'sorted run')} on average, "
         f"{own.most_runs} at most{wait}"
     )
 
@@ -124,6 +124,10 @@ def _own_place(value: Simulator) -> int:
     for slider in value.sliders:
         place = place * len(slider.values) + slider.own
     return place
+
+
+def _some(number: float, what: str) -> str:
+    return f"{_amount(number)} {what}{'s'[: number != 1]}"
 
 
 def _amount(number: float) -> str:

@@ -91,7 +91,12 @@ function simulatorAt(view, chosen) {
 /** @param {Simulation} own with the options of the table */
 function headlineOf({ writeAmplification, readAmplification, mostRuns, stopCount }) {
   const wait = stopCount ? `; ${many(stopCount, "flush", "flushes")} would wait` : "";
-  return `With its own options each byte is written ${amount(writeAmplification)} times, a reader merges ${amount(readAmplification)} sorted runs on average, ${count(mostRuns)} at most${wait}`;
+  return `With its own options each byte is written ${someOf(writeAmplification, "time")}, a reader merges ${someOf(readAmplification, "sorted run")} on average, ${count(mostRuns)} at most${wait}`;
+}
+
+/** @param {number} value @param {string} what */
+function someOf(value, what) {
+  return `${amount(value)} ${what}${value === 1 ? "" : "s"}`;
 }
 
 /** Two digits after the point, none of a whole number. @param {number} value */
@@ -101,7 +106,7 @@ function amount(value) {
 
 /** @param {Simulation} simulation */
 function simulatorWords(simulation) {
-  return `write amplification ${amount(simulation.writeAmplification)}, ${amount(simulation.readAmplification)} sorted runs on average and ${simulation.mostRuns} at most, space amplification ${amount(simulation.spaceAmplification)}, ${many(simulation.compactionCount, "compaction")}, ${many(simulation.stopCount, "flush", "flushes")} would wait`;
+  return `write amplification ${amount(simulation.writeAmplification)}, ${someOf(simulation.readAmplification, "sorted run")} on average and ${simulation.mostRuns} at most, space amplification ${amount(simulation.spaceAmplification)}, ${many(simulation.compactionCount, "compaction")}, ${many(simulation.stopCount, "flush", "flushes")} would wait`;
 }
 
 /** @param {Simulator} view @param {{name: string, colour: string, curve: (simulation: Simulation) => number[]}} what @param {Simulation} shown @param {Simulation} own @param {number} width */

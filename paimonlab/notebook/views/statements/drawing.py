@@ -8,6 +8,7 @@ from paimonlab.notebook.cell.statement_entries import Parameters, StatementEntry
 from paimonlab.notebook.display.characters import cut
 from paimonlab.notebook.display.drawn import Drawn
 from paimonlab.notebook.display.grid import Align, Column, Grid, texts
+from paimonlab.notebook.display.numbers import many
 from paimonlab.notebook.display.view import rows
 from paimonlab.spec.visible_text import visible
 
@@ -37,7 +38,7 @@ def draw_statements(listed: Statements, about_row: str = "") -> Drawn[Statements
     count = len(listed.entries)
     footer = f"{count} statement" if count == 1 else f"{count} statements"
     if listed.older_count:
-        footer += f"; {listed.older_count:,} older ones are not shown"
+        footer += f"; {many(listed.older_count, 'older one')} not shown"
     if about_row and not count:
         footer += f" with this text; the life of a row is %paimon_row {visible(about_row)}"
     grid = Grid(columns, [texts(_row(entry)) for entry in listed.entries], footer=footer)

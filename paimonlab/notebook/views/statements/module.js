@@ -12,7 +12,7 @@ export function render({ data, el }) {
   return listing(el, {
     title: "statements that were run",
     headline: `${many(entries.length, "statement")}, newest first`,
-    note: olderCount ? `${count(olderCount)} older ones are not shown` : "",
+    note: olderCount ? `${many(olderCount, "older one")} not shown` : "",
     none: "No such statement was run here: %%paimon in front of a cell runs one. The life of a row is shown by %paimon_row db.t id=1.",
     heads: [{ name: "number", right: true }, ...(hasTimes ? [{ name: "time (UTC)", text: moment }] : []), { name: "connection" },
       { name: "SQL", text: (sql) => (sql.length > 200 ? `${sql.slice(0, 200)}…` : sql) }, { name: "rows", right: true, text: count }, { name: "read at" },

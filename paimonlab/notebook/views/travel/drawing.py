@@ -90,9 +90,10 @@ def _single_row(travel: Travel) -> tuple[str, ...]:
 
 def _footer(travel: Travel) -> str:
     points = len(travel.stops) + travel.older_count
-    older = f"; {travel.older_count:,} older points are not on the slider" * (
-        travel.older_count > 0
-    )
+    older = ""
+    if travel.older_count:
+        verb = "is" if travel.older_count == 1 else "are"
+        older = f"; {many(travel.older_count, 'older point')} {verb} not on the slider"
     return f"{len(travel.steps):,} of {points:,} points, read from data files{older}"
 
 

@@ -18,7 +18,7 @@ export function render({ data, el, host }) {
   const { table, sql, stops, olderCount, steps } = data.view;
   const { body, say, stop } = frame(el, {
     title: `${table} through time`,
-    note: `${sql || "rows"}; read from data files${olderCount ? `; ${count(olderCount)} older points are not on the slider` : ""}`,
+    note: `${sql || "rows"}; read from data files${olderCount ? `; ${many(olderCount, "older point")} ${olderCount === 1 ? "is" : "are"} not on the slider` : ""}`,
     headline: headlineOf(steps),
     css: TRAVEL_CSS,
   });
