@@ -110,16 +110,15 @@ class SparkCatalog(Views, Functions, Procedures):
 
     def listTables(self, namespace: Sequence[str]) -> Any:
         """Return the tables of a database as ``Identifier[]``."""
-        identifiers = [self._identifier(namespace, name) for name in self._tables(namespace)]
+        identifiers = self._bridge.identifiers([*namespace], self._tables(namespace))
         return self._bridge.array(CONNECTOR + "catalog.Identifier", identifiers)
 
     def listTableSummaries(self, namespace: Sequence[str]) -> Any:
         """Return the tables of a database with their kind."""
         summary = self._bridge.java_class(CONNECTOR + "catalog.TableSummary")
-        summaries = [
-            summary.of(self._identifier(namespace, name), summary.MANAGED_TABLE_TYPE)
-            for name in self._tables(namespace)
-        ]
+        identifiers = self._bridge.identifiers([*namespace], self._tables(namespace))
+        kind = summary.MANAGED_TABLE_TYPE
+        summaries = [summary.of(identifier, kind) for identifier in identifiers]
         return self._bridge.array(CONNECTOR + "catalog.TableSummary", summaries)
 
     listRelationSummaries = listTableSummaries

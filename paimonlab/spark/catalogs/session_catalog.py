@@ -43,7 +43,7 @@ class SessionCatalog(SparkCatalog):
         """Return the tables of both."""
         others = [str(one.name()) for one in self._delegate.listTables(self._java(namespace))]
         names = sorted({*others, *self._tables(namespace)})
-        identifiers = [self._identifier(namespace, name) for name in names]
+        identifiers = self._bridge.identifiers([*namespace], names)
         return self._bridge.array(CONNECTOR + "catalog.Identifier", identifiers)
 
     def listTableSummaries(self, namespace: Sequence[str]) -> Any:
@@ -53,9 +53,12 @@ class SessionCatalog(SparkCatalog):
             str(one.identifier().name()): one
             for one in self._delegate.listTableSummaries(self._java(namespace))
         }
-        for name in self._tables(namespace):
-            identifier = self._identifier(namespace, name)
-            found[name] = summary.of(identifier, summary.MANAGED_TABLE_TYPE)
+        names, kind = self._tables(namespace), summary.MANAGED_TABLE_TYPE
+        identifiers = self._bridge.identifiers([*namespace], names)
+        found |= {
+            name: summary.of(identifier, kind)
+            for name, identifier in zip(names, identifiers, strict=True)
+        }
         return self._bridge.array(
             CONNECTOR + "catalog.TableSummary", [found[name] for name in sorted(found)]
         )

@@ -34,6 +34,8 @@ CONNECTOR = "org.apache.spark.sql.connector."
 """Package of Spark's connector interfaces."""
 ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
 """Package of Spark's own "no such table" exceptions."""
+_MOST_ARGUMENTS = 10
+"""Of ``List.of``."""
 _handed_over = threading.local()
 """What the last call of Java's was answered with, in each thread."""
 _kept: weakref.WeakKeyDictionary[Any, dict[Hashable, Any]] = weakref.WeakKeyDictionary()
@@ -76,16 +78,19 @@ class Bridge:
         """Make a Java array; ``element`` is a class or the name of one."""
         cls = self.java_class(element) if isinstance(element, str) else element
         array = self.gateway.new_array(cls, len(items))
+        put = self.jvm.java.lang.reflect.Array.set  # array[index] = item asks for its length, too
         for index, item in enumerate(items):
-            array[index] = item
+            put(array, index, item)
         return array
 
-    def strings(self, items: Sequence[str]) -> Any:
-        """Make a ``String[]``."""
-        return self.array("java.lang.String", items)
+    def strings(self, items: Iterable[str]) -> Any:
+        """Make a ``String[]``, in two calls."""
+        return self.from_json("[Ljava.lang.String;", json.dumps([*items]))
 
     def map(self, items: Mapping[str, Any]) -> Any:
-        """Make a ``java.util.Map``; the order is kept."""
+        """Make a ``java.util.Map``; the order is kept. One of texts takes two calls."""
+        if len(items) > 1 and all(isinstance(value, str) for value in items.values()):
+            return self.from_json("java.util.LinkedHashMap", json.dumps(dict(items)))
         result = self.jvm.java.util.LinkedHashMap()
         for key, value in items.items():
             result.put(key, value)
@@ -125,10 +130,15 @@ class Bridge:
         return self.once((kind, *names), constants)
 
     def list(self, items: Iterable[Any]) -> Any:
-        """Make a ``java.util.List``."""
-        result = self.jvm.java.util.ArrayList()
-        for item in items:
-            result.add(item)
+        """Make a ``java.util.List``, in two calls for each ten items."""
+        result, given = self.jvm.java.util.ArrayList(), [*items]
+        for start in range(0, len(given), _MOST_ARGUMENTS):
+            some = given[start : start + _MOST_ARGUMENTS]
+            if len(some) == 1 or any(one is None for one in some):  # List.of takes no null
+                for item in some:
+                    result.add(item)
+            else:
+                result.addAll(self.jvm.java.util.List.of(*some))
         return result
 
     def seq(self, items: Iterable[Any]) -> Any:
@@ -224,8 +234,12 @@ class Bridge:
 
     def identifier(self, namespace: Sequence[str], name: str) -> Any:
         """Make the connector's ``Identifier``."""
-        cls = self.java_class(CONNECTOR + "catalog.Identifier")
-        return cls.of(self.strings(namespace), name)
+        return self.identifiers(namespace, [name])[0]
+
+    def identifiers(self, namespace: Sequence[str], names: Iterable[str]) -> Sequence[Any]:
+        """Make an ``Identifier`` of each name of a namespace, in one call each."""
+        cls, shared = self.java_class(CONNECTOR + "catalog.Identifier"), self.strings(namespace)
+        return [cls.of(shared, name) for name in names]
 
     def internal_rows(self, table: pa.Table, schema: StructType) -> Any:
         """Turn a small Arrow table into an ``InternalRow[]``, made in the driver."""

@@ -178,7 +178,7 @@ def is_hashed(one: Any, other: Any) -> bool:
 def named_as(bridge: Bridge, column: Any, other: Any) -> Any:
     """Give a column the name and the id of another, by which expressions know it."""
     alias = bridge.java_class(_EXPRESSIONS + "Alias")
-    nothing = bridge.seq([])
+    nothing = bridge.once("no items", lambda: bridge.seq([]))
     return alias(column, other.name(), other.exprId(), nothing, bridge.none(), nothing)
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, functions
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, StructField, StructType
 
-from paimonlab.spark.jvm.expressions import column_of
+from paimonlab.spark.jvm.expressions import column_of, named_column
 from paimonlab.spark.reading.frames import abilities
 from paimonlab.spark.reading.relation_schema import scan_schema, undeclared
 from paimonlab.spark.rows.decisions import (
@@ -223,12 +223,12 @@ def _inserts_keys(statement: RowStatement, scan: Scan, keys: Mapping[str, Any]) 
 def _source_rows(bridge: Bridge, statement: RowStatement, match: _Match) -> DataFrame:
     """Return the keys by the names of the table, and the columns that the statement mentions."""
     assert statement.source is not None, "a MERGE has a source"
-    values = [*match.rest, *_expressions(statement)]
+    values, source = [*match.rest, *_expressions(statement)], statement.source.output()
     columns = [
-        column_of(bridge, attribute).alias(_source_name(number))
-        for number, attribute in _mentioned(as_list(bridge, statement.source.output()), values)
+        named_column(bridge, attribute, _source_name(number))
+        for number, attribute in _mentioned(bridge, as_list(bridge, source), values)
     ]
-    keys = [column_of(bridge, value).alias(name) for name, value in match.keys.items()]
+    keys = [named_column(bridge, value, name) for name, value in match.keys.items()]
     return frame_of(bridge, statement.source).select(*keys, *columns)
 
 
@@ -254,13 +254,12 @@ def _expressions(statement: RowStatement) -> list[Any]:
     return [*values, *(condition for condition in conditions if condition is not None)]
 
 
-def _mentioned(attributes: Sequence[Any], expressions: Sequence[Any]) -> list[tuple[int, Any]]:
-    references = [expression.references() for expression in expressions]
-    return [
-        (number, attribute)
-        for number, attribute in enumerate(attributes)
-        if any(some.contains(attribute) for some in references)
-    ]
+def _mentioned(
+    bridge: Bridge, attributes: Sequence[Any], expressions: Sequence[Any]
+) -> list[tuple[int, Any]]:
+    sets = bridge.module("org.apache.spark.sql.catalyst.expressions.AttributeSet")
+    references = sets.apply(bridge.seq(expressions))
+    return [one for one in enumerate(attributes) if references.contains(one[1])]
 
 
 def _wanted(
@@ -278,7 +277,7 @@ def _wanted(
         wanted = list(enumerate(attributes))
     else:
         old = [one for one in attributes if str(one.name()) in before]
-        wanted = _mentioned(attributes, [*match.rest, *_expressions(statement), *old])
+        wanted = _mentioned(bridge, attributes, [*match.rest, *_expressions(statement), *old])
     return [(number, one) for number, one in wanted if str(one.name()) not in match.keys]
 
 

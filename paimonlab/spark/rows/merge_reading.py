@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from paimonlab.errors import UnsupportedError
-from paimonlab.spark.jvm.expressions import column_of
+from paimonlab.spark.jvm.expressions import named_column
 from paimonlab.spark.rows.catalyst_trees import trees_of
 from paimonlab.spark.rows.executor_merges import ClauseTrees, RowMerge
 from paimonlab.spark.rows.expression_trees import COLUMN, Columns, Tree, arrow_type, bare, bound
@@ -169,7 +169,7 @@ def _read(
     assert statement.source is not None, "a MERGE has a source"
     schema = scan.schema.arrow_schema
     target = as_list(bridge, statement.target.output())
-    said = [one for clause in statement.clauses for one in _said(clause)]
+    said = [one for clause in statement.clauses for one in clause.expressions]
     source = as_list(bridge, statement.source.output())
     keys = [key for key, _ in pairs]
     trees = iter(trees_of(bridge, [*target, *source, *keys, *rest, *said]))
@@ -207,7 +207,7 @@ def _read(
         *known.made.items(),
     ]
     frame = frame_of(bridge, statement.source).select(
-        *(column_of(bridge, expression).alias(name) for name, expression in columns)
+        *(named_column(bridge, expression, name) for name, expression in columns)
     )
     return MergeReading(
         merge, frame, _own_names(named, ids), [one for one in ruled if one is not None]
@@ -218,11 +218,6 @@ def _own_names(keys: Mapping[str, Tree], ids: Mapping[str, str]) -> dict[str, st
     """Return which columns of the target are keys, each once, by the columns that they equal."""
     columns = {ids[str(tree.detail)]: name for name, tree in keys.items() if tree.kind == COLUMN}
     return {name: column for column, name in columns.items()}
-
-
-def _said(clause: SparkClause) -> list[Any]:
-    condition = [] if clause.condition is None else [clause.condition]
-    return [*condition, *clause.values]
 
 
 def _clause(

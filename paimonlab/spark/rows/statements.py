@@ -8,6 +8,7 @@ Source: apache/spark@v4.3.0 ``DeleteFromTable``, ``UpdateTable``, ``MergeIntoTab
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,9 @@ VERBS = {
     "UpdateTable": "UPDATE",
 }
 """How statements begin, by their plans."""
+_DATA_TYPE_UTILITIES = "org.apache.spark.sql.catalyst.types.DataTypeUtils"
+_PLACE_KEY = "__metadata_col"
+"""What metadata of a column have that says where rows are."""
 _LENGTH_TESTS = frozenset({"charTypeWriteSideCheck", "varcharTypeWriteSideCheck"})
 NOT_IN_ARROW = ("geography", "geometry", "interval", "udt", "variant", "void")
 """Words in the names of types that Python and Spark do not pass to each other as they are."""
@@ -49,6 +53,12 @@ class SparkClause:
     """An expression for each column of the target; () for a delete."""
     assigned: Sequence[tuple[str, Any]] = ()
     """Columns that the statement names, and their expressions."""
+
+    @property
+    def expressions(self) -> list[Any]:
+        """The condition, if there is one, and the values."""
+        condition = [] if self.condition is None else [self.condition]
+        return [*condition, *self.values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +156,14 @@ def as_named(bridge: Bridge, target: Any, condition: Any) -> Any:
 
     Statements may write them in upper or lower case.
     """
+    (named,) = _all_named(bridge, target, [condition])
+    return named
+
+
+def _all_named(bridge: Bridge, target: Any, expressions: Sequence[Any]) -> list[Any]:
     strategy = bridge.module("org.apache.spark.sql.execution.datasources.DataSourceStrategy")
-    return strategy.normalizeExprs(bridge.seq([condition]), target.output()).head()
+    named = strategy.normalizeExprs(bridge.seq(expressions), target.output())
+    return as_list(bridge, named)
 
 
 def _clause(bridge: Bridge, target: Any, kind: ClauseKind, action: Any) -> SparkClause:
@@ -177,42 +193,63 @@ def _update(
         is_star,
         False,  # noqa: FBT003 - missing nested fields are not made up
     )
-    _check_assigned(bridge, target, assignments)
-    assigned = [
-        (_top_column(bridge, target, assignment.key()), assignment.value())
-        for assignment in as_list(bridge, assignments)
-    ]
+    given = as_list(bridge, assignments)
+    names = _assigned_columns(bridge, target, [assignment.key() for assignment in given])
+    assigned = [(name, one.value()) for name, one in zip(names, given, strict=True)]
     return SparkClause(rule, condition, _values(bridge, aligned), assigned)
 
 
 def own_columns(bridge: Bridge, target: Any) -> Any:
     """Return the columns of a target without those that say where rows are, as a Scala ``Seq``."""
+    are_own = [is_own for _, is_own in _named_columns(bridge, target)]
+    if all(are_own):
+        return target.output()
     columns = as_list(bridge, target.output())
-    return bridge.seq([column for column in columns if not _is_place(column)])
+    return bridge.seq([one for one, is_own in zip(columns, are_own, strict=True) if is_own])
 
 
-def _is_place(column: Any) -> bool:
-    return bool(column.metadata().contains("__metadata_col"))
+def _named_columns(bridge: Bridge, target: Any) -> list[tuple[str, bool]]:
+    """Return the columns of a target by name, and whether each is one of the table.
+
+    That takes as many calls for many columns as for one.
+    """
+    utilities = bridge.java_class(_DATA_TYPE_UTILITIES)
+    fields = json.loads(utilities.fromAttributes(target.output()).json())["fields"]
+    return [(field["name"], _PLACE_KEY not in field["metadata"]) for field in fields]
 
 
-def _check_assigned(bridge: Bridge, target: Any, assignments: Any) -> None:
-    own = {str(column.name()) for column in as_list(bridge, own_columns(bridge, target))}
-    for assignment in as_list(bridge, assignments):
-        name = _top_column(bridge, target, assignment.key())
+def target_names(bridge: Bridge, target: Any) -> list[str]:
+    """Return the names of a target's columns, of those that say where rows are as well."""
+    return [name for name, _ in _named_columns(bridge, target)]
+
+
+def _assigned_columns(bridge: Bridge, target: Any, keys: Sequence[Any]) -> list[str]:
+    """Return the columns that assignments are to, or to a field of, as the table calls them.
+
+    Statements may write them in upper or lower case.
+
+    Raises
+    ------
+    SchemaError
+        If one says where a row is.
+    """
+    own = {name for name, is_own in _named_columns(bridge, target) if is_own}
+    tops = [_top_column(bridge, key) for key in keys]
+    names = [str(top.name()) for top in tops]
+    if not own.issuperset(names):
+        names = [str(top.name()) for top in _all_named(bridge, target, tops)]
+    for name in names:
         if name not in own:
             table = relation_of(bridge, target).name()
             raise SchemaError(f"{table}: {name!r} says where a row is and cannot be assigned to")
+    return names
 
 
-def _top_column(bridge: Bridge, target: Any, key: Any) -> str:
-    """Return the column that an assignment is to, or to a field of, as the table calls it.
-
-    Statements may write it in upper or lower case.
-    """
+def _top_column(bridge: Bridge, key: Any) -> Any:
+    """Return the column that an assignment is to, or to a field of."""
     while key.getClass().getSimpleName() != "AttributeReference":
         (key,) = as_list(bridge, key.children())
-    named = (column for column in as_list(bridge, target.output()) if column.sameRef(key))
-    return str(next(named, key).name())
+    return key
 
 
 def _values(bridge: Bridge, assignments: Any) -> list[Any]:
@@ -349,5 +386,6 @@ def _bare(bridge: Bridge, plan: Any) -> Any:
 
 
 def as_list(bridge: Bridge, items: Any) -> list[Any]:
-    """Return the items of a Scala ``Seq``."""
-    return list(bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(items).toArray())
+    """Return the items of a Scala ``Seq``, in one call each."""
+    found = bridge.jvm.scala.jdk.javaapi.CollectionConverters.asJava(items)
+    return [found.get(index) for index in range(found.size())]
