@@ -28,6 +28,7 @@ import org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation;
 import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.V2WriteCommand;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.SparkSession;
@@ -45,21 +46,30 @@ public final class WrittenTables {
   }
 
   public static final class Replacing extends AbstractPartialFunction {
+    /** The table that a plan writes to; REPLACE WHERE is a command from the beginning. */
+    private static Object written(Object plan) {
+      if (plan instanceof InsertIntoStatement) return ((InsertIntoStatement) plan).table();
+      return plan instanceof V2WriteCommand ? ((V2WriteCommand) plan).table() : null;
+    }
+
     public boolean isDefinedAt(Object plan) {
-      return plan instanceof InsertIntoStatement
-          && ((InsertIntoStatement) plan).table() instanceof UnresolvedRelation;
+      return written(plan) instanceof UnresolvedRelation;
     }
 
     public Object applyOrElse(Object plan, Function1 otherwise) {
       if (!this.isDefinedAt(plan)) return otherwise.apply(plan);
-      InsertIntoStatement insert = (InsertIntoStatement) plan;
       Object found = AnalysisContext.withNewAnalysisContext(
-          new Search((UnresolvedRelation) insert.table()));
+          new Search((UnresolvedRelation) written(plan)));
       if (((Option) found).isEmpty()) return plan;
       LogicalPlan bare = EliminateSubqueryAliases.apply((LogicalPlan) ((Option) found).get());
       boolean isOurs = bare instanceof DataSourceV2Relation
           && Proxy.isProxyClass(((DataSourceV2Relation) bare).table().getClass());
-      return !isOurs ? plan : insert.copy(
+      if (!isOurs) return plan;
+      if (plan instanceof V2WriteCommand) {
+        return ((V2WriteCommand) plan).withNewTable((DataSourceV2Relation) bare);
+      }
+      InsertIntoStatement insert = (InsertIntoStatement) plan;
+      return insert.copy(
           bare, insert.partitionSpec(), insert.userSpecifiedCols(), insert.query(),
           insert.overwrite(), insert.ifPartitionNotExists(), insert.byName(),
           insert.replaceCriteriaOpt(), insert.withSchemaEvolution());

@@ -93,6 +93,11 @@ def test_rows_of_the_table_itself_replace_others_unless_they_have_changed(
 
     moved.writeTo("paimon.db.t").overwrite(f.expr("id < 3"))
     assert stored(spark) == [(11, "a", "x"), (12, "b", "x"), *OLD[2:]]
+    spark.sql(
+        "INSERT INTO paimon.db.t REPLACE WHERE id > 10 "
+        "SELECT id - 10, v, p FROM paimon.db.t WHERE id > 10"
+    )
+    assert stored(spark) == OLD
     frame = spark.table("paimon.db.t").where("id = 3")
     frame.count()
     writer = frame.writeTo("paimon.db.t")
