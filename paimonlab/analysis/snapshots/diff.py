@@ -40,7 +40,8 @@ class DiffGroup(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     partition: str
     """As ``$files`` writes it; "" in a table without partitions."""
     bucket: int
-    level: int
+    level: int | None
+    """None in an append table, which has no levels."""
     added: Sums
     removed: Sums
 
@@ -52,7 +53,8 @@ class DiffFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     is_added: bool
     partition: str
     bucket: int
-    level: int
+    level: int | None
+    """None in an append table."""
     row_count: int
     file_bytes: int | None
     """None when bytes are hidden."""
@@ -91,6 +93,8 @@ def diff(
     files: tuple[pa.Table, pa.Table],
     partitions: Mapping[bytes, str],
     schema: Sequence[SchemaDifference],
+    *,
+    has_levels: bool,
 ) -> Diff:
     """Compare two snapshots.
 
@@ -106,6 +110,8 @@ def diff(
         The text of each partition in ``files``.
     schema
         How the two schemas differ.
+    has_levels
+        Whether files have levels: not in an append table.
     """
     both = pa.concat_tables([_narrow(table) for table in files]).combine_chunks()
     is_after = np.arange(both.num_rows) >= files[0].num_rows
@@ -114,13 +120,17 @@ def diff(
     added, removed = is_after & ~is_kept, ~is_after & ~is_kept
     columns = _Columns(both)
     changed = np.flatnonzero(~is_kept)
+    largest = changed[np.argsort(-columns.file_bytes[changed], kind="stable")][:MOST_FILES]
     groups = _groups(columns, changed, is_after, partitions)
+    changed_files = [_file(both, int(row), bool(is_after[row]), partitions) for row in largest]
+    if not has_levels:
+        groups = [msgspec.structs.replace(group, level=None) for group in groups]
+        changed_files = [msgspec.structs.replace(file, level=None) for file in changed_files]
     before, after = (
         _in_order(columns.partitions(side), partitions) for side in (~is_after, is_after)
     )
     gained = [name for name in after if name not in set(before)]
     lost = [name for name in before if name not in set(after)]
-    largest = changed[np.argsort(-columns.file_bytes[changed], kind="stable")][:MOST_FILES]
     return Diff(
         table=table,
         before=_side(snapshots[0], columns.sums(~is_after)),
@@ -130,7 +140,7 @@ def diff(
         kept=columns.sums(is_after & is_kept),
         groups=tuple(groups[:MOST_GROUPS]),
         group_count=len(groups),
-        files=tuple(_file(both, int(row), bool(is_after[row]), partitions) for row in largest),
+        files=tuple(changed_files),
         file_count=changed.size,
         partitions_added=tuple(gained[:MOST_PARTITIONS]),
         partitions_added_count=len(gained),
@@ -240,7 +250,7 @@ def repeatable_diff(diff: Diff) -> Diff:
         return replace(sums, file_bytes=0)
 
     ordered = sorted(
-        diff.files, key=lambda file: (file.partition, file.bucket, file.level, file.row_count)
+        diff.files, key=lambda file: (file.partition, file.bucket, file.level or 0, file.row_count)
     )
     sides = [
         replace(side, time_millis=None, live=hidden(side.live))
@@ -258,7 +268,7 @@ def repeatable_diff(diff: Diff) -> Diff:
         removed=hidden(diff.removed),
         kept=hidden(diff.kept),
         groups=tuple(
-            sorted(groups, key=lambda group: (group.partition, group.bucket, group.level))
+            sorted(groups, key=lambda group: (group.partition, group.bucket, group.level or 0))
         ),
         files=tuple(
             replace(file, name=f"data#{number}", file_bytes=None)

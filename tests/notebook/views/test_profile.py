@@ -296,6 +296,8 @@ def test_an_empty_table_has_a_profile(tmp_path: Path) -> None:
 
     assert view.value.row_count == 0
     assert "db.t: columns\n0 rows, 2 columns" in view.to_text()
+    assert "Rows are added by INSERT INTO db.t VALUES …" in view.to_text()
+    assert "Rows are added by INSERT INTO db.t VALUES …" in view.to_html()
     assert Page(view.to_html()).tags <= KEPT_TAGS
 
 

@@ -153,7 +153,7 @@ export interface DiffFile {
   isAdded: boolean;
   partition: string;
   bucket: number;
-  level: number;
+  level: number | null;
   rowCount: number;
   fileBytes: number | null;
 }
@@ -161,7 +161,7 @@ export interface DiffFile {
 export interface DiffGroup {
   partition: string;
   bucket: number;
-  level: number;
+  level: number | null;
   added: Sums;
   removed: Sums;
 }

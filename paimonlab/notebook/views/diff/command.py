@@ -59,6 +59,7 @@ def diff(table: str | Table, start: Moment, end: Moment) -> views.View:
         differences(
             opened_table.schemas.get(before.schema_id), opened_table.schemas.get(after.schema_id)
         ),
+        has_levels=bool(opened_table.primary_keys),
     )
     return draw(views.repeatable_diff(value) if is_deterministic() else value)
 

@@ -96,22 +96,29 @@ def has_bytes(diff: Diff) -> bool:
 def _groups(diff: Diff) -> Grid:
     is_partitioned = any(group.partition for group in diff.groups)
     with_bytes = has_bytes(diff)
+    has_levels = any(group.level is not None for group in diff.groups)
     columns = (
         *([Column("partition")] if is_partitioned else []),
-        *(Column(name, align=_RIGHT) for name in ("bucket", "level")),
+        *_places(has_levels=has_levels),
         *(Column(name, align=_RIGHT) for name in _names(with_bytes)),
     )
     body = [
         texts(
             [
                 *([group.partition] if is_partitioned else []),
-                *(group.bucket, group.level),
+                *([group.bucket, group.level] if has_levels else [group.bucket]),
                 *_both_ways(group.added, group.removed, with_bytes=with_bytes),
             ]
         )
         for group in diff.groups[:_SHOWN]
     ]
-    return Grid(columns, body, "buckets and levels", _more(len(body), diff.group_count))
+    caption = "buckets and levels" if has_levels else "buckets"
+    return Grid(columns, body, caption, _more(len(body), diff.group_count))
+
+
+def _places(*, has_levels: bool) -> list[Column]:
+    """Return the columns that say where a file is; append tables have no levels."""
+    return [Column(name, align=_RIGHT) for name in ("bucket", *(["level"] if has_levels else []))]
 
 
 def _names(with_bytes: bool) -> tuple[str, ...]:  # noqa: FBT001
@@ -129,10 +136,12 @@ def _both_ways(added: Sums, removed: Sums, *, with_bytes: bool) -> Iterator[str]
 
 def _files(diff: Diff) -> Grid:
     is_partitioned = any(file.partition for file in diff.files)
+    has_levels = any(file.level is not None for file in diff.files)
     columns = (
         *(Column(""), Column("file", is_id=True)),
         *([Column("partition")] if is_partitioned else []),
-        *(Column(name, align=_RIGHT) for name in ("bucket", "level", "rows")),
+        *_places(has_levels=has_levels),
+        Column("rows", align=_RIGHT),
         *([Column("size", align=_RIGHT)] if has_bytes(diff) else []),
     )
     body = [
@@ -141,7 +150,8 @@ def _files(diff: Diff) -> Grid:
                 "+" if file.is_added else "-",
                 file.name,
                 *([file.partition] if is_partitioned else []),
-                *(file.bucket, file.level, count(file.row_count)),
+                *([file.bucket, file.level] if has_levels else [file.bucket]),
+                count(file.row_count),
                 *([bytes_text(file.file_bytes)] if has_bytes(diff) else []),
             ]
         )

@@ -22,13 +22,13 @@ export function render({ data, el, host }) {
   let followed = {};
   const hasBytes = before.timeMillis !== null;
   const tabs = /** @type {[string, () => Node][]} */ ([
-    [`buckets and levels (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => {
+    [`${hasLevels(view.groups) ? "buckets and levels" : "buckets"} (${count(view.groupCount)})`, () => groupsOf(view, hasBytes, followed, (partition, bucket) => {
       host.select({ partition, bucket });
       say(placeText({ partition, bucket }));
     })],
     [`files (${count(view.fileCount)})`, () => filesOf(view, hasBytes, followed, (file) => {
       host.select({ partition: file.partition, bucket: file.bucket, file: file.name });
-      details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ["level", file.level], ["rows", count(file.rowCount)], ["size", bytes(file.fileBytes)]]));
+      details.replaceChildren(card([["file", file.name], ["what", file.isAdded ? "added" : "removed"], ["partition", file.partition], ["bucket", file.bucket], ...(file.level === null ? [] : /** @type {[string, number][]} */ ([["level", file.level]])), ["rows", count(file.rowCount)], ["size", bytes(file.fileBytes)]]));
       say(`${file.isAdded ? "+" : "-"} ${file.name}`);
     })],
     [`partitions (${count(view.partitionsAddedCount + view.partitionsRemovedCount)})`, () => partitionsOf(view)],
@@ -104,6 +104,11 @@ function summaryOf({ before, after, added, removed, kept }, hasBytes) {
   }).element;
 }
 
+/** @param {{ level: number | null }[]} places files of append tables have no level */
+const hasLevels = (places) => places.some(({ level }) => level !== null);
+/** @param {{ level: number | null }[]} places */
+const levelHead = (places) => (hasLevels(places) ? [{ name: "level", right: true }] : []);
+
 /** @param {Diff} view @param {boolean} hasBytes @param {import("../../display/browser/host").Selection} followed @param {(partition: string, bucket: number) => void} choose */
 function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
   const measure = hasBytes ? "fileBytes" : "rowCount";
@@ -115,13 +120,13 @@ function groupsOf({ groups, groupCount }, hasBytes, followed, choose) {
     ...(hasBytes ? [{ name: "size", right: true, optional: true, text: bytes }] : []),
   ];
   const isPartitioned = groups.some(({ partition }) => partition);
-  const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true }, ...names("added"), ...names("removed"),
+  const heads = [...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, ...levelHead(groups), ...names("added"), ...names("removed"),
     { name: "", label: "added and removed", text: (/** @type {[number, number]} */ [plus, minus]) => h("span", { title: "added, removed", class: "bars" }, bar(plus, "plus"), bar(minus, "minus")) }];
   const rows = groups.map((group) => {
     const { partition, bucket, level, added, removed } = group;
-    return [...(isPartitioned ? [partition] : []), bucket, level, ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];
+    return [...(isPartitioned ? [partition] : []), bucket, ...(hasLevels(groups) ? [level] : []), ...sums(added), ...sums(removed), [Number(added[measure]), Number(removed[measure])], group];
   });
-  const drawn = grid({ heads, rows, label: "buckets and levels", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
+  const drawn = grid({ heads, rows, label: hasLevels(groups) ? "buckets and levels" : "buckets", selected: (row) => hasPlace(followed) && isAt(row[row.length - 1], followed),
     onChoose: (row) => choose(row[row.length - 1].partition, row[row.length - 1].bucket) });
   const has = (/** @type {"added" | "removed"} */ side) => groups.some((group) => Number(group[side][measure]) > 0);
   const keys = legend(has("added") && [h("span", { class: "bar plus", style: "width:14px" }), "added"], has("removed") && [h("span", { class: "bar minus", style: "width:14px" }), "removed"]);
@@ -135,9 +140,9 @@ function filesOf({ files, fileCount }, hasBytes, followed, choose) {
   const draw = () => {
     const found = files.filter(({ name, partition }) => `${name} ${partition}`.includes(search.value));
     const isPartitioned = files.some(({ partition }) => partition);
-    const heads = [{ name: "", label: "added or removed" }, { name: "file", text: shortFile }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, { name: "level", right: true },
+    const heads = [{ name: "", label: "added or removed" }, { name: "file", text: shortFile }, ...(isPartitioned ? [{ name: "partition" }] : []), { name: "bucket", right: true }, ...levelHead(files),
       { name: "rows", right: true, text: count }, ...(hasBytes ? [{ name: "size", right: true, text: bytes }] : [])];
-    const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, file.level, file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
+    const rows = found.map((file) => [file.isAdded ? "+" : "-", file.name, ...(isPartitioned ? [file.partition] : []), file.bucket, ...(hasLevels(files) ? [file.level] : []), file.rowCount, ...(hasBytes ? [file.fileBytes] : []), file]);
     const isFollowed = (/** @type {any[]} */ row) => (followed.file ? row[1] === followed.file : hasPlace(followed) && isAt(row[row.length - 1], followed));
     place.replaceChildren(grid({ heads, rows, label: "files", selected: isFollowed, onChoose: (row) => choose(row[row.length - 1]) }).element);
   };

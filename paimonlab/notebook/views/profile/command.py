@@ -19,6 +19,7 @@ from paimonlab.notebook.cell.statements import Statement
 from paimonlab.notebook.connections import connection as connections
 from paimonlab.notebook.connections.warehouse_connection import NotConnectedError
 from paimonlab.notebook.display.drawn import Drawn
+from paimonlab.notebook.display.headlines import next_rows
 from paimonlab.notebook.display.numbers import bytes_text, many
 from paimonlab.notebook.kernel.determinism import is_deterministic
 from paimonlab.notebook.kernel.interruptible import run_interruptibly
@@ -114,6 +115,8 @@ def profile(
     notes = [_read_note(shown, read, len(by_statistics)), *_left_out(len(names), len(scan.columns))]
     if where is not None:
         notes.append(f"only rows with {shortened(without_secrets(where))}")
+    elif not rows.row_count:
+        notes.insert(0, next_rows(opened_table.name))
     profiled = _Profiled(names, types, kinds, everything)
     files, of_files = (one.plan_here().files.num_rows for one in (shown, whole))
     sample = None
