@@ -889,7 +889,7 @@ class Catalog(ABC, habits.FamiliarNames, what="a catalog", instead=habits.CATALO
             iceberg_catalog=partial(_iceberg_catalog, identifier),
             lookup_folder=self.lookup_folder,
         )
-        store.schemas.begin_at(schema.id)
+        store.schemas.begin_at(schema, is_from_file=store.kept is None)
         definition = TableDefinition(name=store.name, schema=schema, options=options)
         return Table(identifier, definition, store)
 

@@ -37,7 +37,7 @@ from paimonlab.metadata.hints import write_hint
 from paimonlab.metadata.kept_history import KeptHistory
 from paimonlab.metadata.layout import TableLayout
 from paimonlab.metadata.manifests import ManifestStore
-from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.schemas import SchemaManager, gone_hint
 from paimonlab.metadata.snapshots import SnapshotManager
 from paimonlab.scan.entries import concat
 from paimonlab.scan.file_times import local_to_epoch
@@ -308,7 +308,7 @@ class Landing:
         """
         schema = self.schemas.latest()
         if schema is None:
-            raise TableNotFoundError(self.table)
+            raise TableNotFoundError(self.table, hint=gone_hint(self.table))
         return schema
 
 

@@ -38,15 +38,24 @@ class DatabaseNotFoundError(NotFoundError):
 
 
 class TableNotFoundError(NotFoundError):
-    """The catalog has no such table."""
+    """The catalog has no such table.
 
-    def __init__(self, table: str, known: Sequence[str] = ()) -> None:
+    Parameters
+    ----------
+    table, known
+        The name, and those that there are.
+    hint
+        What became of a table that was opened, and what to do; a sentence.
+    """
+
+    def __init__(self, table: str, known: Sequence[str] = (), hint: str = "") -> None:
         self.table = table
         self.known = tuple(known)
-        super().__init__(table, self.known)
+        self.hint = hint
+        super().__init__(table, self.known, hint)
 
     def __str__(self) -> str:
-        return f"table {self.table} not found.{self.near}"
+        return f"table {self.table} not found.{self.near}{self.hint and ' '}{self.hint}"
 
     @property
     def near(self) -> str:

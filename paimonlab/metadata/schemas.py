@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError
+from paimonlab.errors import CorruptMetadataError, SchemaNotFoundError, TableNotFoundError
 from paimonlab.metadata.hints import numbered
 from paimonlab.metadata.last_seen import schema_ids
 from paimonlab.metadata.layout import SCHEMA_PREFIX, TableLayout
@@ -21,6 +21,19 @@ from paimonlab.storage.together import asked_together
 _PUBLISH_ATTEMPTS = 3
 
 
+def gone_hint(table: str) -> str:
+    """Say what became of a table that was opened and is not there any more."""
+    return f"It was dropped or renamed after it was opened: catalog.table({table!r}) opens it again"
+
+
+def replaced_hint(table: str) -> str:
+    """Say what became of a table in whose folder another one is."""
+    return (
+        "It was dropped or renamed after it was opened, and another table has its name: "
+        f"table.refresh() or catalog.table({table!r}) opens that one"
+    )
+
+
 class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
     """Finds, reads and publishes schemas. Schemas never change, so they are read once."""
 
@@ -31,12 +44,21 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
         self._known: dict[int, TableSchema] = {}
         self._latest_id: int | None = None
         self._listed: list[int] = []
+        self._opened: TableSchema | None = None
+        """The one that the table was opened with, as its file has it; None: unknown."""
+        self._opened_data: bytes | None = None
 
     def latest(self) -> TableSchema | None:
         """Return the schema with the highest id; None when the table does not exist.
 
         The folder is listed only if a newer schema follows the one found last.
+
+        Raises
+        ------
+        TableNotFoundError
+            If another table has its folder since it was opened.
         """
+        self.check_same()
         folder, known = self._layout.schema_folder, self._latest_id
         if known is None and store_kind(folder) is not None:
             known = self._latest_id = self._newest_seen(schema_ids.get(folder))
@@ -77,10 +99,52 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
         """Whether there is a schema with an id."""
         return self._is_there(schema_id)
 
-    def begin_at(self, schema_id: int) -> None:
-        """Take a schema that others found just now for the one found last."""
+    def begin_at(self, schema: TableSchema, *, is_from_file: bool) -> None:
+        """Take a schema that others found just now for the one found last.
+
+        Parameters
+        ----------
+        schema
+            The one that the table is opened with.
+        is_from_file
+            Whether it is what the file of its id has.
+        """
         if self._latest_id is None:
-            self._latest_id = schema_id
+            self._latest_id = schema.id
+        if self._opened is None and is_from_file:
+            self._opened = schema
+
+    def check_same(self) -> None:
+        """Check that the table is still the one that was opened.
+
+        Raises
+        ------
+        TableNotFoundError
+            If it was dropped or renamed, and another table has its folder.
+        """
+        if self.is_replaced():
+            raise TableNotFoundError(self._table, hint=replaced_hint(self._table))
+
+    def is_replaced(self) -> bool:
+        """Whether another table has the folder of the one that was opened.
+
+        Files of schemas never change. Always False in a store, where each look is a request.
+        """
+        opened = self._opened
+        if opened is None or store_kind(self._layout.schema_folder) is not None:
+            return False
+        try:
+            data = self._file_io.read(self._layout.schema(opened.id))
+        except FileNotFoundError:
+            # A rollback may have deleted it; those before it are older.
+            ids = self.ids()
+            return bool(ids) and self._read(ids[-1]).time_millis > opened.time_millis
+        if data == self._opened_data:
+            return False
+        if self._parsed(opened.id, data).time_millis != opened.time_millis:
+            return True
+        self._opened_data = data
+        return False
 
     def ids(self) -> list[int]:
         """Return the ids of all schemas, ascending."""
@@ -176,6 +240,10 @@ class SchemaManager(NumberedFiles[TableSchema], written="table.schemas"):
             data = self._file_io.read(path)
         except FileNotFoundError:
             raise SchemaNotFoundError(self._table, schema_id) from None
+        return self._parsed(schema_id, data)
+
+    def _parsed(self, schema_id: int, data: bytes) -> TableSchema:
+        path = self._layout.schema(schema_id)
         schema = TableSchema.from_json(data, path=path)
         if schema.id != schema_id:
             raise CorruptMetadataError(path, f"it says that it is schema {schema.id}")

@@ -21,7 +21,7 @@ from paimonlab.errors import (
 from paimonlab.metadata.hints import numbered, read_hint, write_hint
 from paimonlab.metadata.last_seen import snapshot_ids
 from paimonlab.metadata.layout import SNAPSHOT_PREFIX, TableLayout
-from paimonlab.metadata.schemas import SchemaManager
+from paimonlab.metadata.schemas import SchemaManager, gone_hint
 from paimonlab.metadata.table_files import NumberedFiles
 from paimonlab.spec.snapshot import FIRST_SNAPSHOT_ID, Snapshot
 from paimonlab.storage import FileIO
@@ -69,6 +69,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         self._landed: dict[int, tuple[Snapshot, Snapshot | None]] = {}
         self._newest_own: Snapshot | None = None
         """Our last commit, as long as it was the latest whenever we looked."""
+        self._checked: Snapshot | None = None
+        """The newest one when it was last checked that the table is the same."""
         self._between: tuple[Snapshot | None, Snapshot | None, list[Snapshot]] = (None, None, [])
 
     def landed(self, snapshot: Snapshot, base: Snapshot | None) -> None:
@@ -160,8 +162,8 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         Raises
         ------
         TableNotFoundError
-            If there is neither a snapshot nor a schema: the table was dropped or renamed after it
-            was opened, and must not look empty.
+            If there is neither a snapshot nor a schema, or another table has its folder: the table
+            was dropped or renamed after it was opened, and must not look empty.
         """
         own, self._newest_own = self._newest_own, None
         if own is not None and self._unless_followed(own.id) == own:
@@ -170,9 +172,21 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         newest = self._hinted() or self._read_newest(self.latest_id)
         if newest is not None:
             snapshot_ids.put(self._layout.snapshot_folder, newest.id)
-        elif self._schemas is not None and not self._schemas.ids():
-            raise TableNotFoundError(self._table)
+            self._check_same(newest)
+        else:
+            self._check_exists()
         return newest
+
+    def _check_exists(self) -> None:
+        """Check that there is a schema, if nothing else is there."""
+        if self._schemas is not None and not self._schemas.ids():
+            raise TableNotFoundError(self._table, hint=gone_hint(self._table))
+
+    def _check_same(self, newest: Snapshot) -> None:
+        """Check that a snapshot that was not seen before is of the table that was opened."""
+        if self._schemas is not None and newest != self._checked:
+            self._schemas.check_same()
+            self._checked = newest
 
     def _hinted(self) -> Snapshot | None:
         """Read the snapshot that the hint names; None if it is not there or another follows.
@@ -345,11 +359,18 @@ class SnapshotManager(NumberedFiles[Snapshot], written="table.snapshots"):
         last
             At most this many of the newest; None: all.
 
+        Raises
+        ------
+        TableNotFoundError
+            If the table was dropped or renamed after it was opened.
+
         Notes
         -----
         Snapshots that expire while we read are left out.
         """
         ids = self.ids()
+        if not ids:
+            self._check_exists()
         chosen = ids if last is None else ids[max(len(ids) - last, 0) :]
         snapshots = []
         for snapshot_id in chosen:

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from paimonlab.errors import CorruptDataError, PaimonError, SnapshotExpiredError
+from paimonlab.errors import (
+    CorruptDataError,
+    PaimonError,
+    SnapshotExpiredError,
+    TableNotFoundError,
+)
 from paimonlab.metadata.branches import BranchManager
+from paimonlab.metadata.schemas import SchemaManager, gone_hint
 from paimonlab.metadata.tags import TagManager
 from paimonlab.read.read_plan import ReadPlan
 from paimonlab.storage import FileIO
@@ -33,9 +39,14 @@ def expiry_explained(snapshot_id: int, plan: ReadPlan, file_io: FileIO) -> Itera
 def explain_missing(
     snapshot_id: int, plan: ReadPlan, file_io: FileIO, error: CorruptDataError
 ) -> None:
-    """Raise `SnapshotExpiredError` if that is why a file of a snapshot is missing."""
+    """Raise `SnapshotExpiredError` if that is why a file of a snapshot is missing.
+
+    `TableNotFoundError` if the whole table is.
+    """
     is_missing = isinstance(error.__cause__, FileNotFoundError)
     if is_missing and not _is_kept(snapshot_id, plan, file_io):
+        if not SchemaManager(file_io, plan.layout).ids():
+            raise TableNotFoundError(plan.table_name, hint=gone_hint(plan.table_name)) from error
         raise SnapshotExpiredError(
             plan.table_name,
             str(snapshot_id),

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from paimonlab import on_use, table
 from paimonlab.errors import TableNotFoundError, habits
+from paimonlab.metadata.schemas import gone_hint
 from paimonlab.spec.external_paths import ExternalPathOptions
 from paimonlab.spec.iceberg.options import folder_outside
 from paimonlab.table import upkeep
@@ -99,14 +100,19 @@ class Table(OpenedTable):
     def refresh(self) -> Self:
         """Take the latest schema of the table, which others may have changed; return the table.
 
+        Where it was dropped or renamed and another table has its name, this is the other one then.
+
         Raises
         ------
         TableNotFoundError
             If the table is gone.
         """
+        if self._store.schemas.is_replaced():
+            self._store = replace(self._store)  # what is remembered is of a table that is gone
         schema = self._store.schemas.latest()
         if schema is None:
-            raise TableNotFoundError(self.name, ())
+            raise TableNotFoundError(self.name, hint=gone_hint(self.name))
+        self._store.schemas.begin_at(schema, is_from_file=self._store.kept is None)
         self._definition = TableDefinition.of_schema(self._definition.name, schema)
         known = self._store.layout.external_roots
         folders = self._definition.options.slice(ExternalPathOptions).readable_folders

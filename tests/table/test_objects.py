@@ -214,3 +214,58 @@ def test_a_table_whose_rows_do_not_fit_is_not_left_behind(catalog: Catalog) -> N
     catalog.write_table("db.n", {"id": [1]}, primary_keys=["id"])
     with pytest.raises(UnsupportedError, match="primary key"):
         catalog.write_table("db.n", {"id": [1]}, mode="replace")
+
+
+@pytest.mark.parametrize("is_other", [False, True])
+def test_a_table_that_was_renamed_says_so_whatever_it_is_asked(
+    catalog: Catalog, table: Table, tmp_path: Path, is_other: bool
+) -> None:
+    planned = table.scan()
+    planned.plan()
+    renaming = paimonlab.connect(tmp_path) if is_other else catalog
+    renaming.rename_table("db.t", "db.u")
+
+    for ask in (
+        lambda: table.scan().to_arrow(),
+        lambda: table.snapshot,
+        lambda: list(table.snapshots),
+        lambda: table.write({"id": [7], "v": ["g"]}),
+        lambda: table.delete("id = 1"),
+        table.compact,
+        table.refresh,
+        planned.to_arrow,
+    ):
+        with pytest.raises(TableNotFoundError, match=r"renamed .* catalog\.table\('db\.t'\)"):
+            ask()
+    assert not (tmp_path / "db.db" / "t").exists()
+    assert catalog.table("db.u").scan().count() == 3
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+@pytest.mark.parametrize("keys", [[], ["id"]])
+def test_no_row_is_written_to_or_read_of_another_table_of_the_name(
+    catalog: Catalog, tmp_path: Path, keys: list[str], is_read: bool
+) -> None:
+    old = {"id": [1, 2], "v": ["a", "b"]}
+    table = catalog.write_table(
+        "db.t", old, primary_keys=keys, options={"bucket": "1"} if keys else {}
+    )
+    if is_read:
+        assert table.scan().count() == 2
+    other = paimonlab.connect(tmp_path)
+    other.drop_table("db.t")
+    other.write_table("db.t", {"v": [1.5], "id": [7]}, primary_keys=keys)
+
+    for ask in (
+        lambda: table.scan().to_arrow(),
+        lambda: table.write({"id": [3], "v": ["c"]}),
+        lambda: table.overwrite({"id": [3], "v": ["c"]}),
+        lambda: table.delete("id = 7"),
+    ):
+        with pytest.raises(TableNotFoundError, match="another table has its name"):
+            ask()
+
+    assert other.table("db.t").scan().to_arrow().to_pylist() == [{"v": 1.5, "id": 7}]
+    assert table.refresh().schema.field_names == ("v", "id")
+    table.write({"v": [2.5], "id": [8]})
+    assert sorted(table.scan(["id"]).to_arrow()["id"].to_pylist()) == [7, 8]
