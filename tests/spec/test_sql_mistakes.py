@@ -33,6 +33,11 @@ _BACKQUOTES = "If {0} is a name, write it in backquotes: `{0}`"
         ("SELECT group FROM t", "group", _BACKQUOTES.format("group")),
         ("SELECT a, order FROM t", "order", _BACKQUOTES.format("order")),
         ("SELECT a FROM t WHERE table = 1", "table", _BACKQUOTES.format("table")),
+        (
+            "SELECT a FROM t VERSION AS OF {x}",
+            "{",
+            "Write :x for the value of the variable x.",
+        ),
         ("SELECT [a] FROM t", "[", "Names are written in backquotes: `a`"),
         (
             "WITH a AS SELECT 1 SELECT * FROM a",

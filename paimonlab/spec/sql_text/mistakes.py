@@ -100,6 +100,16 @@ def _curled(tokens: Sequence[Token], _words: Sequence[str], _at: int) -> str:
     return ""
 
 
+def _in_braces(tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
+    """Look for ``{x}``, which other notebooks replace by the text of a variable."""
+    for number, token in enumerate(tokens[:-2]):
+        if token.text == "{" and words[number + 2] == "}":
+            name = tokens[number + 1].text
+            if tokens[number + 1].kind is TokenKind.WORD and name.isidentifier():
+                return f"Write :{name} for the value of the variable {name}."
+    return ""
+
+
 def _top(tokens: Sequence[Token], words: Sequence[str], _at: int) -> str:
     for number, word in enumerate(words[:-2]):
         after = tokens[number + 1].text
@@ -280,7 +290,7 @@ def _double_quotes(tokens: Sequence[Token], _words: Sequence[str], _at: int) -> 
 
 
 _Look = Callable[[Sequence[Token], Sequence[str], int], str]
-_CERTAIN: tuple[_Look, ...] = (_curled, _top, _clause_order, _habits, _two_commas)
+_CERTAIN: tuple[_Look, ...] = (_curled, _in_braces, _top, _clause_order, _habits, _two_commas)
 _LIKELY: tuple[_Look, ...] = (
     _other_verb,
     _reserved,
